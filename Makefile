@@ -94,8 +94,8 @@ site: setup ## Build the documentation as a site: target/site/html/index.html, w
 	$(BIN)/python docs/site/build.py
 
 .PHONY: playground
-playground: ## Write the page that simulates in a browser: target/playground/index.html (needs a compiler for WebAssembly)
-	$(PYTHON) playground/build.py
+playground: setup ## Write the page that simulates in a browser: target/playground/index.html (needs a compiler for WebAssembly)
+	$(BIN)/python playground/build.py
 
 bench: setup ## Measure the speed of the simulator
 	$(BIN)/optcp bench

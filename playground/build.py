@@ -1,36 +1,26 @@
 """Compile the simulator for browsers and write the page that runs it: target/playground/index.html.
 
-Nothing here needs Python packages. Where no compiler for WebAssembly is installed, this says so and ends with status 0.
+The compiled simulator also goes into the package, for `optcp playground`, the report and the site. Where no compiler
+for WebAssembly is installed, this says so and ends with status 0.
 """
 
 from __future__ import annotations
 
-import base64
 import gzip
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
+from optcp.playground import page, starts
+from optcp.playground.page import MODULE
+
+ROOT = Path(__file__).parents[1]
 TARGET = "wasm32-unknown-unknown"
 MISSING = (
     f"no compiler for {TARGET} is installed: `rustup target add {TARGET}`, or on Debian the packages rustc-web, "
     "cargo-web, rust-web-src and lld, bring one"
 )
-OBSERVED = """
-[[observe]]                 # the two other pictures of the page
-name = "cwnd"
-kind = "tcp"
-
-[[observe]]
-name = "queue"
-kind = "queue"
-interval = "20 ms"
-links = [["west", "north"], ["north", "east"], ["west", "south"], ["south", "east"], ["east", "B"]]
-"""
 
 
 def _said(*command: str) -> str:
@@ -75,36 +65,20 @@ def compiled() -> Path | None:
     return directory / TARGET / "web" / "optcp_web.wasm"
 
 
-def scenario() -> str:
-    """Return the world of the page: the shipped ring with more observations, and without its sweep."""
-    text = (ROOT / "python/optcp/scenarios/ring.toml").read_text(encoding="utf-8")
-    return text.partition("\n[sweep]")[0].replace(" and [sweep]", "") + OBSERVED
-
-
-def page(module: bytes) -> str:
-    """Return the page with everything in it, the module compressed."""
-    packed = gzip.compress(module, 9, mtime=0)
-    parts = {"module": base64.b64encode(packed).decode(), "scenario": scenario()}
-
-    def part(match: re.Match[str]) -> str:
-        name = match[1]
-        return parts.get(name) or (HERE / name).read_text(encoding="utf-8").strip()
-
-    return re.sub(r"/\*\[([\w.]+)\]\*/", part, (HERE / "page.html").read_text(encoding="utf-8"))
-
-
 def main() -> None:
-    """Write the page."""
+    """Compile it into the package, and write a page with it."""
     module = compiled()
     if module is None:
         print(f"the playground is not built: {MISSING}")
         return
     content = module.read_bytes()
+    packed = gzip.compress(content, 9, mtime=0)
+    (ROOT / "python/optcp/playground" / MODULE).write_bytes(packed)
     written = ROOT / "target/playground/index.html"
     written.parent.mkdir(parents=True, exist_ok=True)
-    written.write_text(page(content), encoding="utf-8")
-    sizes = f"{len(content) / 1000:.0f} kB, {len(gzip.compress(content, 9)) / 1000:.0f} kB with gzip -9"
+    written.write_text(page(starts()), encoding="utf-8")
     whole = f"{written.stat().st_size / 1000:.0f} kB"
+    sizes = f"{len(content) / 1000:.0f} kB, {len(packed) / 1000:.0f} kB with gzip -9"
     print(f"{written.relative_to(ROOT)}: {whole}; the module in it {sizes}")
 
 

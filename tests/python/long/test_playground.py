@@ -1,5 +1,6 @@
 """The simulator in WebAssembly: in node it computes what the command does, and the page works in a browser."""
 
+import gzip
 import importlib.util
 import json
 import os
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from optcp import _core, shipped, topologies
+from optcp.playground import page as page_of
+from optcp.playground import starts
 
 # TopoHub leaves the file of a network open.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
@@ -120,7 +123,7 @@ def test_every_shipped_scenario_has_the_digests_of_the_command(module, library):
 
 
 def test_what_lies_before_a_failure_is_simulated_once_and_changes_nothing(playground, module):
-    text = playground.scenario()
+    text = starts()[0].text
     cuts = [("2.5 s", "north"), ("7.9 s", "north"), ("1.3 s", "north"), ("1.3 s", "west")]
     questions, expected = [], []
     for at, end in cuts:
@@ -174,7 +177,7 @@ def answered(page, count):
 def opened(playground, module, browser, tmp_path, **options):
     """The page as a reader has it from a file, when its first run is drawn, and what goes wrong on it."""
     written = tmp_path / "index.html"
-    written.write_text(playground.page(module.read_bytes()), encoding="utf-8")
+    written.write_text(page_of(starts(), gzip.compress(module.read_bytes())), encoding="utf-8")
     assert written.stat().st_size < 2_000_000
     page = browser.new_page(**options)
     wrong = []
@@ -188,7 +191,7 @@ def opened(playground, module, browser, tmp_path, **options):
 
 def test_a_run_of_hours_is_given_up_for_the_next_one(playground, module, browser, tmp_path):
     page, wrong = opened(playground, module, browser, tmp_path)
-    text = playground.scenario()
+    text = starts()[0].text
     hours = text.replace('stop = "8 s"', 'stop = "400 h"')
     page.fill("#text", re.sub(r'interval = "\d+ ms"', 'interval = "400 h"', hours))
     page.wait_for_function("asked?.text.includes('400 h')")
@@ -205,7 +208,7 @@ def test_a_run_of_hours_is_given_up_for_the_next_one(playground, module, browser
 def test_a_fibre_is_cut_in_the_browser(playground, module, browser, tmp_path, width, scheme):
     size = {"width": width, "height": 900}
     page, wrong = opened(playground, module, browser, tmp_path, viewport=size, color_scheme=scheme)
-    text = playground.scenario()
+    text = starts()[0].text
     assert page.inner_text("#records_sha256") == of_command(text, "ring.toml", [])["records_sha256"]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

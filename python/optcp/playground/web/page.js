@@ -168,7 +168,7 @@ function quoted(word) {
 }
 
 let soon;
-$("text").value = $("scenario").textContent;
+$("text").value = JSON.parse($("worlds").textContent)[0].text;
 $("text").addEventListener("input", (event) => {
   clearTimeout(soon);
   soon = setTimeout(() => change({ link: null, atMs: null, delayMs: null }, event), 250);
