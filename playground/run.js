@@ -1,5 +1,5 @@
-// Runs scenarios in node: a module, and on standard input a request of crates/web a line, with a seed, or a question as of session.js. Prints a line each:
-// digests, counts and seconds, or the message.
+// Runs scenarios in node: a module, and on standard input a request of crates/web a line, with a seed. With `session` requests are questions
+// of session.js, each answered from what the one before has left. Prints a line each: digests, counts and seconds, or the message.
 "use strict";
 
 const fs = require("node:fs");
@@ -11,20 +11,24 @@ const parts = `(() => { ${load("core.js")}\n${load("session.js")}\nreturn { Scen
 const { ScenarioError, Session, Simulator } = vm.runInThisContext(parts);
 
 async function main() {
-  const simulator = await Simulator.load(fs.readFileSync(process.argv[2]));
+  const simulator = await Simulator.load(await WebAssembly.compile(fs.readFileSync(process.argv[2])));
   const session = new Session(simulator);
   for (const line of fs.readFileSync(0, "utf8").split("\n").filter(Boolean)) {
-    const asked = JSON.parse(line);
     const begun = performance.now();
-    try {
-      const result = asked.choices ? session.answer(asked).result : once(simulator, asked);
-      const { records_sha256, metrics_sha256, scenario_sha256, forked_at_ps, counts } = result;
-      const seconds = (performance.now() - begun) / 1000;
-      console.log(JSON.stringify({ records_sha256, metrics_sha256, scenario_sha256, forked_at_ps, counts, seconds }));
-    } catch (error) {
-      if (!(error instanceof ScenarioError)) throw error;
-      console.log(JSON.stringify({ refused: error.message }));
-    }
+    const said = answered(simulator, session, JSON.parse(line));
+    console.log(JSON.stringify({ ...said, seconds: (performance.now() - begun) / 1000 }));
+  }
+}
+
+function answered(simulator, session, asked) {
+  try {
+    if (asked.changes) return { text: simulator.edit(asked.text, asked.changes) };
+    const result = asked.session ? session.answer(asked).result : once(simulator, asked);
+    const { records_sha256, metrics_sha256, scenario_sha256, forked_at_ps, counts } = result;
+    return { records_sha256, metrics_sha256, scenario_sha256, forked_at_ps, counts };
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return { refused: error.message };
   }
 }
 

@@ -38,10 +38,24 @@ pub extern "C" fn optcp_output_length() -> usize {
 }
 
 /// Parses the input, JSON `{name, text, set: [[key, value]], library}`. Gives the number of the scenario, and as output JSON
-/// `[{sha256, axes, parameters, warnings}, the scenario as optcp resolves it]`; or 0, and the message of the command.
+/// `[{written, sha256, axes, parameters, warnings}, the scenario as optcp resolves it]`; or 0, and the message of the command.
 #[unsafe(no_mangle)]
 pub extern "C" fn optcp_parse() -> u32 {
     with(Session::parse)
+}
+
+/// Changes a text without touching the rest of it. The input is JSON `{text, changes}`, each change one of `{set: [path, value]}`,
+/// `{push: [list, [[key, value]]]}` and `{remove: path}`; values are TOML. Gives 1, and the text as output; or 0, and what is in
+/// the way.
+#[unsafe(no_mangle)]
+pub extern "C" fn optcp_edit() -> u32 {
+    with(|session| u32::from(session.edit()))
+}
+
+/// Lists the profiles of TCP: the output is JSON `[[name, summary]]`.
+#[unsafe(no_mangle)]
+pub extern "C" fn optcp_profiles() {
+    with(Session::profiles);
 }
 
 /// Starts a run and gives its number. With `digest` other than 0 its records have one.

@@ -6,9 +6,10 @@
 //!
 //! ```text
 //! parse -> scenario     start(scenario, seed) -> run     advance(run, instant)     fork(run) -> run
-//!                       change(run, scenario)            finish(run) -> tables     forget(number)
+//! edit -> text          change(run, scenario)            finish(run) -> tables     forget(number)
 //! ```
 
+mod edit;
 mod exports;
 mod handed;
 mod tables;
@@ -16,11 +17,12 @@ mod tables;
 use std::collections::BTreeMap;
 
 use optcp_runs::{LiveRun, RunOptions};
-use optcp_scenario::{Library, Scenario};
+use optcp_scenario::{Library, Scenario, profiles};
 use optcp_units::Time;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use edit::Edit;
 use handed::Handed;
 
 /// What is parsed: a text, its name for messages, overrides as of `--set`, and what the scenario may name.
@@ -76,7 +78,9 @@ impl Session {
                 let warnings = scenario.warnings().into_iter();
                 let warnings = warnings
                     .map(|one| json!({"kind": one.kind.name(), "message": one.message, "place": one.place}));
+                let written: Value = toml_edit::de::from_str(&text).expect("it is TOML");
                 let said = json!({
+                    "written": written,
                     "sha256": scenario.sha256(),
                     "axes": scenario.axes(),
                     "parameters": scenario.summary().parameters,
@@ -88,6 +92,21 @@ impl Session {
                 number
             }
         }
+    }
+
+    fn edit(&mut self) -> bool {
+        let edit: Edit = serde_json::from_slice(&self.input).expect("the input is an edit");
+        let (made, output) = match edit.made() {
+            Ok(text) => (true, text),
+            Err(found) => (false, found),
+        };
+        self.output = output.into_bytes();
+        made
+    }
+
+    fn profiles(&mut self) {
+        let listed = profiles().into_iter().map(|one| (one.name, one.summary)).collect::<Vec<_>>();
+        self.output = json!(listed).to_string().into_bytes();
     }
 
     fn start(&mut self, scenario: u32, seed: u64, digest: bool) -> u32 {

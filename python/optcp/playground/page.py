@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 MODULE = "simulator.wasm.gz"
 OBSERVED = """
-[[observe]]                 # the two other pictures of the page
+[[observe]]                 # the other pictures of the page
 name = "cwnd"
 kind = "tcp"
+
+[[observe]]
+name = "sequence"
+kind = "packets"
 
 [[observe]]
 name = "queue"
@@ -60,9 +64,10 @@ def starts() -> list[Start]:
 
 
 def _ring() -> str:
-    """The shipped ring with more observations, and without its sweep."""
+    """The shipped ring with more observations, without its sweep, and protected wherever its reader cuts it."""
     text = scenarios()["ring"].read_text(encoding="utf-8")
-    return text.partition("\n[sweep]")[0].replace(" and [sweep]", "") + OBSERVED
+    text = text.partition("\n[sweep]")[0].replace(" and [sweep]", "")
+    return text.replace('link = ["north", "east"]\nbackup', "backup") + OBSERVED
 
 
 def address(start: Start) -> str:

@@ -1,5 +1,6 @@
 """The simulator in WebAssembly: in node it computes what the command does, and the page works in a browser."""
 
+import contextlib
 import gzip
 import importlib.util
 import json
@@ -7,13 +8,16 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from optcp import _core, shipped, topologies
+from optcp.playground import Start, address, starts
 from optcp.playground import page as page_of
-from optcp.playground import starts
 
 # TopoHub leaves the file of a network open.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
@@ -122,25 +126,66 @@ def test_every_shipped_scenario_has_the_digests_of_the_command(module, library):
         assert {"name": run["name"], **answer} == {**answer, **run}
 
 
-def test_what_lies_before_a_failure_is_simulated_once_and_changes_nothing(playground, module):
+def with_change(text, old, new):
+    assert old in text
+    return text.replace(old, new)
+
+
+def test_what_two_worlds_share_is_simulated_once_and_changes_nothing(module):
     text = starts()[0].text
-    cuts = [("2.5 s", "north"), ("7.9 s", "north"), ("1.3 s", "north"), ("1.3 s", "west")]
-    questions, expected = [], []
-    for at, end in cuts:
-        link = '["north", "east"]' if end == "north" else '["west", "north"]'
-        choice = [["failures.0.link", link], ["protection.0.link", link]]
-        then = [["failures.0.at", at]]
-        late = [["failures.0.at", "7998 ms"], ["parameters.switch_delay", "1 ms"]]
-        failure = {"atPs": round(float(at.removesuffix(" s")) * 1e12), "late": late}
-        questions.append(
-            {"name": "ring.toml", "text": text, "seed": 1, "choices": [choice], "then": then, "failure": failure}
-        )
-        expected.append(of_command(text, "ring.toml", [tuple(pair) for pair in [*choice, *then]]))
-    for answer, run, question in zip(in_node(module, questions), expected, questions, strict=True):
-        assert answer["forked_at_ps"] == question["failure"]["atPs"]
+    moved = with_change(text, 'at = "3 s"', 'at = "4.6 s"')
+    second = moved + '\n[[failures]]\nlink = ["west", "south"]\nat = "6.2 s"\n'
+    worlds = [
+        (text, None),  # the first run begins at its beginning
+        (moved, 3),  # where the failures differ
+        (second, 6.2),
+        (with_change(second, "6.2 s", "7.9 s"), 6.2),
+        (with_change(second, 'switch_delay = "50 ms"', 'switch_delay = "1 s"'), 4.65),  # when the switch has its say
+        (with_change(text, 'tcp = "rfc"', 'tcp = "linux-6"'), None),
+    ]
+    questions = [{"name": "ring.toml", "text": text, "seed": 1, "session": True} for text, _ in worlds]
+    expected = [of_command(text, "ring.toml", []) for text, _ in worlds]
+    for answer, run, (_, shared_s) in zip(in_node(module, questions), expected, worlds, strict=True):
+        if shared_s is None:
+            assert answer["forked_at_ps"] is None
+        else:  # at the last of 16 instants that is not later
+            assert answer["forked_at_ps"] == int(shared_s / 0.5) * 500_000_000_000
         del run["counts"]["events"]
         assert answer.items() >= {key: run[key] for key in run if key != "counts"}.items()
         assert answer["counts"].items() >= run["counts"].items()
+
+
+def test_changes_leave_the_rest_of_a_file_as_it_is(module):
+    text = 'a = 1  # one\n\n[[links]] # first\nchain = ["A", "B"]   # a chain\nrate = "1 Mbps"\n\n[t]\nb = 2\n'
+    entry = [["chain", '["B", "C"]'], ["rate", '"2 Mbps"']]
+    inline = "links = [{ a = 1 }, { a = 2 }] # two\n"
+    cases = [
+        (text, [{"set": [["a"], '"2 s"']}], text.replace("a = 1 ", 'a = "2 s" ')),
+        (text, [{"set": [["links", 0, "delay"], "3"]}], text.replace('Mbps"\n', 'Mbps"\ndelay = 3\n')),
+        (
+            text,
+            [{"push": ["links", entry]}],
+            text.replace("\n\n[t]", '\n\n[[links]]\nchain = ["B", "C"]\nrate = "2 Mbps"\n\n[t]'),
+        ),
+        (text, [{"remove": ["links", 0]}], "a = 1  # one\n\n[t]\nb = 2\n"),
+        (text, [{"push": ["links", entry]}, {"remove": ["links", 1]}], text),
+        ("a = 1\n", [{"push": ["failures", [["at", '"3 s"']]]}], 'a = 1\n\n[[failures]]\nat = "3 s"\n'),
+        (inline, [{"push": ["links", [["a", "3"]]]}], inline.replace("}]", "}, { a = 3 }]")),
+        (inline, [{"remove": ["links", 1]}], "links = [{ a = 1 }] # two\n"),
+    ]
+    answers = in_node(module, [{"text": text, "changes": changes} for text, changes, _ in cases])
+    assert [answer["text"] for answer in answers] == [expected for _, _, expected in cases]
+
+    wrong = [{"set": [["c", "d"], "1"]}, {"set": [["a"], "no value"]}, {"remove": ["links", 3]}, {"push": ["a", entry]}]
+    answers = in_node(module, [{"text": text, "changes": [one]} for one in wrong])
+    said = [
+        "the text has no such table",
+        "no value is no value of TOML",
+        "the text has no such entry",
+        "`a` is no list",
+    ]
+    for answer, words in zip(answers, said, strict=True):
+        assert words in answer["refused"]
 
 
 def test_messages_are_those_of_the_command(module):
@@ -149,7 +194,7 @@ def test_messages_are_those_of_the_command(module):
     for one, answer in zip(wrong, in_node(module, [{"name": "ring.toml", "text": one} for one in wrong]), strict=True):
         with pytest.raises(_core.ScenarioError) as error:
             _core.Scenario.parse(one, "ring.toml")
-        assert answer == {"refused": str(error.value)}
+        assert answer["refused"] == str(error.value)
 
 
 def test_a_network_that_was_not_handed_in_is_named(module):
@@ -170,67 +215,225 @@ def browser():
         chromium.close()
 
 
-def answered(page, count):
-    page.wait_for_function(f"Number(document.body.dataset.answers ?? 0) >= {count}")
+def answered(page, count=1, world=0):
+    """Waits until the world has shown so many answers more."""
+    script = "([world, count]) => Number(document.querySelectorAll('.world')[world]?.dataset.answers ?? 0) >= count"
+    page.wait_for_function(script, arg=[world, count])
 
 
-def opened(playground, module, browser, tmp_path, **options):
-    """The page as a reader has it from a file, when its first run is drawn, and what goes wrong on it."""
+def answers(page, world=0):
+    return int(page.locator(".world").nth(world).get_attribute("data-answers"))
+
+
+def digest(page, world=0, kind="records"):
+    return page.locator(f".{kind}_sha256").nth(world).inner_text()
+
+
+def native(page, world=0):
+    """What the command says of the file that the page shows."""
+    run = of_command(page.locator(".text").nth(world).input_value(), "ring.toml", [])
+    return run["records_sha256"]
+
+
+@contextlib.contextmanager
+def opened(module, browser, tmp_path, address="", **options):
+    """The page as a reader has it from a file, when its first run is drawn; nothing goes wrong on it."""
     written = tmp_path / "index.html"
     written.write_text(page_of(starts(), gzip.compress(module.read_bytes())), encoding="utf-8")
     assert written.stat().st_size < 2_000_000
-    page = browser.new_page(**options)
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"], **options)
+    page = context.new_page()
     wrong = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
     page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
-    page.goto(written.as_uri())
-    answered(page, 1)
-    return page, wrong
-
-
-def test_a_run_of_hours_is_given_up_for_the_next_one(playground, module, browser, tmp_path):
-    page, wrong = opened(playground, module, browser, tmp_path)
-    text = starts()[0].text
-    hours = text.replace('stop = "8 s"', 'stop = "400 h"')
-    page.fill("#text", re.sub(r'interval = "\d+ ms"', 'interval = "400 h"', hours))
-    page.wait_for_function("asked?.text.includes('400 h')")
-    page.fill("#text", text.replace('at = "3 s"', 'at = "2 s"'))
-    answered(page, 2)
-    run = of_command(text, "ring.toml", [("failures.0.at", "2 s")])
-    assert page.inner_text("#records_sha256") == run["records_sha256"]
+    page.goto(written.as_uri() + address)
+    answered(page)
+    yield page
     assert wrong == []
-    page.close()
+    context.close()
+
+
+def curve(page, kind, world=0):
+    """What a picture says of its curves: each name with its greatest value."""
+    return page.locator(f"figure[data-kind={kind}] canvas").nth(world).get_attribute("aria-label")
+
+
+def pixels(page, kind):
+    return page.locator(f"figure[data-kind={kind}] canvas").first.evaluate("canvas => canvas.toDataURL()")
+
+
+def test_a_run_of_hours_is_given_up_for_the_next_one(module, browser, tmp_path):
+    with opened(module, browser, tmp_path) as page:
+        text = starts()[0].text
+        hours = text.replace('stop = "8 s"', 'stop = "400 h"')
+        page.fill(".text", re.sub(r'interval = "\d+ ms"', 'interval = "400 h"', hours))
+        page.wait_for_function("page.worlds[0].asker.asked?.question.text.includes('400 h')")
+        page.fill(".text", text.replace('at = "3 s"', 'at = "2 s"'))
+        answered(page, 2)
+        assert digest(page) == native(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
-def test_a_fibre_is_cut_in_the_browser(playground, module, browser, tmp_path, width, scheme):
+def test_a_fibre_is_cut_in_the_browser(module, browser, tmp_path, width, scheme):
     size = {"width": width, "height": 900}
-    page, wrong = opened(playground, module, browser, tmp_path, viewport=size, color_scheme=scheme)
-    text = starts()[0].text
-    assert page.inner_text("#records_sha256") == of_command(text, "ring.toml", [])["records_sha256"]
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    with opened(module, browser, tmp_path, viewport=size, color_scheme=scheme) as page:
+        assert page.input_value(".text") == starts()[0].text
+        assert digest(page) == native(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        before = pixels(page, "goodput")
 
-    # By keyboard: another link, and a later failure.
-    page.locator("[data-link=west-north]").focus()
-    page.keyboard.press("Enter")
-    answered(page, 2)
-    assert page.locator(".link.cut").get_attribute("data-link") == "west-north"
-    page.locator("#at").focus()
-    page.keyboard.press("ArrowRight")
-    answered(page, 3)
-    link = '["west","north"]'
-    settings = [("failures.0.link", link), ("protection.0.link", link), ("failures.0.at", "3.01 s")]
-    assert page.inner_text("#metrics_sha256") == of_command(text, "ring.toml", settings)["metrics_sha256"]
-    assert "--set 'failures.0.at=3.01 s'" in page.inner_text("#command")
-    assert "was there already" in page.inner_text("#speed")
+        # By keyboard: another link fails too, and later.
+        page.locator("[data-link=west-north]").focus()
+        page.keyboard.press("Enter")
+        answered(page, 2)
+        assert page.locator(".link.cut").evaluate_all("links => links.map(link => link.dataset.link)") == [
+            "west-north",
+            "north-east",
+        ]
+        page.locator("[data-knob='failures.1.at']").focus()
+        page.keyboard.press("ArrowRight")
+        answered(page, 3)
+        failures = tomllib.loads(page.input_value(".text"))["failures"]
+        assert failures == [{"link": ["north", "east"], "at": "3 s"}, {"link": ["west", "north"], "at": "3.02 s"}]
+        assert digest(page) == native(page)
+        assert page.inner_text(".command") == "optcp run ring.toml --seed 1 --digest"
+        assert "was there already" in page.inner_text(".speed")
 
-    wrong_key = text.replace('delay = "4 ms"', 'dealy = "4 ms"')
-    page.fill("#text", wrong_key)
-    page.wait_for_selector("#message.refused")
-    with pytest.raises(_core.ScenarioError) as error:
-        _core.Scenario.parse(wrong_key, "ring.toml")
-    assert page.inner_text("#message").split() == str(error.value).split()
-    assert wrong == []
-    page.close()
+        # By mouse: both are mended, and undo cuts one again.
+        for link in ("west-north", "north-east"):
+            page.locator(f"[data-link={link}] .hit").click(force=True)
+        page.wait_for_function("document.querySelector('.now').textContent === 'Nothing fails'")
+        assert "failures" not in tomllib.loads(page.input_value(".text"))
+        assert digest(page) == native(page)
+        assert pixels(page, "goodput") != before
+        page.click(".undo")
+        page.wait_for_selector(".link.cut")
+        assert len(tomllib.loads(page.input_value(".text"))["failures"]) == 1
+
+
+def test_dragging_a_slider_moves_the_curves(module, browser, tmp_path):
+    with opened(module, browser, tmp_path) as page:
+        slider = page.locator("[data-knob='failures.0.at']")
+        slider.scroll_into_view_if_needed()
+        box = slider.bounding_box()
+        middle = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + 0.375 * box["width"], middle)
+        page.mouse.down()
+        seen = {pixels(page, "goodput")}
+        for step in range(1, 6):
+            before = answers(page)
+            page.mouse.move(box["x"] + (0.375 + 0.05 * step) * box["width"], middle)
+            answered(page, before + 1)
+            seen.add(pixels(page, "goodput"))
+        page.mouse.up()
+        assert len(seen) == 6
+        assert digest(page) == native(page)
+        # All of it is one change.
+        page.click(".undo")
+        page.wait_for_function("document.querySelector('[data-knob=\"failures.0.at\"]').value === '150'")
+        assert page.input_value(".text") == starts()[0].text
+
+
+def test_nodes_links_and_flows_are_added(module, browser, tmp_path):
+    with opened(module, browser, tmp_path) as page:
+        page.click("[data-mode=link]")
+        page.click("[data-node=south] .hit", force=True)
+        box = page.locator(".network").bounding_box()
+        page.mouse.click(box["x"] + 300, box["y"] + 225)
+        answered(page, 2)
+        page.locator("[data-node=n1]").focus()
+        page.keyboard.press("Enter")
+        page.locator("[data-node=B]").focus()
+        page.keyboard.press("Enter")
+        answered(page, 3)
+        page.click("[data-mode=flow]")
+        for node in ("A0", "n1"):
+            page.click(f"[data-node={node}] .hit", force=True)
+        answered(page, 4)
+        world = tomllib.loads(page.input_value(".text"))
+        assert world["nodes"][-1] == {"names": ["n1"]}
+        like = {"rate": "20 Mbps", "delay": "4 ms", "queue": "60 packets"}
+        assert world["links"][2:] == [{"chain": ["south", "n1"], **like}, {"chain": ["n1", "B"], **like}]
+        flow = {"group": "flow-1", "from": "A0", "to": "n1", "tcp": "rfc", "path": "shortest"}
+        assert world["flows"][1:] == [flow]
+        page.select_option("[data-knob='flows.1.tcp']", "linux-6")
+        answered(page, 5)
+        assert digest(page) == native(page)
+        assert curve(page, "goodput").count("flow-1") == 1
+
+        # A node is where it is dragged to, and the world is as before.
+        shown = digest(page)
+        node = page.locator("[data-node=n1] .dot")
+        box = node.bounding_box()
+        page.mouse.move(box["x"] + 6, box["y"] + 6)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 106, box["y"] - 14, steps=4)
+        page.mouse.up()
+        assert node.bounding_box()["x"] == pytest.approx(box["x"] + 100, abs=2)
+        assert digest(page) == shown
+
+
+def test_two_worlds_are_compared_and_shared_by_a_link(module, browser, tmp_path):
+    with opened(module, browser, tmp_path) as page:
+        page.click("#pair")
+        answered(page, world=1)
+        page.locator("[data-knob='parameters.switch_delay']").nth(1).fill("0")
+        answered(page, 2, world=1)
+        texts = [page.locator(".text").nth(world).input_value() for world in (0, 1)]
+        assert texts[1] == texts[0].replace('switch_delay = "50 ms"', 'switch_delay = "0 ms"')
+        page.click("#seeds")
+        page.wait_for_selector("#differences table[data-seeds='10']")
+
+        runs = [[_core.Scenario.parse(text, "ring.toml").run(seed) for seed in range(1, 11)] for text in texts]
+        rates = np.array([[run.series["goodput"]["bytes"].sum() * 8 / 8 / 1e6 for run in of] for of in runs])
+        cells = page.locator("#differences td").all_inner_texts()
+        for cell, values in zip(cells[1:], [*rates, rates[1] - rates[0]], strict=True):
+            numbers = [float(number) for number in re.findall(r"-?[\d.]+", cell)]
+            mean, half = values.mean(), stats.t.ppf(0.975, 9) * values.std(ddof=1) / np.sqrt(10)
+            assert numbers == pytest.approx([mean, mean - half, mean + half], rel=6e-3, abs=6e-4)
+
+        page.click("#share")
+        page.wait_for_function("document.querySelector('#said').textContent.startsWith('Copied')")
+        link = page.evaluate("navigator.clipboard.readText()")
+        shown = [digest(page, world) for world in (0, 1)]
+    with opened(module, browser, tmp_path, address="#" + link.partition("#")[2]) as page:
+        answered(page, world=1)
+        assert [digest(page, world) for world in (0, 1)] == shown
+        assert [page.locator(".text").nth(world).input_value() for world in (0, 1)] == texts
+
+
+def test_a_link_that_python_made_opens_its_world(module, browser, tmp_path):
+    text = starts()[0].text.replace('at = "3 s"', 'at = "1 s"')
+    with opened(module, browser, tmp_path, address=address(Start("mine.toml", text))) as page:
+        assert page.input_value(".text") == text
+        assert page.inner_text(".command") == "optcp run mine.toml --seed 1 --digest"
+        assert digest(page) == native(page)
+
+
+def test_a_broken_link_is_told(module, browser, tmp_path):
+    with opened(module, browser, tmp_path, address="#w=nonsense") as page:
+        assert "The address holds no world" in page.inner_text("#said")
+        assert page.input_value(".text") == starts()[0].text
+
+
+def test_a_run_is_played(module, browser, tmp_path):
+    with opened(module, browser, tmp_path) as page:
+        page.click("#play")
+        # Queues have a length before the link fails at 3 s, and it is down then.
+        page.wait_for_selector("[data-link=west-north] .queue:not(.empty)", state="attached")
+        assert page.locator(".link.down").count() == 0
+        page.wait_for_selector("[data-link=north-east].down")
+        assert float(page.inner_text("#instant").removeprefix("at ").removesuffix(" s")) >= 3
+        page.click("#play")
+
+
+def test_messages_of_the_page_are_those_of_the_command(module, browser, tmp_path):
+    with opened(module, browser, tmp_path) as page:
+        wrong_key = starts()[0].text.replace('delay = "4 ms"', 'dealy = "4 ms"')
+        page.fill(".text", wrong_key)
+        page.wait_for_selector(".world.refused")
+        with pytest.raises(_core.ScenarioError) as error:
+            _core.Scenario.parse(wrong_key, "ring.toml")
+        assert page.inner_text(".message").split() == str(error.value).split()

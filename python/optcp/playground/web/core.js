@@ -13,9 +13,10 @@ function doubles(buffer, from, length) {
 }
 
 class Simulator {
-  static async load(bytes) {
-    const { instance } = await WebAssembly.instantiate(bytes, {});
-    return new Simulator(instance.exports);
+  /** `module` is compiled. */
+  static async load(module) {
+    const { exports } = await WebAssembly.instantiate(module, {});
+    return new Simulator(exports);
   }
 
   constructor(exports) {
@@ -32,15 +33,38 @@ class Simulator {
     return new TextDecoder().decode(this.output());
   }
 
-  /** A scenario: its number, what is said of it, and its world. `request` has name, text, set and library. */
-  parse(request) {
-    const bytes = new TextEncoder().encode(JSON.stringify(request));
+  /** Hands an object in. */
+  input(object) {
+    const bytes = new TextEncoder().encode(JSON.stringify(object));
     const from = this.exports.optcp_input(bytes.length);
     new Uint8Array(this.exports.memory.buffer, from, bytes.length).set(bytes);
+  }
+
+  /** Bytes that it has taken from the browser. */
+  memory() {
+    return this.exports.memory.buffer.byteLength;
+  }
+
+  /** A scenario: its number, what is said of it, and its world. `request` has name, text, set and library. */
+  parse(request) {
+    this.input(request);
     const number = this.exports.optcp_parse();
     if (number === 0) throw new ScenarioError(this.text());
     const [said, world] = JSON.parse(this.text());
     return { number, ...said, world };
+  }
+
+  /** A scenario's text with changes, as of crates/web. */
+  edit(text, changes) {
+    this.input({ text, changes });
+    if (this.exports.optcp_edit() === 0) throw new ScenarioError(this.text());
+    return this.text();
+  }
+
+  /** The profiles of TCP, `[name, summary]`. */
+  profiles() {
+    this.exports.optcp_profiles();
+    return JSON.parse(this.text());
   }
 
   /** Starts a run of a scenario by their numbers; it has a digest of its records. */
@@ -57,9 +81,11 @@ class Simulator {
     return this.exports.optcp_fork(run);
   }
 
-  /** Lets a run go on as another scenario; false if it is past the instant up to which both are the same. */
+  /** Lets a run go on as another scenario: null. If it is past the instant up to which both are the same, that instant, and nothing
+   * has changed. */
   change(run, scenario) {
-    return BigInt.asUintN(64, this.exports.optcp_change(run, scenario)) === 2n ** 64n - 1n;
+    const shared = BigInt.asUintN(64, this.exports.optcp_change(run, scenario));
+    return shared === 2n ** 64n - 1n ? null : Number(shared);
   }
 
   forget(number) {

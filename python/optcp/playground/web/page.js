@@ -1,187 +1,172 @@
-// The page: what is set asks the worker, and its answers are drawn. Of questions that wait only the last one is asked.
+// The page: one world or two, the instant at which they are looked at, and the address that holds them.
 "use strict";
 
 const $ = (id) => document.getElementById(id);
-const FILE = "ring.toml";
-const SEED = 1;
-const PS_A_MS = 1e9;
-/** A failure that hardly comes: so long before the end, in ms. */
-const LATE_MS = 1;
+/** Playing a run takes so long, in s, or as long as the run between them. */
+const [SHORTEST_S, LONGEST_S] = [8, 20];
+/** The address follows what is changed after such a pause, in ms. */
+const CALM_MS = 400;
+/** What workers run: the simulator, which this page has too for changes of files, and what answers. */
+const SIMULATOR = URL.createObjectURL(new Blob(["simulator", "worker"].map((part) => $(part).textContent), { type: "text/javascript" }));
+const STARTS = JSON.parse($("worlds").textContent);
 
-/** What has been set beyond the text; `since` is when that began, to say how long the picture took. */
-const set = { link: null, atMs: null, delayMs: null };
-let [shown, shape, waiting, asked, since] = [null, "", null, null, 0];
+const page = {
+  worlds: [],
+  cursor: null,
+  differences: null,
 
-/** How long a run may keep a newer question waiting, in ms; it is given up then. */
-const PATIENCE_MS = 2000;
-const code = new Blob([$("simulator").textContent], { type: "text/javascript" });
-const packed = Uint8Array.from(atob($("module").textContent), (letter) => letter.charCodeAt(0));
-const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-const module = new Response(unpacked).arrayBuffer();
-let [worker, ready, givenUp] = [null, false, null];
+  /** Something of a world has changed: the address follows. */
+  changed() {
+    clearTimeout(this.calm);
+    this.calm = setTimeout(async () => {
+      const [first, other] = this.worlds.map((world) => world.state);
+      this.address = await packed(other ? { ...first, other } : first);
+      history.replaceState(null, "", this.address);
+    }, CALM_MS);
+  },
 
-/** Begins anew with an empty simulator. */
+  /** A world has an answer: all are drawn on the same scales. */
+  drawn() {
+    this.differences?.show();
+    this.draw();
+  },
+
+  counted(world, question, totals) {
+    this.differences?.counted(world, question, totals);
+  },
+
+  draw() {
+    const worlds = this.worlds.filter((world) => world.shown);
+    if (worlds.length === 0) return;
+    const all = (kind) => worlds.flatMap((world) => world.curves.get(kind)?.curves ?? []);
+    const limits = new Map(Object.keys(CHARTS).map((kind) => [kind, greatest(all(kind))]));
+    this.stop = Math.max(...worlds.map(({ stop }) => stop));
+    for (const world of worlds) world.draw({ limits, stop: this.stop, cursor: this.cursor });
+    $("instant").textContent = this.cursor === null ? "" : `at ${duration(rounded(this.cursor * 1000, 4))}`;
+  },
+
+  look(cursor) {
+    this.cursor = cursor;
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.draw());
+  },
+
+  add(start) {
+    const world = new World(this, start);
+    this.worlds.push(world);
+    $("worlds-here").append(world.host);
+    // What is drawn has a width only now.
+    world.network.shape = "";
+    for (const figure of world.host.querySelectorAll("canvas")) {
+      figure.addEventListener("pointermove", (event) => world.shown && !this.playing && this.look(instant(figure, event.offsetX, this.stop)));
+      figure.addEventListener("pointerleave", () => !this.playing && this.look(null));
+    }
+    this.arranged();
+    return world;
+  },
+
+  /** Opens worlds as an address holds them. */
+  open({ other = null, ...first }) {
+    if (this.worlds.length === 0) this.add(first);
+    else this.worlds[0].open(first);
+    this.pair(other);
+  },
+
+  /** Puts another world beside the first one, or takes it away. */
+  pair(other) {
+    if (other && this.worlds.length === 2) return this.worlds[1].open(other);
+    if (other) this.add(other);
+    else this.worlds.splice(1).forEach((world) => world.end());
+    this.differences = other ? new Differences($("differences").querySelector("table"), this.worlds) : null;
+    this.differences?.show();
+    this.arranged();
+    this.changed();
+  },
+
+  arranged() {
+    const two = this.worlds.length === 2;
+    document.body.classList.toggle("pair", two);
+    $("pair").textContent = two ? "One world" : "Compare with a copy";
+    $("differences").hidden = !two;
+    for (const world of this.worlds) {
+      world.$("file").open = !two;
+      if (world.shown) world.network.show(world.shown.scenario.world);
+    }
+    this.draw();
+  },
+
+  /** Moves the cursor over the run, and stops where it is when asked again. */
+  play() {
+    this.playing = !this.playing;
+    $("play").textContent = this.playing ? "Stop" : "Play";
+    if (!this.playing) return;
+    const seconds = Math.min(Math.max(this.stop, SHORTEST_S), LONGEST_S);
+    const times = this.stop / seconds;
+    $("pace").textContent = times === 1 ? "in real time" : times > 1 ? `${plain(times)} times as fast` : `slowed ${plain(1 / times)} times`;
+    let last = performance.now();
+    this.cursor ??= 0;
+    if (this.cursor >= this.stop) this.cursor = 0;
+    const step = (now) => {
+      if (!this.playing) return;
+      this.cursor = Math.min(this.cursor + ((now - last) / 1000) * times, this.stop);
+      last = now;
+      this.draw();
+      if (this.cursor < this.stop) requestAnimationFrame(step);
+      else this.play();
+    };
+    requestAnimationFrame(step);
+  },
+};
+
+async function fromAddress() {
+  if (!location.hash.startsWith("#w=")) return null;
+  try {
+    return await unpacked(location.hash);
+  } catch (error) {
+    $("said").textContent = `The address holds no world (${error.message}): this is the first one of the list.`;
+    return null;
+  }
+}
+
+function listen() {
+  $("start").append(...STARTS.map(({ name, text }) => new Option(/^title = "(.*)"/m.exec(text)?.[1] ?? name, name)));
+  $("start").addEventListener("change", () => {
+    page.pair(null);
+    page.worlds[0].open(STARTS[$("start").selectedIndex]);
+  });
+  $("pair").addEventListener("click", () => page.pair(page.worlds.length === 2 ? null : page.worlds[0].state));
+  $("seeds").addEventListener("click", () => page.differences.more());
+  $("play").addEventListener("click", () => page.play());
+  $("share").addEventListener("click", async () => {
+    const [first, other] = page.worlds.map((world) => world.state);
+    const address = location.href.split("#")[0] + (await packed(other ? { ...first, other } : first));
+    await navigator.clipboard.writeText(address);
+    $("said").textContent = `Copied: a link of ${plain(address.length)} characters that opens this.`;
+  });
+  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("drop", async (event) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer.files;
+    if (file) page.open({ name: file.name, text: await file.text() });
+  });
+  addEventListener("hashchange", async () => {
+    const found = location.hash === page.address ? null : await fromAddress();
+    if (found) page.open(found);
+  });
+  addEventListener("resize", () => page.arranged());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.draw());
+  document.body.classList.toggle("embedded", self !== top);
+  $("alone").addEventListener("click", () => ($("alone").href = location.href));
+}
+
 async function begin() {
-  worker?.terminate();
-  worker = new Worker(URL.createObjectURL(code));
-  [ready, asked] = [false, null];
-  worker.onmessage = answered;
-  worker.onerror = (event) => {
-    refuse(`The simulator has ended: ${event.message}. It begins anew with the next change.`);
-    begin();
-  };
-  worker.postMessage(await module);
+  const bytes = Uint8Array.from(atob($("module").textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  page.module = await WebAssembly.compile(await new Response(stream).arrayBuffer());
+  page.simulator = await Simulator.load(page.module);
+  page.profiles = page.simulator.profiles().map(([name]) => name);
+  page.open((await fromAddress()) ?? STARTS[0]);
 }
 
-function answered({ data }) {
-  if (data.ready) {
-    ready = true;
-    return next();
-  }
-  const begun = asked.since;
-  asked = null;
-  clearTimeout(givenUp);
-  next();
-  if (data.refused !== undefined) return refuse(data.refused);
-  show(data.answer);
-  const drawn = performance.now();
-  const { counts, forked_at_ps: forked } = data.answer.result;
-  const past = forked ? `; what lies before ${ms(forked / PS_A_MS)} was there already` : "";
-  $("speed").textContent = `${counts.packet_hops.toLocaleString("en")} packet-hops. Simulated in ${data.ms.toFixed(0)} ms${past}. ` +
-    `Drawn ${(drawn - begun).toFixed(0)} ms after it was asked for.`;
-  document.body.dataset.drawnMs = drawn - begun;
-  document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;
-}
-
-function ms(value) {
-  return value >= 1000 ? `${Number((value / 1000).toFixed(3))} s` : `${Number(value.toFixed(3))} ms`;
-}
-
-function ask() {
-  const then = [];
-  if (set.delayMs !== null) then.push([delayKey(), ms(set.delayMs)]);
-  if (set.atMs !== null) then.push(["failures.0.at", ms(set.atMs)]);
-  const link = set.link && JSON.stringify(set.link.ends);
-  // A cut is repaired by the protection that there is, if its backup leads around it.
-  const failed = ["failures.0.link", link];
-  const choices = link ? [[failed, ["protection.0.link", link]], [failed]] : [[]];
-  // Before the failure its switch has no say, but a run has entries for a backup only if it is used before the end.
-  const late = [["failures.0.at", ms(lateMs() - LATE_MS)]];
-  if (!$("delay").disabled) late.push([delayKey(), ms(LATE_MS)]);
-  const failure = set.atMs === null ? undefined : { atPs: Math.round(set.atMs * PS_A_MS), late };
-  waiting = { name: FILE, text: $("text").value, seed: SEED, choices, then, failure, since };
-  next();
-}
-
-function next() {
-  if (!ready || !waiting) return;
-  if (asked) {
-    clearTimeout(givenUp);
-    givenUp = setTimeout(begin, Math.max(0, asked.at + PATIENCE_MS - performance.now()));
-    return;
-  }
-  [asked, waiting] = [{ ...waiting, at: performance.now() }, null];
-  worker.postMessage(asked);
-}
-
-/** Changes what is set, and asks. */
-function change(changes, event) {
-  since = event.timeStamp;
-  Object.assign(set, changes);
-  ask();
-}
-
-function delayKey() {
-  return shown?.scenario.parameters.switch_delay === undefined ? "protection.0.switch_delay" : "parameters.switch_delay";
-}
-
-function stopMs() {
-  return shown ? shown.scenario.world.stop_ps / PS_A_MS : 0;
-}
-
-function lateMs() {
-  return stopMs() - LATE_MS;
-}
-
-function refuse(message) {
-  $("message").textContent = message;
-  $("message").classList.add("refused");
-}
-
-function show(answer) {
-  shown = answer;
-  const { scenario, result } = answer;
-  const { world } = scenario;
-  const nodesAndLinks = JSON.stringify([world.nodes, world.links.map((link) => link.ends), world.flows]);
-  if (nodesAndLinks !== shape) {
-    drawNetwork($("network"), world, cutOrMend);
-    shape = nodesAndLinks;
-  }
-  $("message").classList.remove("refused");
-  $("message").textContent = scenario.warnings.map(({ kind, message, place }) => `warning: ${message} [${kind}]\n  ${place}`).join("\n");
-  const failures = (world.failures ?? []).filter(({ at_ps: at }) => Number.isFinite(at));
-  const cut = failures.filter(({ at_ps: at }) => at < lateMs() * PS_A_MS);
-  markCut($("network"), cut.map(({ link }) => link));
-  slider("at", failures[0]?.at_ps, lateMs());
-  slider("delay", world.protection?.[0]?.detection?.switch_delay?.data_ps, Math.min(2000, stopMs()));
-  const switched = result.switches.filter(({ to_backup: to, acks }) => to && !acks);
-  $("now").textContent = [
-    ...cut.map(({ link, at_ps: at }) => `${link} fails at ${ms(at / PS_A_MS)}`),
-    ...(switched.length ? [`traffic switches at ${ms(switched[0].at_ps / PS_A_MS)}`] : []),
-  ].join(", ") || "Nothing fails";
-  curves();
-  for (const name of ["scenario_sha256", "records_sha256", "metrics_sha256"]) $(name).textContent = result[name];
-  const settings = answer.set.map(([key, value]) => ` --set ${quoted(`${key}=${value}`)}`);
-  $("command").textContent = `optcp run ${FILE} --seed ${SEED}${settings.join("")} --digest`;
-}
-
-/** A slider shows what the world has; it is off where the world has no such thing. */
-function slider(id, ps, limitMs) {
-  $(id).disabled = !Number.isFinite(ps);
-  if ($(id).disabled) return ($(`${id}-says`).textContent = "-");
-  $(id).max = limitMs;
-  if (document.activeElement !== $(id) || !waiting) $(id).value = ps / PS_A_MS;
-  $(`${id}-says`).textContent = id === "at" && ps / PS_A_MS >= lateMs() ? "the end" : ms(ps / PS_A_MS);
-}
-
-function curves() {
-  const { scenario, result } = shown;
-  const failures = (scenario.world.failures ?? []).map(({ at_ps: at }) => ({ at: at / PS_A_SECOND, name: "--cut" }));
-  const switches = result.switches.map(({ at_ps: at }) => ({ at: at / PS_A_SECOND, name: "--quiet" }));
-  for (const [kind, of] of Object.entries(CURVES)) {
-    const series = result.series.find((one) => one.kind === kind);
-    draw($(kind), series ? of(series) : [], scenario.world.stop_ps / PS_A_SECOND, [...failures, ...switches]);
-  }
-}
-
-function cutOrMend(link) {
-  const event = { timeStamp: performance.now() };
-  if (!shown.scenario.world.failures?.length) return refuse("The scenario has no [[failures]]: write one, and links can be cut.");
-  const [{ link: failed, at_ps: at }] = shown.scenario.world.failures;
-  const mended = at / PS_A_MS >= lateMs();
-  if (failed === link.name && !mended) return change({ atMs: lateMs() }, event);
-  change({ link, atMs: mended ? Math.round(stopMs() * 0.375) : at / PS_A_MS }, event);
-}
-
-function quoted(word) {
-  return /^[\w.=:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-let soon;
-$("text").value = JSON.parse($("worlds").textContent)[0].text;
-$("text").addEventListener("input", (event) => {
-  clearTimeout(soon);
-  soon = setTimeout(() => change({ link: null, atMs: null, delayMs: null }, event), 250);
-});
-$("at").addEventListener("input", (event) => change({ atMs: Number($("at").value) }, event));
-$("delay").addEventListener("input", (event) =>
-  change({ delayMs: Number($("delay").value), atMs: shown.scenario.world.failures[0].at_ps / PS_A_MS }, event));
-$("save").addEventListener("click", () => ($("save").href = URL.createObjectURL(new Blob([$("text").value]))));
-$("copy").addEventListener("click", () => navigator.clipboard.writeText($("command").textContent));
-addEventListener("resize", () => {
-  shape = "";
-  if (shown) show(shown);
-});
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown && curves());
-ask();
+listen();
 begin();

@@ -1,86 +1,93 @@
-// What a page asks of the simulator, one question after the other. What lies before a failure is simulated once: a run
-// in which it comes as late as can be is kept at several instants, and forked where it fails.
+// What a page asks of the simulator, one question after the other. While a world runs, it is kept at several instants; another world that
+// is the same up to one of them goes on from there.
 "use strict";
 
-/** How far the kept instants are apart. */
-const APART_PS = 250_000_000_000;
+/** How many instants a run is kept at. */
+const INSTANTS = 16;
+/** With more memory than this nothing is kept, in bytes. */
+const MOST_MEMORY = 500e6;
 
 class Session {
   constructor(simulator) {
     this.simulator = simulator;
-    this.key = "";
-    /** The late run at its instants, in order. */
+    /** The last run at its instants, in order: `{atPs, run}`. */
     this.kept = [];
+    this.seed = null;
   }
 
-  /**
-   * The run of a scenario. `asked` has name, text, seed, `choices` (lists of settings, of which the first possible one
-   * is taken), `then` (settings that matter from the failure on) and, if there is one, `failure`: its instant `atPs`, and
-   * the settings that make it late. Throws a ScenarioError.
-   */
-  answer(asked) {
+  /** The run of a world. `asked` has name, text, library and seed; `progress` is told the share that is done. Throws a ScenarioError. */
+  answer({ name, text, library, seed }, progress = () => {}) {
     const { simulator } = this;
-    const { name, text, seed } = asked;
-    const [choice, scenario] = this.first(asked);
+    const scenario = simulator.parse({ name, text, library });
     try {
-      const run = this.forked(asked, choice, scenario.number) ?? simulator.start(scenario.number, seed);
-      return { name, text, scenario, set: [...choice, ...asked.then], result: simulator.finish(run) };
+      const { atPs, run } = this.begun(scenario.number, seed);
+      this.advance(run, atPs, scenario.world.stop_ps, progress);
+      return { name, text, scenario, result: simulator.finish(run) };
     } finally {
       simulator.forget(scenario.number);
     }
   }
 
-  /** The first choice that is possible, and its scenario. */
-  first({ name, text, choices, then }) {
-    for (const [index, choice] of choices.entries()) {
-      try {
-        return [choice, this.simulator.parse({ name, text, set: [...choice, ...then] })];
-      } catch (error) {
-        if (!(error instanceof ScenarioError) || index === choices.length - 1) throw error;
-      }
-    }
-  }
-
-  /** A run of the scenario at its failure; nothing if it cannot be one of the late run. */
-  forked({ name, text, seed, failure }, choice, scenario) {
-    if (!failure) return undefined;
+  /** The goodput in bits a second of each group, and what was delivered, of one seed: nothing of it is kept. */
+  totals({ name, text, library, seed }) {
     const { simulator } = this;
-    const key = JSON.stringify([text, seed, choice, failure.late]);
-    if (key !== this.key) {
-      for (const { run } of this.kept) simulator.forget(run);
-      this.kept = this.begun({ name, text, set: [...choice, ...failure.late] }, seed);
-      this.key = key;
-    }
-    if (this.kept.length === 0) return undefined;
-    const run = this.lateAt(failure.atPs);
-    if (simulator.change(run, scenario)) return run;
-    simulator.forget(run);
-    return undefined;
+    const { number, world } = simulator.parse({ name, text, library });
+    const run = simulator.start(number, seed);
+    simulator.forget(number);
+    return totals(simulator.finish(run), world.stop_ps);
   }
 
-  /** The late run at its beginning; nothing where the failure cannot be late. */
-  begun(request, seed) {
-    try {
-      const late = this.simulator.parse(request);
-      const run = this.simulator.start(late.number, seed);
-      this.simulator.forget(late.number);
-      return [{ atPs: 0, run }];
-    } catch (error) {
-      if (error instanceof ScenarioError) return [];
-      throw error;
-    }
-  }
-
-  /** A fork of the late run at an instant. */
-  lateAt(atPs) {
+  /** A run of the scenario, as far as the kept one is the same. */
+  begun(scenario, seed) {
     const { simulator, kept } = this;
-    for (let next = kept.length * APART_PS; next <= atPs; next += APART_PS) {
-      const run = simulator.fork(kept.at(-1).run);
-      simulator.advance(run, next);
-      kept.push({ atPs: next, run });
+    const last = seed === this.seed ? kept.length - 1 : -1;
+    this.seed = seed;
+    for (let [at, tries] = [last, 2]; at >= 0 && tries > 0; tries--) {
+      const run = simulator.fork(kept[at].run);
+      const shared = simulator.change(run, scenario);
+      if (shared === null) {
+        this.drop(at + 1);
+        return { atPs: kept[at].atPs, run };
+      }
+      simulator.forget(run);
+      at = kept.findLastIndex(({ atPs }) => atPs <= shared);
     }
-    const run = simulator.fork(kept.findLast((one) => one.atPs <= atPs).run);
-    simulator.advance(run, atPs);
-    return run;
+    this.drop(0);
+    return { atPs: 0, run: simulator.start(scenario, seed) };
   }
+
+  /** Executes all of a run, and keeps it on the way. */
+  advance(run, fromPs, stopPs, progress) {
+    const { simulator, kept } = this;
+    if (fromPs === 0 && kept.length === 0) kept.push({ atPs: 0, run: simulator.fork(run) });
+    for (let i = 1; i <= INSTANTS; i++) {
+      const atPs = Math.floor((stopPs / INSTANTS) * i);
+      if (atPs <= fromPs) continue;
+      simulator.advance(run, atPs);
+      if (simulator.memory() > MOST_MEMORY) this.drop(0);
+      else kept.push({ atPs, run: simulator.fork(run) });
+      progress(i / INSTANTS);
+    }
+  }
+
+  /** Forgets what is kept from a place on. */
+  drop(from) {
+    for (const { run } of this.kept.splice(from)) this.simulator.forget(run);
+  }
+}
+
+/** `{group: mean goodput in bits a second}` of a result that has goodput, and of all groups together. */
+function totals({ series }, stopPs) {
+  const goodput = series.find(({ kind }) => kind === "goodput");
+  if (!goodput) return {};
+  const { columns, names } = goodput;
+  const length = columns.bytes.length / names.groups.length;
+  const mean = (row) => {
+    let bytes = 0;
+    for (let i = 0; i < length; i++) bytes += columns.bytes[row * length + i];
+    return (bytes * 8) / (stopPs / 1e12);
+  };
+  const found = Object.fromEntries(names.groups.map((name, row) => [name, mean(row)]));
+  const all = Object.values(found);
+  return all.length > 1 ? { ...found, "all groups": all.reduce((sum, one) => sum + one) } : found;
 }

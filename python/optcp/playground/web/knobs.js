@@ -1,0 +1,102 @@
+// What a world lets a reader turn: its parameters, when links fail, the switch delay, and the TCP of each group. Each knob says which change of
+// the file it is.
+"use strict";
+
+/** The knobs of a parsed scenario: `{id, label, says, remove}` with `position`, `most` and `at(position)`, the change, or with `options`,
+ * `value` and `to(value)`. `scales` keeps the scale of each quantity. */
+function knobs({ written, world }, profiles, scales) {
+  const own = Object.keys(written.tcp ?? {});
+  const senders = [...own.filter((name) => !profiles.includes(name)), ...profiles];
+  const found = Object.entries(written.parameters ?? {}).map(([name, value]) => {
+    const [path, label] = [["parameters", name], name.replaceAll("_", " ")];
+    return senders.includes(value) ? choice(path, label, value, senders) : around(path, label, value, scales);
+  });
+  (written.protection ?? []).forEach(({ switch_delay: delay }, i) =>
+    found.push(around(["protection", i, "switch_delay"], "switch delay", delay, scales)));
+  (written.failures ?? []).forEach((failure, i) => found.push(...ofFailure(failure, i, world.stop_ps / PS_A_MS)));
+  (written.flows ?? []).forEach(({ group, tcp = "rfc" }, i) => senders.includes(tcp) && found.push(choice(["flows", i, "tcp"], `TCP of ${group}`, tcp, senders)));
+  return found.filter(Boolean);
+}
+
+function choice(path, label, value, options) {
+  return { id: path.join("."), label, value, options, to: (name) => ({ set: [path, JSON.stringify(name)] }) };
+}
+
+/** A slider around what the file says; nothing for what is no quantity. */
+function around(path, label, written, scales) {
+  const now = quantity(written);
+  if (!now) return null;
+  const id = path.join(".");
+  if (!scales.get(id)?.holds(now)) scales.set(id, new Scale(now));
+  const scale = scales.get(id);
+  const says = now.unit ? `${now.value} ${now.unit}` : String(now.value);
+  return { id, label, says, most: STEPS, position: scale.position(now.value), at: (position) => ({ set: [path, toml(scale.at(position))] }) };
+}
+
+/** When a link fails and when it works again, on the axis of time. */
+function ofFailure(failure, i, stopMs) {
+  const what = [failure.link ?? failure.node ?? failure.risk ?? failure.links].flat(2).join("\u2013");
+  const step = round125(stopMs / 400);
+  return [["at", "fails at"], ["repair", "works again at"]].map(([key, verb]) => {
+    const ms = inMs(failure[key]);
+    if (ms === null) return null;
+    const path = ["failures", i, key];
+    const at = (position) => ({ set: [path, JSON.stringify(duration(position * step))] });
+    const knob = { id: path.join("."), label: `${what} ${verb}`, says: duration(ms), most: Math.floor(stopMs / step), position: Math.round(ms / step), at };
+    if (key === "repair") return { ...knob, remove: [`never mend it`, { remove: path }] };
+    return failure.repair === undefined ? { ...knob, remove: ["mend it later", { set: [["failures", i, "repair"], JSON.stringify(duration(rounded(Math.min((ms + stopMs) / 2, stopMs), 3)))] }] } : knob;
+  });
+}
+
+function inMs(written) {
+  const found = typeof written === "string" && quantity(written);
+  const factor = { ps: 1e-9, ns: 1e-6, us: 1e-3, ms: 1, s: 1e3, min: 6e4, h: 3.6e6 }[found?.unit];
+  return factor === undefined ? null : found.value * factor;
+}
+
+/** Draws knobs into a form, and keeps the one that is held. `change` is called with the change, the event and the knob's id. */
+class Knobs {
+  constructor(form, change) {
+    [this.form, this.change, this.shape] = [form, change, ""];
+    form.addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  show(knobs) {
+    const shape = JSON.stringify(knobs.map(({ id, label, most, options, remove }) => [id, label, most, options, remove?.[0]]));
+    const held = this.form.contains(document.activeElement) ? document.activeElement.dataset.knob : undefined;
+    this.knobs = new Map(knobs.map((knob) => [knob.id, knob]));
+    if (shape !== this.shape) this.form.replaceChildren(...knobs.map((knob) => this.made(knob)));
+    this.shape = shape;
+    for (const knob of knobs) {
+      const input = this.form.querySelector(`[data-knob="${knob.id}"]`);
+      const value = String(knob.position ?? knob.value);
+      // What is being dragged is ahead of what is shown.
+      if (input.value !== value && !input.matches(":active")) input.value = value;
+      if (knob.says) input.closest("label").querySelector("output").textContent = knob.says;
+      if (knob.id === held) input.focus();
+    }
+  }
+
+  made({ id, label, most, options, remove }) {
+    const [row, input] = [document.createElement("div"), document.createElement(options ? "select" : "input")];
+    const text = document.createElement("label");
+    input.dataset.knob = id;
+    text.append(`${label} `);
+    if (options) {
+      input.append(...options.map((name) => new Option(name)));
+      input.addEventListener("change", (event) => this.change(this.knobs.get(id).to(input.value), event, id));
+    } else {
+      Object.assign(input, { type: "range", min: 0, max: most, step: 1 });
+      text.append(document.createElement("output"));
+      input.addEventListener("input", (event) => this.change(this.knobs.get(id).at(Number(input.value)), event, id));
+    }
+    text.append(input);
+    row.append(text);
+    if (remove) {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: remove[0] });
+      button.addEventListener("click", (event) => this.change(this.knobs.get(id).remove[1], event, `${id} ${remove[0]}`));
+      row.append(button);
+    }
+    return row;
+  }
+}
