@@ -77,6 +77,20 @@ def address(start: Start) -> str:
     return f"#w={base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
 
+def packed_simulator() -> bytes:
+    """Return the simulator of this installation, compressed by gzip.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    path = resources.files("optcp.playground") / MODULE
+    if not path.is_file():
+        raise InputError("this installation of optcp has no simulator for browsers: `make playground` compiles it")
+    return path.read_bytes()
+
+
 def page(worlds: Sequence[Start], module: bytes | None = None) -> str:
     """Return the page, everything in it.
 
@@ -92,11 +106,8 @@ def page(worlds: Sequence[Start], module: bytes | None = None) -> str:
     InputError
         If this installation has none.
     """
+    module = packed_simulator() if module is None else module
     here = resources.files("optcp.playground")
-    if module is None:
-        if not (here / MODULE).is_file():
-            raise InputError("this installation of optcp has no simulator for browsers: `make playground` compiles it")
-        module = (here / MODULE).read_bytes()
     listed = json.dumps([asdict(world) for world in worlds]).replace("<", "\\u003c")
     parts = {"module": base64.b64encode(module).decode(), "worlds": listed}
 

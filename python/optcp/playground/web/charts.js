@@ -9,7 +9,7 @@ const MOST_CURVES = COLOURS.length;
  * every value up to the next point, and `dots` alone where they are no line. */
 const CHARTS = {
   goodput: {
-    title: ({ interval_ps: step }) => `Goodput in Mb/s, every ${duration(step / PS_A_MS)}`,
+    title: ({ interval_ps: step }) => `Goodput in Mb/s (bytes that are new and in order), every ${duration(step / PS_A_MS)}`,
     curves: ({ columns, names, interval_ps: step }) =>
       rows(columns.bytes, names.groups, step, (bytes) => (bytes * 8) / (step / PS_A_SECOND) / 1e6),
   },
