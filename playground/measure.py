@@ -1,7 +1,7 @@
 """Measure the playground: sizes, speed beside the native build, and how long a picture takes behind a slider.
 
-``python playground/measure.py`` after ``make playground``; node and Chromium have to be there. Native, node and Chromium
-run in turns.
+``python playground/measure.py`` after ``make playground``, with node and Chromium. Native, node and Chromium run in
+turns.
 """
 
 from __future__ import annotations

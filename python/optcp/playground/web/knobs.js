@@ -68,7 +68,7 @@ class Knobs {
     if (shape !== this.shape) this.form.replaceChildren(...knobs.map((knob) => this.made(knob)));
     this.shape = shape;
     for (const knob of knobs) {
-      const input = this.form.querySelector(`[data-knob="${knob.id}"]`);
+      const input = this.form.querySelector(`[data-knob="${CSS.escape(knob.id)}"]`);
       const value = String(knob.position ?? knob.value);
       // What is being dragged is ahead of what is shown.
       if (input.value !== value && !input.matches(":active")) input.value = value;

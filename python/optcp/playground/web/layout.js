@@ -2,6 +2,8 @@
 "use strict";
 
 const MARGIN = 36;
+/** More nodes than that lie on a circle: forces between all of them take too long. */
+const MOST_NODES = 200;
 
 /** Places of nodes in units of the picture, by their names, found by forces: links pull, nodes push. It begins with a circle, so that it is
  * the same every time. What is in `fixed` stays where it is. Packets of `routes` go from left to right. */
@@ -12,7 +14,7 @@ function layout({ nodes, links, routes }, size, fixed) {
   const known = nodes.some((name) => fixed.has(name));
   const inner = size.map((whole) => whole - 2 * MARGIN);
   if (known) nodes.forEach((name, i) => fixed.has(name) && (at[i] = fixed.get(name).map((value, axis) => (2 * (value - MARGIN)) / inner[axis] - 1)));
-  spread(at, pairs, nodes.map((name) => fixed.has(name)));
+  if (nodes.length <= MOST_NODES) spread(at, pairs, nodes.map((name) => fixed.has(name)));
   const placed = known ? at.map((place) => place.map((value, axis) => MARGIN + (inner[axis] * (value + 1)) / 2)) : fitted(at, size);
   const first = routes[0];
   if (!known && first && placed[number.get(first[0])][0] > placed[number.get(first.at(-1))][0]) {

@@ -128,6 +128,16 @@ async function fromAddress() {
   }
 }
 
+/** Whether a text could be copied: browsers refuse it to pages that are not safe. */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function listen() {
   $("start").append(...STARTS.map(({ name, text }) => new Option(/^title = "(.*)"/m.exec(text)?.[1] ?? name, name)));
   $("start").addEventListener("change", () => {
@@ -140,8 +150,8 @@ function listen() {
   $("share").addEventListener("click", async () => {
     const [first, other] = page.worlds.map((world) => world.state);
     const address = location.href.split("#")[0] + (await packed(other ? { ...first, other } : first));
-    await navigator.clipboard.writeText(address);
-    $("said").textContent = `Copied: a link of ${plain(address.length)} characters that opens this.`;
+    const done = await copied(address);
+    $("said").textContent = done ? `Copied: a link of ${plain(address.length)} characters that opens this.` : "The address of this page opens this.";
   });
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", async (event) => {

@@ -38,7 +38,7 @@ class World {
     });
     this.$("undo").addEventListener("click", () => this.before.length > 0 && this.open(this.before.pop(), true));
     this.$("save").addEventListener("click", () => (this.$("save").href = URL.createObjectURL(new Blob([this.text]))));
-    this.$("copy").addEventListener("click", () => navigator.clipboard.writeText(this.$("command").textContent));
+    this.$("copy").addEventListener("click", () => copied(this.$("command").textContent));
     for (const mode of this.host.querySelectorAll(".tools [data-mode]")) {
       mode.addEventListener("click", () => {
         for (const one of this.host.querySelectorAll(".tools [data-mode]")) one.setAttribute("aria-pressed", one === mode);
@@ -152,7 +152,10 @@ class World {
     this.shown = answer;
     const { scenario, result } = answer;
     this.host.classList.remove("refused");
-    this.$("message").textContent = scenario.warnings.map(({ kind, message, place }) => `warning: ${message} [${kind}]\n  ${place}`).join("\n");
+    const swept = scenario.axes.map(([key]) => key).join(", ");
+    const notes = swept ? [`Here the file's own value of ${swept} stands; \`optcp run\` takes those of [sweep].`] : [];
+    const warned = scenario.warnings.map(({ kind, message, place }) => `warning: ${message} [${kind}]\n  ${place}`);
+    this.$("message").textContent = [...notes, ...warned].join("\n");
     this.$("title").textContent = scenario.world.title ?? answer.name;
     this.network.show(scenario.world);
     this.knobs.show(knobs(scenario, this.page.profiles, this.scales));
@@ -163,7 +166,8 @@ class World {
     }
     this.queues = queues(scenario.world, result);
     for (const name of ["scenario_sha256", "records_sha256", "metrics_sha256"]) this.$(name).textContent = result[name];
-    this.$("command").textContent = `optcp run ${quoted(answer.name)} --seed ${SEED} --digest`;
+    const own = scenario.axes.map(([key]) => ` --set ${quoted(`${key}=${written(scenario.written, key)}`)}`).join("");
+    this.$("command").textContent = `optcp run ${quoted(answer.name)}${own} --seed ${SEED} --digest`;
     this.say();
   }
 
@@ -229,6 +233,12 @@ function queues({ links }, { series }) {
     const values = columns.mean_packets.subarray(row.get(port) * length, (row.get(port) + 1) * length);
     return values[Math.min(Math.floor(ps / step), length - 1)] / (limits.get(port) ?? Math.max(...values, 10));
   };
+}
+
+/** What a file says under a key such as `links.0.rate`. */
+function written(file, key) {
+  const value = key.split(".").reduce((table, step) => table?.[step], file);
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function quoted(word) {
