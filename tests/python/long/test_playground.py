@@ -90,8 +90,8 @@ def in_node(module, requests):
     return [json.loads(line) for line in said.stdout.splitlines()]
 
 
-def of_command(text, name, settings):
-    run = _core.Scenario.parse(text, name, settings).run(1, digest=True)
+def of_command(text, name, settings, seed=1):
+    run = _core.Scenario.parse(text, name, settings).run(seed, digest=True)
     return {
         "records_sha256": run.records_sha256,
         "metrics_sha256": run.metrics_sha256,
@@ -229,9 +229,9 @@ def digest(page, world=0, kind="records"):
     return page.locator(f".{kind}_sha256").nth(world).inner_text()
 
 
-def native(page, world=0):
+def native(page, world=0, seed=1):
     """What the command says of the file that the page shows."""
-    run = of_command(page.locator(".text").nth(world).input_value(), "ring.toml", [])
+    run = of_command(page.locator(".text").nth(world).input_value(), "ring.toml", [], seed)
     return run["records_sha256"]
 
 
@@ -383,6 +383,11 @@ def test_two_worlds_are_compared_and_shared_by_a_link(module, browser, tmp_path)
         answered(page, 2, world=1)
         texts = [page.locator(".text").nth(world).input_value() for world in (0, 1)]
         assert texts[1] == texts[0].replace('switch_delay = "50 ms"', 'switch_delay = "0 ms"')
+        page.fill("#seed", "7")
+        for world in (0, 1):
+            page.wait_for_function("world => page.worlds[world].shown.result.seed === 7", arg=world)
+            assert digest(page, world) == native(page, world, seed=7)
+        page.wait_for_function("document.querySelector('#differences th').textContent.includes('seed 7')")
         page.click("#seeds")
         page.wait_for_selector("#differences table[data-seeds='10']")
 
@@ -397,6 +402,7 @@ def test_two_worlds_are_compared_and_shared_by_a_link(module, browser, tmp_path)
         page.click("#share")
         page.wait_for_function("document.querySelector('#said').textContent.startsWith('Copied')")
         link = page.evaluate("navigator.clipboard.readText()")
+        assert page.inner_text(".command >> nth=0") == "optcp run ring.toml --seed 7 --digest"
         shown = [digest(page, world) for world in (0, 1)]
     with opened(module, browser, tmp_path, address="#" + link.partition("#")[2]) as page:
         answered(page, world=1)

@@ -27,7 +27,9 @@ class Differences {
   show() {
     if (this.worlds.some(({ shown }) => !shown)) return;
     const of = ({ shown: { result, scenario } }) => totals(result, scenario.world.stop_ps);
-    this.found = new Map(this.worlds.map((world) => [world, new Map([[SEED, of(world)]])]));
+    this.found = new Map(this.worlds.map((world) => [world, new Map([[world.shown.result.seed, of(world)]])]));
+    this.seed = this.worlds[0].shown.result.seed;
+    this.asked = "";
     this.write();
   }
 
@@ -53,11 +55,13 @@ class Differences {
 
   write() {
     const [one, other] = this.worlds.map((world) => this.found.get(world));
-    const seeds = SEEDS.filter((seed) => one.has(seed) && other.has(seed));
-    const groups = Object.keys(one.get(SEED)).filter((group) => group in other.get(SEED));
+    const seeds = (this.asked ? SEEDS : [this.seed]).filter((seed) => one.has(seed) && other.has(seed));
+    // The other world is about to be drawn with this seed.
+    if (!this.asked && seeds.length === 0) return;
+    const groups = Object.keys(one.get(this.seed)).filter((group) => group in other.get(this.seed));
     const n = seeds.length;
     const cell = (values) => {
-      if (n === 1) return plain(values[0] / 1e6);
+      if (!this.asked) return plain(values[0] / 1e6);
       if (n < SEEDS.length) return "…";
       const { mean, half } = estimate(values);
       return `${plain(mean / 1e6)} [${plain((mean - half) / 1e6)}, ${plain((mean + half) / 1e6)}]`;
@@ -66,7 +70,7 @@ class Differences {
       const values = [one, other].map((found) => seeds.map((seed) => found.get(seed)[group]));
       return [group, cell(values[0]), cell(values[1]), cell(values[1].map((value, i) => value - values[0][i]))];
     });
-    const says = n === 1 ? "seed 1" : n < SEEDS.length ? `${n} of ${SEEDS.length} seeds` : `mean of n = ${n} seeds and 95 % interval`;
+    const says = !this.asked ? `seed ${this.seed}` : n < SEEDS.length ? `${n} of ${SEEDS.length} seeds` : `mean of n = ${n} seeds and 95 % interval`;
     const head = [`Goodput in Mb/s, ${says}`, "left", "right", "right \u2212 left, paired"];
     const row = (tag) => (cells) => {
       const made = document.createElement("tr");

@@ -12,6 +12,7 @@ const STARTS = JSON.parse($("worlds").textContent);
 
 const page = {
   worlds: [],
+  seed: 1,
   cursor: null,
   differences: null,
 
@@ -19,10 +20,15 @@ const page = {
   changed() {
     clearTimeout(this.calm);
     this.calm = setTimeout(async () => {
-      const [first, other] = this.worlds.map((world) => world.state);
-      this.address = await packed(other ? { ...first, other } : first);
+      this.address = await packed(this.state);
       history.replaceState(null, "", this.address);
     }, CALM_MS);
+  },
+
+  /** What an address holds. */
+  get state() {
+    const [first, other] = this.worlds.map((world) => world.state);
+    return { ...first, ...(this.seed === 1 ? {} : { seed: this.seed }), ...(other ? { other } : {}) };
   },
 
   /** A world has an answer: all are drawn on the same scales. */
@@ -66,7 +72,8 @@ const page = {
   },
 
   /** Opens worlds as an address holds them. */
-  open({ other = null, ...first }) {
+  open({ other = null, seed = 1, ...first }) {
+    $("seed").value = this.seed = seed;
     if (this.worlds.length === 0) this.add(first);
     else this.worlds[0].open(first);
     this.pair(other);
@@ -146,10 +153,14 @@ function listen() {
   });
   $("pair").addEventListener("click", () => page.pair(page.worlds.length === 2 ? null : page.worlds[0].state));
   $("seeds").addEventListener("click", () => page.differences.more());
+  $("seed").addEventListener("input", (event) => {
+    if (!$("seed").value || !$("seed").validity.valid) return;
+    page.seed = Number($("seed").value);
+    for (const world of page.worlds) world.run(event);
+  });
   $("play").addEventListener("click", () => page.play());
   $("share").addEventListener("click", async () => {
-    const [first, other] = page.worlds.map((world) => world.state);
-    const address = location.href.split("#")[0] + (await packed(other ? { ...first, other } : first));
+    const address = location.href.split("#")[0] + (await packed(page.state));
     const done = await copied(address);
     $("said").textContent = done ? `Copied: a link of ${plain(address.length)} characters that opens this.` : "The address of this page opens this.";
   });

@@ -1,7 +1,6 @@
 // A world on the page: its network, knobs, curves and file. The file says it all; whatever a reader does changes the file.
 "use strict";
 
-const SEED = 1;
 /** Changes of one knob that follow so soon are one to undo, in ms. */
 const TOGETHER_MS = 1000;
 /** A text that is being typed is run after such a pause, in ms. */
@@ -72,7 +71,7 @@ class World {
 
   run({ timeStamp: since }) {
     this.$("undo").disabled = this.before.length === 0;
-    this.asker.ask({ name: this.name, text: this.text, library: this.library, seed: SEED, since });
+    this.asker.ask({ name: this.name, text: this.text, library: this.library, seed: this.page.seed, since });
     this.page.changed();
   }
 
@@ -167,7 +166,7 @@ class World {
     this.queues = queues(scenario.world, result);
     for (const name of ["scenario_sha256", "records_sha256", "metrics_sha256"]) this.$(name).textContent = result[name];
     const own = scenario.axes.map(([key]) => ` --set ${quoted(`${key}=${written(scenario.written, key)}`)}`).join("");
-    this.$("command").textContent = `optcp run ${quoted(answer.name)}${own} --seed ${SEED} --digest`;
+    this.$("command").textContent = `optcp run ${quoted(answer.name)}${own} --seed ${result.seed} --digest`;
     this.say();
   }
 
