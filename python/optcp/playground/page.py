@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MODULE = "simulator.wasm.gz"
+WORLDS = ("gmpls", "bundle", "fast-reroute", "days-and-nights", "satellite")
+"""Small worlds of the studies, in the folder ``worlds``."""
+
 OBSERVED = """
 [[observe]]                 # the other pictures of the page
 name = "cwnd"
@@ -59,8 +62,10 @@ class Start:
 
 
 def starts() -> list[Start]:
-    """Return the worlds of the page where nobody asks for another one."""
-    return [Start("ring.toml", _ring())]
+    """Return the worlds of the page where nobody asks for another one: the ring, and small ones of the studies."""
+    folder = resources.files("optcp.playground") / "worlds"
+    small = [Start(f"{name}.toml", (folder / f"{name}.toml").read_text(encoding="utf-8")) for name in WORLDS]
+    return [Start("ring.toml", _ring()), *small]
 
 
 def _ring() -> str:

@@ -121,7 +121,10 @@ def test_every_shipped_scenario_has_the_digests_of_the_command(module, library):
         expected.append({"name": name, **of_command(text, str(path), settings)})
         handed = json.loads(json.dumps(library))
         requests.append({"name": str(path), "text": text, "set": settings, "seed": 1, "library": handed})
-    assert len(requests) >= 30
+    for start in starts():
+        expected.append({"name": start.name, **of_command(start.text, start.name, [])})
+        requests.append({"name": start.name, "text": start.text, "seed": 1, "library": start.library})
+    assert len(requests) >= 36
     for answer, run in zip(in_node(module, requests), expected, strict=True):
         assert {"name": run["name"], **answer} == {**answer, **run}
 
