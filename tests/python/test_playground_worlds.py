@@ -48,7 +48,7 @@ def test_worlds_are_small_and_have_the_three_pictures(name):
     assert world.warnings == []
     assert len(TEXTS[name].encode()) < 6000
     shown = world.run(1).series
-    assert {one: series["kind"] for one, series in shown.items()} == PICTURES
+    assert PICTURES.items() <= {one: series["kind"] for one, series in shown.items()}.items()
     assert 40 <= shown["goodput"]["bytes"].shape[1] <= 100
     assert len(set(shown["cwnd"]["flow"].tolist())) <= 4
     assert shown["queue"]["mean_packets"].max() > 1

@@ -316,6 +316,18 @@ def test_a_fibre_is_cut_in_the_browser(module, browser, tmp_path, width, scheme)
         assert len(tomllib.loads(page.input_value(".text"))["failures"]) == 1
 
 
+def test_every_world_opens_with_its_curves(module, browser, tmp_path):
+    with opened(module, browser, tmp_path) as page:
+        for start in starts():
+            before = answers(page)
+            page.select_option("#start", start.name)
+            answered(page, before + 1)
+            assert page.input_value(".text") == start.text
+            assert digest(page) == native(page)
+            for kind in ("goodput", "tcp", "queue"):
+                assert re.search(r": up to [1-9]", curve(page, kind)), (start.name, kind)
+
+
 def test_dragging_a_slider_moves_the_curves(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         slider = page.locator("[data-knob='failures.0.at']")

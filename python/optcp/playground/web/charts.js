@@ -44,13 +44,13 @@ function rows(values, names, stepPs, scaled) {
   });
 }
 
-/** A curve for each name out of a list of instants. */
+/** A curve for each name that has any out of a list of instants. */
 function byName(names, which, times, value, chosen = () => true) {
   const curves = names.map((name) => ({ name, points: [] }));
   times.forEach((at, row) => {
     if (chosen(row)) curves[which[row]].points.push(at / PS_A_SECOND, value(row));
   });
-  return curves;
+  return curves.filter(({ points }) => points.length > 0);
 }
 
 function most(points) {
