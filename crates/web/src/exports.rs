@@ -52,10 +52,10 @@ pub extern "C" fn optcp_edit() -> u32 {
     with(|session| u32::from(session.edit()))
 }
 
-/// Lists the profiles of TCP: the output is JSON `[[name, summary]]`.
+/// What a scenario can name: the output is JSON `{family: [name]}`.
 #[unsafe(no_mangle)]
-pub extern "C" fn optcp_profiles() {
-    with(Session::profiles);
+pub extern "C" fn optcp_names() {
+    with(Session::names);
 }
 
 /// Starts a run and gives its number. With `digest` other than 0 its records have one.

@@ -17,7 +17,7 @@ mod tables;
 use std::collections::BTreeMap;
 
 use optcp_runs::{LiveRun, RunOptions};
-use optcp_scenario::{Library, Scenario, profiles};
+use optcp_scenario::{Library, Scenario, catalogue};
 use optcp_units::Time;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -104,9 +104,12 @@ impl Session {
         made
     }
 
-    fn profiles(&mut self) {
-        let listed = profiles().into_iter().map(|one| (one.name, one.summary)).collect::<Vec<_>>();
-        self.output = json!(listed).to_string().into_bytes();
+    fn names(&mut self) {
+        let mut families: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for entry in catalogue() {
+            families.entry(entry.family).or_default().push(entry.name);
+        }
+        self.output = json!(families).to_string().into_bytes();
     }
 
     fn start(&mut self, scenario: u32, seed: u64, digest: bool) -> u32 {

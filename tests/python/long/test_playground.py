@@ -469,3 +469,27 @@ def test_of_a_sweep_the_values_of_the_file_stand(module, browser, tmp_path):
         settings = [("parameters.switch_delay", "50 ms")]
         run = of_command(text, "ring.toml", settings)
         assert digest(page, kind="metrics") == run["metrics_sha256"]
+
+
+def test_words_are_chosen_among_those_that_a_scenario_can_name(module, browser, tmp_path):
+    with opened(module, browser, tmp_path) as page:
+        page.select_option("#start", "bundle.toml")
+        page.wait_for_selector("[data-knob='parameters.selection']")
+        offered = page.locator("[data-knob='parameters.selection'] option").all_inner_texts()
+        assert sorted(offered) == sorted(one["name"] for one in _core.catalogue() if one["family"] == "selection")
+        before = answers(page)
+        page.select_option("[data-knob='parameters.selection']", "destination")
+        answered(page, before + 1)
+        assert tomllib.loads(page.input_value(".text"))["parameters"]["selection"] == "destination"
+        assert digest(page) == native(page)
+
+
+def test_the_way_over_satellites_is_that_of_the_instant(module, browser, tmp_path):
+    way = "links => links.map(link => link.dataset.link)"
+    with opened(module, browser, tmp_path, viewport={"width": 1280, "height": 900}) as page:
+        page.select_option("#start", "satellite.toml")
+        page.wait_for_selector("[data-node=S650]")
+        assert "S184-S183" in page.locator(".link.used").evaluate_all(way)
+        page.evaluate("page.look(20)")
+        page.wait_for_selector("[data-link='S650-S616'].used")
+        assert "S184-S183" not in page.locator(".link.used").evaluate_all(way)

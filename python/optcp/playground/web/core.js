@@ -61,9 +61,9 @@ class Simulator {
     return this.text();
   }
 
-  /** The profiles of TCP, `[name, summary]`. */
-  profiles() {
-    this.exports.optcp_profiles();
+  /** What a scenario can name: names by family. */
+  names() {
+    this.exports.optcp_names();
     return JSON.parse(this.text());
   }
 

@@ -2,24 +2,42 @@
 // the file it is.
 "use strict";
 
-/** The knobs of a parsed scenario: `{id, label, says, remove}` with `position`, `most` and `at(position)`, the change, or with `options`,
- * `value` and `to(value)`. `scales` keeps the scale of each quantity. */
-function knobs({ written, world }, profiles, scales) {
+/** The knobs of a parsed scenario: `{id, label, says, remove}` with `position`, `most` and `at(position)`, the change, or with `value`,
+ * `to(value)` and, where there is a choice, `options`. `names` are those of each family, and `scales` keeps the scale of each quantity. */
+function knobs({ written, world }, names, scales) {
   const own = Object.keys(written.tcp ?? {});
-  const senders = [...own.filter((name) => !profiles.includes(name)), ...profiles];
+  const senders = [...own.filter((name) => !names.profiles.includes(name)), ...names.profiles];
+  const families = { ...names, tcp: senders, profile: names.profiles };
   const found = Object.entries(written.parameters ?? {}).map(([name, value]) => {
     const [path, label] = [["parameters", name], name.replaceAll("_", " ")];
-    return senders.includes(value) ? choice(path, label, value, senders) : around(path, label, value, scales);
+    return around(path, label, value, scales) ?? word(path, label, value, families[keyOf(written, `$${name}`)]);
   });
   (written.protection ?? []).forEach(({ switch_delay: delay }, i) =>
     found.push(around(["protection", i, "switch_delay"], "switch delay", delay, scales)));
   (written.failures ?? []).forEach((failure, i) => found.push(...ofFailure(failure, i, world.stop_ps / PS_A_MS)));
-  (written.flows ?? []).forEach(({ group, tcp = "rfc" }, i) => senders.includes(tcp) && found.push(choice(["flows", i, "tcp"], `TCP of ${group}`, tcp, senders)));
+  // A single [tcp] is that of all groups.
+  const [only] = own;
+  const ofTcp = own.length === 1
+    ? ["profile", "congestion"].map((key) => word(["tcp", only, key], `${key} of ${only}`, written.tcp[only][key], families[key]))
+    : (written.flows ?? []).map(({ group, tcp = "rfc" }, i) => word(["flows", i, "tcp"], `TCP of ${group}`, tcp, senders));
+  found.push(...ofTcp);
   return found.filter(Boolean);
 }
 
-function choice(path, label, value, options) {
-  return { id: path.join("."), label, value, options, to: (name) => ({ set: [path, JSON.stringify(name)] }) };
+/** The key whose value in a file is this text. */
+function keyOf(file, text) {
+  for (const [key, value] of Object.entries(file)) {
+    if (value === text) return key;
+    const found = value && typeof value === "object" ? keyOf(value, text) : undefined;
+    if (found !== undefined) return found;
+  }
+}
+
+/** A choice among names, or a word to write; nothing for what is no word, or stands for a parameter. */
+function word(path, label, value, options) {
+  if (typeof value !== "string" || value.startsWith("$")) return null;
+  const known = options?.includes(value) ? { options } : {};
+  return { id: path.join("."), label, value, ...known, to: (name) => ({ set: [path, JSON.stringify(name)] }) };
 }
 
 /** A slider around what the file says; nothing for what is no quantity. */
@@ -82,8 +100,8 @@ class Knobs {
     const text = document.createElement("label");
     input.dataset.knob = id;
     text.append(`${label} `);
-    if (options) {
-      input.append(...options.map((name) => new Option(name)));
+    if (most === undefined) {
+      input.append(...(options ?? []).map((name) => new Option(name)));
       input.addEventListener("change", (event) => this.change(this.knobs.get(id).to(input.value), event, id));
     } else {
       Object.assign(input, { type: "range", min: 0, max: most, step: 1 });

@@ -70,8 +70,9 @@ class NetworkView {
 
   drawnLink(link, used) {
     const line = (name) => element("line", { class: name });
-    const lines = [line("hit"), ...(used.has(link.ends.join(" ")) ? [line("way")] : []), line("fibre"), line("queue"), line("queue")];
+    const lines = [line("hit"), line("way"), line("fibre"), line("queue"), line("queue")];
     const drawn = element("g", { class: "link", tabindex: 0, role: "button", "data-link": link.name, "aria-pressed": false }, ...lines);
+    drawn.classList.toggle("used", used.has(link.ends.join(" ")));
     drawn.setAttribute("aria-label", `cut ${link.ends.join(" to ")}`);
     drawn.append(element("title", {}, `${link.name}: ${said(link.forward)}`));
     drawn.addEventListener("click", () => this.asks.cut(link));
@@ -155,9 +156,12 @@ class NetworkView {
     this.fill(this.filled ?? (() => 0));
   }
 
-  /** Shows which links are cut some time (`cut`), and which are down now. */
-  mark(cut, down) {
+  /** Shows which links are cut some time (`cut`), which are down now, and over which `ports` packets go now, where that changes. */
+  mark(cut, down, ports) {
     for (const { link, drawn } of this.links) {
+      const [a, b] = link.ends;
+      const names = [[a, b], [b, a]].flatMap(([from, to]) => [`${from}->${to}`, `${link.name}:${from}->${to}`]);
+      if (ports) drawn.classList.toggle("used", names.some((name) => ports.has(name)));
       drawn.classList.toggle("cut", cut.includes(link.name));
       drawn.classList.toggle("down", down.includes(link.name));
       drawn.setAttribute("aria-pressed", cut.includes(link.name));

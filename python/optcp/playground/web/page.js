@@ -185,7 +185,7 @@ async function begin() {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   page.module = await WebAssembly.compile(await new Response(stream).arrayBuffer());
   page.simulator = await Simulator.load(page.module);
-  page.profiles = page.simulator.profiles().map(([name]) => name);
+  page.names = page.simulator.names();
   page.open((await fromAddress()) ?? STARTS[0]);
 }
 

@@ -3,6 +3,8 @@
 
 /** Changes of one knob that follow so soon are one to undo, in ms. */
 const TOGETHER_MS = 1000;
+/** More planned changes are not marked. */
+const MOST_PLANNED = 60;
 /** A text that is being typed is run after such a pause, in ms. */
 const PAUSE_MS = 250;
 
@@ -157,7 +159,7 @@ class World {
     this.$("message").textContent = [...notes, ...warned].join("\n");
     this.$("title").textContent = scenario.world.title ?? answer.name;
     this.network.show(scenario.world);
-    this.knobs.show(knobs(scenario, this.page.profiles, this.scales));
+    this.knobs.show(knobs(scenario, this.page.names, this.scales));
     this.curves = new Map();
     for (const [kind, { title, curves }] of Object.entries(CHARTS)) {
       const series = result.series.find((one) => one.kind === kind);
@@ -196,7 +198,8 @@ class World {
   draw({ limits, stop, cursor }) {
     const failures = this.failures();
     const times = (key, colour) => failures.filter((failure) => Number.isFinite(failure[key])).map((failure) => ({ at: failure[key] / PS_A_SECOND, name: colour }));
-    const marks = [...times("at_ps", "--cut"), ...times("repair_ps", "--node")];
+    const changes = planned(this.shown.scenario.world).map((at) => ({ at, name: "--idle" }));
+    const marks = [...changes, ...times("at_ps", "--cut"), ...times("repair_ps", "--node")];
     for (const at of new Set(this.shown.result.switches.map(({ at_ps: at }) => at / PS_A_SECOND))) marks.push({ at, name: "--quiet" });
     for (const figure of this.host.querySelectorAll("figure")) {
       const chart = this.curves.get(figure.dataset.kind);
@@ -207,7 +210,7 @@ class World {
     }
     const ps = cursor === null ? -1 : cursor * PS_A_SECOND;
     const down = failures.filter(({ at_ps: at, repair_ps: repair }) => at <= ps && ps < (repair ?? Infinity));
-    this.network.mark(failures.map(({ link }) => link), down.map(({ link }) => link));
+    this.network.mark(failures.map(({ link }) => link), down.map(({ link }) => link), forwarded(this.shown.scenario.world, ps));
     this.network.fill(cursor === null ? () => 0 : (ports) => this.queues(ports, ps));
   }
 
@@ -215,6 +218,24 @@ class World {
     this.asker.end();
     this.host.remove();
   }
+}
+
+/** The ports over which written tables send packets at an instant; null without tables. */
+function forwarded({ forwarding }, ps) {
+  if (!forwarding) return null;
+  return new Set(forwarding.flatMap(({ next }) => (next.findLast(([at]) => at <= Math.max(ps, 0)) ?? [0, []])[1] ?? []));
+}
+
+/** When links change by plan and nodes take other routes, in seconds; nothing of what changes more often than a picture shows. */
+function planned({ schedules = [], forwarding = [], stop_ps: stop }) {
+  const found = new Set(forwarding.flatMap(({ next }) => next.map(([at]) => at)));
+  for (const { start_ps: start, period_ps: period, steps } of schedules) {
+    for (let round = 0; start + round * (period ?? Infinity) < stop || round === 0; round++) {
+      for (const { after_ps: after } of steps) found.add(start + (round && round * period) + after);
+      if (found.size > MOST_PLANNED) return [];
+    }
+  }
+  return [...found].filter((at) => at > 0 && at < stop).map((at) => at / PS_A_SECOND);
 }
 
 /** How full the queue of a port is at an instant, as a share of its limit, or of the longest that it was. */
