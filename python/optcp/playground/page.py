@@ -72,6 +72,12 @@ def address(start: Start) -> str:
     return f"#w={base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
 
+def simulator() -> bytes | None:
+    """Return the simulator of this installation, compressed by gzip; None if there is none."""
+    file = resources.files("optcp.playground") / MODULE
+    return file.read_bytes() if file.is_file() else None
+
+
 def page(worlds: Sequence[Start], module: bytes | None = None) -> str:
     """Return the page, everything in it.
 
@@ -87,16 +93,15 @@ def page(worlds: Sequence[Start], module: bytes | None = None) -> str:
     InputError
         If this installation has none.
     """
-    here = resources.files("optcp.playground")
+    module = module or simulator()
     if module is None:
-        if not (here / MODULE).is_file():
-            raise InputError("this installation of optcp has no simulator for browsers: `make playground` compiles it")
-        module = (here / MODULE).read_bytes()
+        raise InputError("this installation of optcp has no simulator for browsers: `make playground` compiles it")
+    web = resources.files("optcp.playground") / "web"
     listed = json.dumps([asdict(world) for world in worlds]).replace("<", "\\u003c")
     parts = {"module": base64.b64encode(module).decode(), "worlds": listed}
 
     def part(match: re.Match[str]) -> str:
         name = match[1]
-        return parts.get(name) or (here / "web" / name).read_text(encoding="utf-8").strip()
+        return parts.get(name) or (web / name).read_text(encoding="utf-8").strip()
 
-    return re.sub(r"/\*\[([\w.]+)\]\*/", part, (here / "web" / "page.html").read_text(encoding="utf-8"))
+    return re.sub(r"/\*\[([\w.]+)\]\*/", part, (web / "page.html").read_text(encoding="utf-8"))
