@@ -9,8 +9,8 @@ import pytest
 
 import optcp as package
 from optcp import _core
-from optcp.playground import address, page, read, short, simulator, small, starts
-from optcp.playground.world import observed, packet_hops
+from optcp.playground import address, page, read, short, simulator, starts
+from optcp.playground.world import observed, packet_hops, small
 from optcp.shipped import find, scenarios
 
 # TopoHub leaves the file open that it has read.
