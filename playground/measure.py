@@ -21,8 +21,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from optcp import _core, shipped
 from optcp.playground import page as page_of
-from optcp.playground import starts
-from optcp.playground.page import packed_simulator
+from optcp.playground import simulator, starts
 
 HERE = Path(__file__).parent
 ROUNDS = 4
@@ -89,7 +88,9 @@ def dragged(page: Page, knob: str) -> list[float]:
 
 def main() -> None:
     """Print all of it."""
-    packed = packed_simulator()
+    packed = simulator()
+    if packed is None:
+        raise SystemExit("`make playground` comes first")
     worlds = starts()
     html = page_of(worlds)
     module = gzip.decompress(packed)

@@ -5,6 +5,7 @@ A step passes, fails, or cannot be run on this machine: then it says why, and is
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -22,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 DIST = ROOT / "target" / "dist"
 MOST_MB = 8
 """No wheel is larger."""
+PLAYGROUND = Path("python/optcp/playground/simulator.wasm.gz")
 
 
 class NotChecked(Exception):  # noqa: N818
@@ -122,6 +124,8 @@ def again() -> str:
         with tarfile.open(only("*.tar.gz")) as archive:
             archive.extractall(folder, filter="data")
         (source,) = Path(folder).iterdir()
+        if (ROOT / PLAYGROUND).is_file():
+            shutil.copyfile(ROOT / PLAYGROUND, source / PLAYGROUND)  # by `make playground`, and in no archive
         tools = f"TOOLS={ROOT / 'target' / 'tools'}"
         must("make", "wheel", tools, cwd=source, CARGO_NET_OFFLINE="true", OPTCP_COMMIT=commit)
         (other,) = source.glob("target/dist/*.whl")
@@ -134,8 +138,10 @@ def paths() -> str:
     """No path of this machine is in what is made for the wheel; the rest of it are files of the checkout."""
     ours = [str(ROOT), str(Path.home()), tempfile.gettempdir()]
     with zipfile.ZipFile(only("*.whl")) as wheel:
-        made = [name for name in wheel.namelist() if "/_core." in name or ".dist-info/" in name]
-        found = [f"{name}: {path}" for name in made for path in ours if path.encode() in wheel.read(name)]
+        names = [name for name in wheel.namelist() if re.search(r"/_core\.|\.dist-info/|\.wasm\.gz$", name)]
+        made = {name: wheel.read(name) for name in names}
+    made |= {name: gzip.decompress(content) for name, content in made.items() if name.endswith(".gz")}
+    found = [f"{name}: {path}" for name, content in made.items() for path in ours if path.encode() in content]
     assert not found, "\n".join(found)
     return f"none of {', '.join(ours)} in {len(made)} files"
 

@@ -6,7 +6,8 @@ of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``
 ``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
 ``python docs/images/draw.py das DIR``, and likewise lbas, leo, obs, outage, rdcn and reconfigurable. From the stored
 studies of docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``. After ``optcp animate
-leo/world.toml --out leo/page.html``: ``python docs/images/draw.py globe leo``, which needs Chromium and playwright.
+leo/world.toml --out leo/page.html``: ``python docs/images/draw.py globe leo``, which needs Chromium and playwright,
+as does ``python docs/images/draw.py playground target/playground/index.html`` after ``make playground``.
 """
 
 from __future__ import annotations
@@ -233,6 +234,33 @@ def globe(directory: Path) -> None:
         browser.close()
 
 
+def playground(page: Path) -> None:
+    """Cut another fibre in the page, and put the same world with the TCP of Linux beside it."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": 1230, "height": 900}, color_scheme="light")
+        opened.goto(page.resolve().as_uri())
+        opened.wait_for_selector(".world[data-answers='1']")
+        opened.locator("[data-link=west-north]").press("Enter")
+        opened.wait_for_selector(".world[data-answers='2']")
+        opened.locator("[data-knob='failures.1.at']").fill("300")
+        opened.wait_for_selector(".world[data-answers='3']")
+        opened.click("#pair")
+        opened.wait_for_selector(".world + .world[data-answers='1']")
+        opened.locator("[data-knob='flows.0.tcp']").nth(1).select_option("linux-6")
+        opened.wait_for_selector(".world + .world[data-answers='2']")
+        opened.click("#seeds")
+        opened.wait_for_selector("table[data-seeds='10']")
+        opened.mouse.move(300, 560)
+        opened.wait_for_timeout(300)
+        picture = Image.open(io.BytesIO(opened.screenshot()))
+        picture.convert("RGB").quantize(128).save(HERE / "playground.png", optimize=True)
+        browser.close()
+
+
 def studies(directory: Path) -> None:
     """Draw every stored sensitivity study."""
     for study in sensitivities(directory):
@@ -258,6 +286,7 @@ if __name__ == "__main__":
         "reconfigurable": reconfigured,
         "constellation": satellites,
         "globe": globe,
+        "playground": playground,
         "sensitivity": studies,
     }
     draw[sys.argv[1]](Path(sys.argv[2]))

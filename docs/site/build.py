@@ -9,7 +9,10 @@ import sys
 from pathlib import Path
 
 import pages
+import tries
 from sphinx.cmd.build import build_main
+
+from optcp import playground
 
 HERE = Path(__file__).resolve().parent
 SITE = pages.ROOT / "target" / "site"
@@ -31,7 +34,8 @@ def main(out: Path = SITE) -> int:
     """Build it; a broken link is an error."""
     for made in ("pages", "read", "html"):
         shutil.rmtree(out / made, ignore_errors=True)
-    site = pages.write(out / "pages")
+    simulator = playground.simulator()
+    site = pages.write(out / "pages", simulator is not None)
     folders = ["-c", HERE, "-d", out / "read", out / "pages", out / "html"]
     status = build_main(["-q", "-W", "--keep-going", *map(str, folders)])
     names = {source: name for entries in pages.navigation().values() for source, name in entries.items()}
@@ -41,6 +45,8 @@ def main(out: Path = SITE) -> int:
     }
     script = f"const SUMMARIES = {json.dumps(texts)};\n"
     (out / "html" / "_static" / "summaries.js").write_text(script, encoding="utf-8")
+    if simulator is not None:
+        (out / "html" / tries.PLAYGROUND).write_text(playground.page(playground.starts(), simulator), encoding="utf-8")
     return status
 
 

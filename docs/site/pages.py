@@ -15,6 +15,7 @@ import tomllib
 from pathlib import Path, PurePosixPath
 
 import reference
+import tries
 
 ROOT = Path(__file__).resolve().parents[2]
 NAVIGATION = Path(__file__).with_name("navigation.toml")
@@ -127,10 +128,19 @@ def listing(source: str) -> str:
 
 
 class Site:
-    """The folder of Markdown that is made."""
+    """The folder of Markdown that is made.
 
-    def __init__(self, folder: Path) -> None:
+    Parameters
+    ----------
+    folder
+        Where.
+    playground
+        Whether the site has the simulator for browsers, as ``playground.html``.
+    """
+
+    def __init__(self, folder: Path, playground: bool) -> None:
         self.folder = folder
+        self.playground = playground
         self.pages: dict[PurePosixPath, str] = {}
         self.sources: dict[PurePosixPath, str] = {}
         """Which file of the repository a page is a part of."""
@@ -183,6 +193,8 @@ class Site:
         if source == "CHANGELOG.md":
             # It has every word, and is never what is looked for.
             return f"---\nnosearch: true\n---\n{text}"
+        if self.playground:
+            text = tries.framed(text, place)
         return fold(text) if source.startswith(RESULTS) else text
 
     def write(self) -> None:
@@ -192,9 +204,9 @@ class Site:
             (self.folder / place).write_text(self.finished(place), encoding="utf-8")
 
 
-def write(folder: Path) -> Site:
+def write(folder: Path, playground: bool) -> Site:
     """Make the folder of pages."""
-    site = Site(folder)
+    site = Site(folder, playground)
     menus = []
     for section, entries in navigation().items():
         for source in entries:

@@ -47,7 +47,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
 
 SECTIONS = {
-    "Your scenarios": ("new", "constellation", "validate", "map", "routing", "run", "animate"),
+    "Your scenarios": ("new", "constellation", "validate", "map", "routing", "run", "animate", "playground"),
     "Studies": ("outage", "trace", "compare", "plot", "report", "export"),
     "The papers": ("reproduce", "sensitivity"),
     "Checks": ("evidence", "conformance", "packetdrill", "bench"),
@@ -170,6 +170,7 @@ def reproduce(
     from optcp.papers.registry import select
     from optcp.papers.reproduce import Request, check_settings, make_long_runs
     from optcp.papers.reproduce import reproduce as run_exhibits
+    from optcp.playground import simulator
     from optcp.report import build
     from optcp.scenario import check_seed
     from optcp.study.progress import for_console
@@ -209,7 +210,7 @@ def reproduce(
     for line in changed:
         click.echo(line, err=True)
     # The report is of everything in the directory, of which something older may be damaged: it comes last.
-    page = build.write_report(out)
+    page = build.write_report(out, simulator())
     console.print(f"\nreport: {page}", highlight=False, soft_wrap=True)
     if bare := labelled.missing("matplotlib"):
         click.echo(f"the report has no figures: {bare}", err=True)
@@ -487,8 +488,7 @@ def _plain(value: object) -> str:
 
 for verb in (
     *cli_start.VERBS,
-    cli_picture.draw_map,
-    cli_picture.animate,
+    *cli_picture.VERBS,
     *cli_constellation.VERBS,
     *cli_outage.VERBS,
     *cli_study.VERBS,

@@ -1,7 +1,8 @@
-"""The verbs that draw a world: its network, and a run of it."""
+"""The verbs that draw a world: its network, a run of it, and a page that makes runs itself."""
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,6 +93,37 @@ def animate(
     click.echo(f"{where}")
 
 
+@click.command()
+@click.argument("scenarios", nargs=-1, type=SCENARIO, metavar="[SCENARIO]...")
+@SET
+@click.option("--out", type=FILE, default=Path("playground.html"), show_default=True, help="Where the page goes.")
+def playground(scenarios: tuple[Path, ...], settings: tuple[str, ...], out: Path) -> None:
+    """Write one HTML file that simulates in the browser: click a link to cut it, and change the scenario.
+
+    SCENARIO is a file or a shipped name; of several the reader chooses. Without any the page has worlds of its own.
+    Networks and files that a scenario names go into the page, which needs no network.
+    """
+    from optcp import _core
+    from optcp.files import write_text
+    from optcp.playground import page, read, starts
+    from optcp.playground.world import MOST_HOPS, packet_hops
+
+    if settings and not scenarios:
+        raise click.UsageError("--set changes a scenario; name one")
+    given = pairs(settings)
+    worlds = [read(scenario, given) for scenario in scenarios] or starts()
+    write_text(out, page(worlds))
+    for scenario in scenarios:
+        hops = packet_hops(_core.Scenario.load(str(scenario), list(given.items())))
+        if MOST_HOPS < hops < math.inf:
+            click.echo(
+                f"{scenario.name}: a run has up to {hops / 1e6:,.0f} million packet-hops; a browser takes a second for "
+                f"{MOST_HOPS / 1e6:g} million",
+                err=True,
+            )
+    click.echo(f"{out}")
+
+
 def _stored(directory: Path, cells: tuple[str, ...], seed: int | None) -> tuple[Scenario, int, str]:
     """The world and the seed of a run of a study, and what it is called."""
     from optcp.scenario import Scenario
@@ -103,3 +135,6 @@ def _stored(directory: Path, cells: tuple[str, ...], seed: int | None) -> tuple[
     if toml is None:
         raise InputError(f"{directory}: the study is of before worlds were kept in it; name its scenario")
     return Scenario.parse(toml, str(directory / "scenario.toml")), run.seed, run.id
+
+
+VERBS = (draw_map, animate, playground)

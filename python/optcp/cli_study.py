@@ -149,9 +149,10 @@ def report(directory: Path) -> None:
     Where there are results of exhibits or sensitivity studies, it is a page of these.
     """
     from optcp.labelled import missing
+    from optcp.playground import simulator
     from optcp.report import build
 
-    click.echo(f"report: {build.write_report(directory)}")
+    click.echo(f"report: {build.write_report(directory, simulator())}")
     if bare := missing("matplotlib"):
         click.echo(f"the report has no figures: {bare}", err=True)
 

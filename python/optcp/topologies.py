@@ -20,7 +20,7 @@ import re
 import warnings
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from optcp.errors import InputError, nearest
 
@@ -65,7 +65,13 @@ Demand = tuple[int, int, int]
 Found = tuple[list[str], list[Link], list[Demand], list[Place | None]]
 """Nodes by name, links, demands, and places of the nodes."""
 
+Answers = dict[str, dict[str, Any]]
+"""What scenarios were told, as crates/web takes it: by "names", "graphs", "matrix", "values", "table", then by name."""
+
+T = TypeVar("T")
+
 _noted: ContextVar[dict[str, bytes] | None] = ContextVar("noted", default=None)
+_answered: ContextVar[Answers | None] = ContextVar("answered", default=None)
 _given: ContextVar[Mapping[str, bytes] | None] = ContextVar("given", default=None)
 
 
@@ -87,9 +93,9 @@ def find(kind: str, reference: str, scenario: str) -> Found:
         If there is no such topology, or the file cannot be read.
     """
     if kind == "name":
-        return _found_by_name(reference)
+        return _answer("names", reference, _found_by_name(reference))
     nodes, edges = _file(reference, scenario)
-    return _as_found(reference, nodes, edges, {})
+    return _answer("graphs", reference, _as_found(reference, nodes, edges, {}))
 
 
 @functools.cache
@@ -172,7 +178,7 @@ def matrix(file: str, scenario: str) -> list[tuple[str, str, int]]:
         if not 0 <= thousandths < 2**63:
             raise InputError(f"`{file}`, line {number}: a weight is a number from 0 to 9e15")
         found.append((a, b, thousandths))
-    return found
+    return _answer("matrix", file, found)
 
 
 def values(file: str, scenario: str) -> list[str]:
@@ -190,7 +196,7 @@ def values(file: str, scenario: str) -> list[str]:
                 f"`{file}`, line {number}: expected one value, such as `12.5 ms`, or `12.5` with a unit apart"
             )
         found.append(line)
-    return found
+    return _answer("values", file, found)
 
 
 def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
@@ -221,7 +227,7 @@ def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
             )
         said = zip(names, fields, units, strict=False)
         found.append((number, [(name, field + unit) for name, field, unit in said if field]))
-    return found
+    return _answer("table", file, found)
 
 
 @contextlib.contextmanager
@@ -235,6 +241,16 @@ def noted(into: dict[str, bytes]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def answered(into: Answers) -> Iterator[None]:
+    """Put everything that scenarios are told meanwhile into a dictionary: what a browser has no files for."""
+    token = _answered.set(into)
+    try:
+        yield
+    finally:
+        _answered.reset(token)
+
+
+@contextlib.contextmanager
 def given(files: Mapping[str, bytes]) -> Iterator[None]:
     """Let scenarios find these files meanwhile, and no others: those of another machine, as it has noted them."""
     token = _given.set(files)
@@ -242,6 +258,12 @@ def given(files: Mapping[str, bytes]) -> Iterator[None]:
         yield
     finally:
         _given.reset(token)
+
+
+def _answer(kind: str, name: str, answer: T) -> T:
+    if (into := _answered.get()) is not None:
+        into.setdefault(kind, {})[name] = answer
+    return answer
 
 
 def _text(file: str, scenario: str, encoding: str) -> str:

@@ -1,12 +1,13 @@
 import base64
 import json
 import re
+import shutil
 import zlib
 from html.parser import HTMLParser
 
 import pytest
 
-from optcp import results, stored
+from optcp import _core, results, stored
 from optcp.errors import InputError
 from optcp.papers.model import Claim, Result, Row
 from optcp.plots import figures
@@ -95,6 +96,31 @@ def test_figures_follow_the_page_colour(page):
     assert not re.search(r"\d{4}-\d\d-\d\dT", page)  # no date from matplotlib
 
 
+@pytest.fixture
+def two_exhibits(results_directory, tmp_path):
+    (tmp_path / "gmpls").mkdir()
+    for name in ("fig7", "table3"):
+        shutil.copyfile(results_directory / "gmpls" / f"{name}.json", tmp_path / "gmpls" / f"{name}.json")
+    return tmp_path
+
+
+def test_a_report_with_a_simulator_opens_small_worlds_in_the_playground(two_exhibits):
+    written = build.write_report(two_exhibits, b"any module")
+    links = re.findall(r'<a href="([^"#]+)#w=([^"]+)"', written.read_text(encoding="utf-8"))
+    assert [page for page, _ in links] == ["playground.html"] * 4  # two studies each
+    assert base64.b64encode(b"any module").decode() in written.with_name("playground.html").read_text(encoding="utf-8")
+    for _, text in links:
+        packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        start = json.loads(zlib.decompress(packed, -zlib.MAX_WBITS))
+        assert "goodput" in _core.Scenario.parse(start["text"], start["name"]).summary()["observe"]
+
+
+def test_a_report_without_a_simulator_has_no_playground(two_exhibits):
+    written = build.write_report(two_exhibits, None)
+    assert "playground" not in written.read_text(encoding="utf-8")
+    assert [path.name for path in written.parent.iterdir()] == ["index.html"]
+
+
 def test_words_of_a_result_are_escaped():
     nasty = "<i>&\"'"
     result = Result(
@@ -118,7 +144,7 @@ def test_words_of_a_result_are_escaped():
 
 def test_a_directory_without_results(tmp_path):
     with pytest.raises(InputError, match="no exhibits' results"):
-        build.write_report(tmp_path)
+        build.write_report(tmp_path, b"any module")
     assert not (tmp_path / "report").exists()
 
 

@@ -1,5 +1,6 @@
 """The documentation as a site, before it is built: nothing is missing, links lead somewhere, no page is too long."""
 
+import base64
 import importlib
 import json
 import os
@@ -7,6 +8,7 @@ import re
 import shlex
 import sys
 import tomllib
+import zlib
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -14,6 +16,8 @@ import pytest
 from optcp import _core, listing
 from optcp.cli import cli
 
+# TopoHub leaves the file open that it has read.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 SOURCES = [
@@ -38,7 +42,7 @@ def pages():
 
 @pytest.fixture(scope="module")
 def site(pages, tmp_path_factory):
-    return pages.write(tmp_path_factory.mktemp("site"))
+    return pages.write(tmp_path_factory.mktemp("site"), playground=True)
 
 
 def test_every_page_of_the_repository_has_its_place_in_the_menu(pages):
@@ -83,6 +87,28 @@ def test_a_heading_in_a_code_block_is_no_chapter(pages):
     text = "# A\n\n" + "word " * 2000 + "\n\n## B\n\n```\n## not this\n```\n\n## B\n\nend\n"
     found = pages.chapters(PurePosixPath("a.md"), text)
     assert [str(place) for place in found] == ["a.md", "a/b.md"]
+
+
+def test_worlds_are_tried_where_pages_say_so(pages, site):
+    marks, frames = 0, 0
+    for place, text in site.pages.items():
+        marks += len(pages.tries.MARK.findall(text))
+        written = (site.folder / place).read_text(encoding="utf-8")
+        assert not pages.tries.MARK.search(written)
+        for goal, packed in re.findall(r'<iframe src="([^"#]+)#w=([^"]+)"', written):
+            assert os.path.normpath(place.parent / goal) == pages.tries.PLAYGROUND
+            packed_text = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+            start = json.loads(zlib.decompress(packed_text, -zlib.MAX_WBITS))
+            kinds = re.findall(r'^kind = "(\w+)"', start["text"].partition("[[observe]]")[2], re.MULTILINE)
+            assert {"goodput", "tcp", "queue"} <= set(kinds)
+            frames += 1
+    assert frames == marks >= 7
+
+
+def test_without_a_simulator_nothing_is_tried(pages, tmp_path):
+    site = pages.write(tmp_path, playground=False)
+    for place in site.pages:
+        assert "<iframe" not in (site.folder / place).read_text(encoding="utf-8")
 
 
 def test_the_reference_has_every_command_name_and_table(pages, site):

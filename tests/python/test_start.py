@@ -179,6 +179,7 @@ def complete(words, cwd, shell="bash"):
         ("optcp val", ["plain,validate"]),
         ("optcp run sing", ["plain,single-failure"]),
         ("optcp animate sing", ["plain,single-failure"]),
+        ("optcp playground ring sing", ["plain,single-failure"]),
         ("optcp run mi", ["plain,mine.toml"]),
         ("optcp run ./mi", ["plain,./mine.toml"]),
         ("optcp run nowhere", ["file,nowhere"]),

@@ -82,18 +82,10 @@ def address(start: Start) -> str:
     return f"#w={base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
 
-def packed_simulator() -> bytes:
-    """Return the simulator of this installation, compressed by gzip.
-
-    Raises
-    ------
-    InputError
-        If it has none.
-    """
-    path = resources.files("optcp.playground") / MODULE
-    if not path.is_file():
-        raise InputError("this installation of optcp has no simulator for browsers: `make playground` compiles it")
-    return path.read_bytes()
+def simulator() -> bytes | None:
+    """Return the simulator of this installation, compressed by gzip; None if there is none."""
+    file = resources.files("optcp.playground") / MODULE
+    return file.read_bytes() if file.is_file() else None
 
 
 def page(worlds: Sequence[Start], module: bytes | None = None) -> str:
@@ -111,13 +103,15 @@ def page(worlds: Sequence[Start], module: bytes | None = None) -> str:
     InputError
         If this installation has none.
     """
-    module = packed_simulator() if module is None else module
-    here = resources.files("optcp.playground")
+    module = module or simulator()
+    if module is None:
+        raise InputError("this installation of optcp has no simulator for browsers: `make playground` compiles it")
+    web = resources.files("optcp.playground") / "web"
     listed = json.dumps([asdict(world) for world in worlds]).replace("<", "\\u003c")
     parts = {"module": base64.b64encode(module).decode(), "worlds": listed}
 
     def part(match: re.Match[str]) -> str:
         name = match[1]
-        return parts.get(name) or (here / "web" / name).read_text(encoding="utf-8").strip()
+        return parts.get(name) or (web / name).read_text(encoding="utf-8").strip()
 
-    return re.sub(r"/\*\[([\w.]+)\]\*/", part, (here / "web" / "page.html").read_text(encoding="utf-8"))
+    return re.sub(r"/\*\[([\w.]+)\]\*/", part, (web / "page.html").read_text(encoding="utf-8"))

@@ -6,8 +6,8 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, TypeVar
 
+from optcp import playground, tables
 from optcp import results as found
-from optcp import tables
 from optcp.errors import RunFailed
 from optcp.files import write_text
 from optcp.labelled import missing
@@ -27,12 +27,23 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", Result, Study)
 
+PLAYGROUND = "playground.html"
+"""The simulator in a browser, beside the page."""
+
 MOST_FINDINGS = 4
 """Of a paper on the first page, before somebody asks for all."""
 
 
-def write_report(directory: Path) -> Path:
+def write_report(directory: Path, simulator: bytes | None) -> Path:
     """Write the report of a directory into it: of its exhibits and sensitivity studies, or else of the study it is.
+
+    Parameters
+    ----------
+    directory
+        Of results.
+    simulator
+        For browsers, as :func:`optcp.playground.simulator` has it. With one there is ``playground.html`` beside a page
+        of exhibits, which opens their small worlds in it.
 
     Returns
     -------
@@ -48,12 +59,23 @@ def write_report(directory: Path) -> Path:
     if (directory / IDENTITY).is_file() and not studies and not found.files(directory):
         return study.write(Done.open(directory), page)
     results = list(found.exhibits(directory).values()) if found.files(directory) or not studies else []
-    write_text(page, render(results, studies))
+    text = render(results, studies, playground=simulator is not None)
+    if simulator is not None and results:
+        write_text(page.with_name(PLAYGROUND), playground.page(playground.starts(), simulator))
+    write_text(page, text)
     return page
 
 
-def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
-    """Make the page; the same bytes for the same results."""
+def render(results: Sequence[Result], studies: Sequence[Study] = (), *, playground: bool = False) -> str:
+    """Make the page; the same bytes for the same results.
+
+    Parameters
+    ----------
+    results, studies
+        Of exhibits, and of their parameters.
+    playground
+        Whether the simulator for browsers is beside it.
+    """
     environment = templates()
     files = Files()
     found = papers(results)
@@ -65,7 +87,8 @@ def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
         "bare": missing("matplotlib"),
         "figures": functools.partial(_drawn, "optcp.plots.registry", "the result of"),
         "study_figures": functools.partial(_drawn, "optcp.plots.sensitivity", "the sensitivity study of"),
-        "shown": functools.partial(shown, files=files),
+        "shown": functools.partial(shown, files=files, playground=playground),
+        "playground": PLAYGROUND,
         "many": tables.many,
         "overall": overall,
         "tone_of": tone,

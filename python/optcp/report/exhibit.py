@@ -11,6 +11,7 @@ from optcp import _core
 from optcp.errors import InputError
 from optcp.papers.options import Options, Size
 from optcp.papers.registry import exhibits
+from optcp.playground import short
 from optcp.report import worlds
 from optcp.report.findings import tone
 from optcp.report.words import column, readable
@@ -18,8 +19,11 @@ from optcp.stored import sealed
 from optcp.tables import interval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from optcp.papers.model import Result, Row
     from optcp.report.packed import Files
+    from optcp.study import Grid
 
 MOST_ROWS = 12
 """Of a table, before somebody asks for all: those with a printed value, or the first ones."""
@@ -42,6 +46,25 @@ class Line:
 
 
 @dataclass(frozen=True)
+class World:
+    """A world of an exhibit.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    file
+        The name of its file.
+    address
+        Of its first cell in the playground beside the page; empty where there is none, or the world is not for one.
+    """
+
+    name: str
+    file: str
+    address: str
+
+
+@dataclass(frozen=True)
 class Shown:
     """An exhibit on the page.
 
@@ -58,7 +81,7 @@ class Shown:
     data
         The name of its file.
     scenarios
-        What each world is called, and the name of its file.
+        Its worlds.
     """
 
     keys: list[str]
@@ -68,11 +91,11 @@ class Shown:
     command: str
     until_decided: str
     data: str
-    scenarios: list[tuple[str, str]]
+    scenarios: list[World]
 
 
-def shown(result: Result, files: Files) -> Shown:
-    """Make what the page shows of an exhibit; its files go to ``files``."""
+def shown(result: Result, files: Files, playground: bool) -> Shown:
+    """Make what the page shows of an exhibit; its files go to ``files``, and a playground is for its small worlds."""
     lines, keys = _lines(result)
     printed = [line for line in lines if line.row.paper is not None]
     rest = [line for line in lines if line.row.paper is None]
@@ -89,7 +112,15 @@ def shown(result: Result, files: Files) -> Shown:
         command(result),
         f"optcp reproduce {result.exhibit} --until-decided" if undecided and not staged else "",
         files.add(f"{result.exhibit}.json", sealed(result.to_json())),
-        [(name, files.add(f"{result.exhibit} {name}.toml", text)) for name, text in scenarios(result).items()],
+        [
+            World(
+                name,
+                files.add(f"{result.exhibit} {name}.toml", worlds.toml(grid, first.to_toml())),
+                short(first, f"{slug(name)}.toml") if playground else "",
+            )
+            for name, grid in studies(result).items()
+            for first in (grid.branches[0].scenario,)
+        ],
     )
 
 
@@ -123,15 +154,14 @@ def command(result: Result) -> str:
     return shlex.join(words)
 
 
-def scenarios(result: Result) -> dict[str, str]:
-    """The worlds of an exhibit as scenario files, by the names of its studies; none of an exhibit that is not there."""
+def studies(result: Result) -> Mapping[str, Grid]:
+    """The worlds of an exhibit by the names of its studies; none of an exhibit that is not there."""
     exhibit = exhibits().get(result.exhibit)
     if exhibit is None:
         return {}
     size = Size(result.size["name"])
     try:
-        grids = exhibit.studies(result.assumed, Options(size=size, check=False))
-        return {name: worlds.toml(grid, grid.branches[0].scenario.to_toml()) for name, grid in grids.items()}
+        return exhibit.studies(result.assumed, Options(size=size, check=False))
     except (_core.ScenarioError, InputError, LookupError, ValueError, TypeError):
         # A result of another version of its exhibit: what it assumed need not be what is assumed now.
         return {}

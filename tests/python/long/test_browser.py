@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from conftest import command_in
+from optcp.playground import simulator
 from optcp.report import build
 from optcp.results import exhibits
 
@@ -56,7 +57,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def papers(results_directory):
-    return build.write_report(results_directory)
+    return build.write_report(results_directory, simulator())
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     (folder / "w.toml").write_text(WORLD)
     command_in(folder, "run", "w.toml", "--runs", "3", "--out", "out")
-    return build.write_report(folder / "out")
+    return build.write_report(folder / "out", simulator())
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +112,17 @@ def test_nothing_is_wider_than_the_window_or_too_small_to_read(opened, papers, s
         page = opened(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert page.evaluate(SMALLEST_TEXT) >= LEAST_TEXT_PX
+
+
+@pytest.mark.skipif(simulator() is None, reason="no simulator is in this installation: `make playground`")
+def test_a_world_runs_in_the_playground_beside_the_page(opened, papers):
+    page = opened(papers, "#gmpls-table3")
+    link = page.locator("#gmpls-table3 .files a").first
+    page.locator("#gmpls-table3 summary", has_text="scenarios (TOML)").click()
+    with page.expect_popup() as popup:
+        link.click()
+    popup.value.wait_for_selector(".world[data-answers]")
+    assert popup.value.url.startswith(papers.with_name("playground.html").as_uri())
 
 
 def test_search_leaves_what_was_searched(opened, papers):

@@ -60,27 +60,6 @@ def module(playground):
     return playground.compiled()
 
 
-@pytest.fixture
-def library(monkeypatch):
-    """What scenarios look up meanwhile, in the form that a page hands in."""
-    found = {}
-
-    def note(function, places):
-        look_up = getattr(topologies, function)
-
-        def noted(*asked):
-            answer = look_up(*asked)
-            found.setdefault(places.get(asked[0], function), {})[asked[-2]] = answer
-            return answer
-
-        monkeypatch.setattr(topologies, function, noted)
-
-    note("find", {"name": "names", "file": "graphs"})
-    for function in ("matrix", "values", "table"):
-        note(function, {})
-    return found
-
-
 def in_node(module, requests):
     if NODE is None:
         pytest.skip("no node is installed: the module is not run")
@@ -112,13 +91,14 @@ def test_without_a_compiler_it_is_not_built_and_says_so(program, monkeypatch, ca
     assert capsys.readouterr().out == f"the playground is not built: {program.MISSING}\n"
 
 
-def test_every_shipped_scenario_has_the_digests_of_the_command(module, library):
+def test_every_shipped_scenario_has_the_digests_of_the_command(module):
     requests, expected = [], []
     for name, path in shipped.scenarios().items():
-        library.clear()
         text = path.read_text(encoding="utf-8")
         settings = shortened(text, str(path), list(SMALLER.get(name, {}).items()))
-        expected.append({"name": name, **of_command(text, str(path), settings)})
+        library = {}
+        with topologies.answered(library):
+            expected.append({"name": name, **of_command(text, str(path), settings)})
         handed = json.loads(json.dumps(library))
         requests.append({"name": str(path), "text": text, "set": settings, "seed": 1, "library": handed})
     for start in starts():

@@ -13,10 +13,11 @@ import pytest
 from PIL import Image
 
 from conftest import command_in
+from optcp.playground import simulator
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ROOT = Path(__file__).parents[3]
-MOST_BYTES = 20_000_000
+MOST_BYTES = 22_000_000
 WIDTHS = (400, 1280)
 
 
@@ -50,7 +51,9 @@ def window(browser, width):
     errors = []
     page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else errors.append(sent.url))
+    page.on(
+        "request", lambda sent: None if sent.url.startswith(("file:", "data:", "blob:")) else errors.append(sent.url)
+    )
     page.on("requestfailed", lambda sent: errors.append(sent.url))
     yield page
     context.close()
@@ -101,6 +104,30 @@ def test_search_finds_from_files(page, built, words, goal):
     assert page.locator("#search-results p.beginning").first.is_visible()
     page.locator(f'#search-results a[href^="{goal}"]').first.click()
     page.wait_for_url(f"{(built / goal).as_uri()}*")
+
+
+@pytest.mark.skipif(simulator() is None, reason="no simulator is in this installation: `make playground`")
+@pytest.mark.parametrize(
+    ("place", "title"),
+    [
+        ("try.html", "Four transfers on a ring that is cut"),
+        ("start.html", "One link fails, is protected, repaired and reverted to"),
+        ("notebooks/cut.html", ""),
+        ("howto/failures.html", ""),
+        ("howto/constellation.html", "Manila to Dalian over satellites that move"),
+        ("papers/gmpls.html", "Protection switching onto a link that others use"),
+    ],
+)
+def test_a_world_is_simulated_where_it_is_tried(page, built, place, title):
+    page.goto((built / place).as_uri())
+    frame = page.locator(".try iframe")
+    frame.scroll_into_view_if_needed()
+    world = page.frame_locator(".try iframe").locator(".world[data-answers]")
+    world.wait_for()
+    assert title in world.locator(".title").inner_text()
+    alone = page.locator(".try a").get_attribute("href")
+    assert alone == frame.get_attribute("src")
+    assert ((built / place).parent / alone.partition("#")[0]).is_file()
 
 
 def test_dark_and_light_are_switched_and_kept(page, built):

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from optcp.playground import simulator
+
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -120,6 +122,11 @@ def test_the_wheel_alone_has_every_scenario_and_exhibit(alone):
         command = [sys.executable, "-m", "optcp", "list", family]
         here = subprocess.run(command, capture_output=True, text=True, check=True)
         assert alone("optcp", "list", family).stdout == here.stdout
+
+
+def test_the_wheel_alone_has_the_playground_that_the_checkout_has(alone):
+    done = alone("optcp", "playground", "germany50", status=0 if simulator() else 2)
+    assert (alone.folder / "playground.html").is_file() == (simulator() is not None), done.stderr
 
 
 def test_both_ends_of_the_ranges_give_the_numbers_of_the_readme(ranged):

@@ -61,8 +61,8 @@ function ofFailure(failure, i, stopMs) {
     const path = ["failures", i, key];
     const at = (position) => ({ set: [path, JSON.stringify(duration(position * step))] });
     const knob = { id: path.join("."), label: `${what} ${verb}`, says: duration(ms), most: Math.floor(stopMs / step), position: Math.round(ms / step), at };
-    if (key === "repair") return { ...knob, remove: [`never mend it`, { remove: path }] };
-    return failure.repair === undefined ? { ...knob, remove: ["mend it later", { set: [["failures", i, "repair"], JSON.stringify(duration(rounded(Math.min((ms + stopMs) / 2, stopMs), 3)))] }] } : knob;
+    if (key === "repair") return { ...knob, remove: ["never", { remove: path }] };
+    return failure.repair === undefined ? { ...knob, remove: ["mend", { set: [["failures", i, "repair"], JSON.stringify(duration(rounded(Math.min((ms + stopMs) / 2, stopMs), 3)))] }] } : knob;
   });
 }
 
