@@ -115,7 +115,8 @@ const page = {
     if (this.cursor >= this.stop) this.cursor = 0;
     const step = (now) => {
       if (!this.playing) return;
-      this.cursor = Math.min(this.cursor + ((now - last) / 1000) * times, this.stop);
+      // A picture may be of an instant before it was asked for.
+      this.cursor = Math.min(this.cursor + (Math.max(now - last, 0) / 1000) * times, this.stop);
       last = now;
       this.draw();
       if (this.cursor < this.stop) requestAnimationFrame(step);
