@@ -410,6 +410,12 @@ def test_a_link_that_python_made_opens_its_world(module, browser, tmp_path):
     with opened(module, browser, tmp_path, address=address(Start("mine.toml", text))) as page:
         assert page.input_value(".text") == text
         assert page.inner_text(".command") == "optcp run mine.toml --seed 1 --digest"
+        assert page.input_value("#start") == "mine.toml"
+        page.select_option("#start", "gmpls.toml")
+        answered(page, 2)
+        page.click(".undo")
+        answered(page, 3)
+        assert page.input_value("#start") == "mine.toml"
         assert digest(page) == native(page)
 
 

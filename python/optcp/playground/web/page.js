@@ -79,6 +79,16 @@ const page = {
     this.pair(other);
   },
 
+  /** The list of worlds shows the first one, and has it. */
+  named(world) {
+    if (this.worlds.length > 0 && world !== this.worlds[0]) return;
+    if (!STARTS.some(({ name }) => name === world.name)) {
+      STARTS.push(world.state);
+      $("start").append(listed(world.state));
+    }
+    $("start").value = world.name;
+  },
+
   /** Puts another world beside the first one, or takes it away. */
   pair(other) {
     if (other && this.worlds.length === 2) return this.worlds[1].open(other);
@@ -136,6 +146,11 @@ async function fromAddress() {
   }
 }
 
+/** A world in the list, by its title. */
+function listed({ name, text }) {
+  return new Option(/^title = "(.*)"/m.exec(text)?.[1] ?? name, name);
+}
+
 /** Whether a text could be copied: browsers refuse it to pages that are not safe. */
 async function copied(text) {
   try {
@@ -147,7 +162,7 @@ async function copied(text) {
 }
 
 function listen() {
-  $("start").append(...STARTS.map(({ name, text }) => new Option(/^title = "(.*)"/m.exec(text)?.[1] ?? name, name)));
+  $("start").append(...STARTS.map(listed));
   $("start").addEventListener("change", () => {
     page.pair(null);
     page.worlds[0].open(STARTS[$("start").selectedIndex]);

@@ -67,6 +67,7 @@ class World {
     this.network.shape = "";
     this.$("text").value = text;
     this.$("save").download = name;
+    this.page.named(this);
     if (!back) this.scales.clear();
     this.run({ timeStamp: performance.now() });
   }
