@@ -446,14 +446,17 @@ def test_messages_of_the_page_are_those_of_the_command(module, browser, tmp_path
         assert page.inner_text(".message").split() == str(error.value).split()
 
 
-def test_of_a_sweep_the_values_of_the_file_stand(module, browser, tmp_path):
-    text = shipped.scenarios()["ring"].read_text(encoding="utf-8")
-    with opened(module, browser, tmp_path, address=address(Start("ring.toml", text))) as page:
-        command = "optcp run ring.toml --set 'parameters.switch_delay=50 ms' --seed 1 --digest"
-        assert page.inner_text(".command") == command
-        assert "own value of parameters.switch_delay stands" in page.inner_text(".message")
-        settings = [("parameters.switch_delay", "50 ms")]
-        run = of_command(text, "ring.toml", settings)
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [("ring", "parameters.switch_delay", "50 ms"), ("queues", "sweep.queue", "drop-tail")],
+)
+def test_of_a_sweep_the_values_of_the_file_stand(module, browser, tmp_path, name, key, value):
+    text = shipped.scenarios()[name].read_text(encoding="utf-8")
+    with opened(module, browser, tmp_path, address=address(Start(f"{name}.toml", text))) as page:
+        setting = f"'{key}={value}'" if " " in value else f"{key}={value}"
+        assert page.inner_text(".command") == f"optcp run {name}.toml --set {setting} --seed 1 --digest"
+        assert f"own value of {key} stands" in page.inner_text(".message")
+        run = of_command(text, f"{name}.toml", [(key, value)])
         assert digest(page, kind="metrics") == run["metrics_sha256"]
 
 

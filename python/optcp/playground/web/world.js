@@ -168,7 +168,8 @@ class World {
     }
     this.queues = queues(scenario.world, result);
     for (const name of ["scenario_sha256", "records_sha256", "metrics_sha256"]) this.$(name).textContent = result[name];
-    const own = scenario.axes.map(([key]) => ` --set ${quoted(`${key}=${written(scenario.written, key)}`)}`).join("");
+    const own = scenario.axes.map(([key]) => [key, written(scenario.written, key)]).filter(([, value]) => value !== null)
+      .map(([key, value]) => ` --set ${quoted(`${key}=${value}`)}`).join("");
     this.$("command").textContent = `optcp run ${quoted(answer.name)}${own} --seed ${result.seed} --digest`;
     this.say();
   }
@@ -256,9 +257,10 @@ function queues({ links }, { series }) {
   };
 }
 
-/** What a file says under a key such as `links.0.rate`. */
+/** What a file says under a key such as `links.0.rate`; under one of a choice in [sweep] which one changes nothing, or null. */
 function written(file, key) {
   const value = key.split(".").reduce((table, step) => table?.[step], file);
+  if (key.startsWith("sweep.")) return Object.keys(value).find((name) => Object.keys(value[name]).length === 0) ?? null;
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
