@@ -39,12 +39,12 @@ pub(crate) trait Alarms {
         let id = FlowId::new(key.entity());
         match Alarm::of(key) {
             Alarm::Start => {
-                model.flows[id.index()].sender.start();
+                model.senders[id.index()].sender.start();
                 self.drain_sender(model, id, Cause::Start);
             }
             Alarm::Write => {
                 let segments = key.ordinal() - Alarm::Write as u32;
-                model.flows[id.index()].sender.supply(segments);
+                model.senders[id.index()].sender.supply(segments);
                 self.drain_sender(model, id, Cause::Start);
             }
             Alarm::Sender => self.sender_timer(model, id),

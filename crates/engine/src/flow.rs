@@ -3,55 +3,68 @@
 use std::sync::Arc;
 
 use optcp_net::{FlowId, Label, Packet, PortId};
-use optcp_tcp::{Ack, Receiver, Sender, Seq};
+use optcp_tcp::{Ack, Config, Receiver, Sender, Seq};
 use optcp_units::{Bytes, Time};
 use slab::Slab;
 
 use crate::{FlowSpec, QueueSpec};
 
-/// A flow's two ends and where they put their packets.
+/// The sending end of a flow, and where it puts its segments.
 #[derive(Clone, Debug)]
-pub(crate) struct Flow {
+pub(crate) struct SendingEnd {
     pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
     pub(crate) data: Label,
-    pub(crate) acks: Label,
     /// The queue that tells the sender over which way it is served.
     pub(crate) told_by: Option<PortId>,
-    /// The size of an ACK that carries no SACK blocks.
-    plain_ack: u16,
-    /// Pending calendar entries of the sender's and the receiver's timer: each timer has one at
-    /// most that counts, never later than the deadline.
-    pub(crate) timer_entries: [Time; 2],
+    /// The calendar entry of the timer: there is one at most that counts, never later than the deadline.
+    pub(crate) timer_entry: Time,
 }
 
-impl Flow {
-    pub(crate) fn new(spec: &FlowSpec) -> Self {
+impl SendingEnd {
+    /// One of `queues` may tell the sender over which way it is served.
+    pub(crate) fn new(spec: &FlowSpec, queues: &[QueueSpec]) -> Self {
         let mut sender = Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase);
         sender.withhold(spec.writes.iter().map(|(_, segments)| segments).sum());
-        let mut receiver = Receiver::new(&spec.config, spec.ack_clock_phase);
-        if let Some(last) = spec.segments.and_then(|segments| segments.checked_sub(1)) {
-            receiver.push(Seq::new(last) + u32::from(spec.config.handshake));
+        if let Some(queue) = queues.iter().find(|queue| Some(queue.port) == spec.told_by) {
+            let ways = u8::try_from(queue.ways.len()).expect("ways are numbered in a byte");
+            sender.divide(ways, queue.served.unwrap_or(0));
         }
-        Flow {
-            sender,
+        SendingEnd { sender, data: spec.data, told_by: spec.told_by, timer_entry: Time::MAX }
+    }
+}
+
+/// The receiving end of a flow, and where it puts its ACKs.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceivingEnd {
+    pub(crate) receiver: Receiver,
+    pub(crate) acks: Label,
+    /// The size of an ACK that carries no options but a timestamp.
+    plain_ack: u16,
+    /// As that of the sending end.
+    pub(crate) timer_entry: Time,
+    config: Arc<Config>,
+}
+
+impl ReceivingEnd {
+    pub(crate) fn new(spec: &FlowSpec) -> Self {
+        let config = Arc::clone(&spec.config);
+        let mut receiver = Receiver::new(&config, spec.ack_clock_phase);
+        if let Some(last) = spec.segments.and_then(|segments| segments.checked_sub(1)) {
+            receiver.push(Seq::new(last) + u32::from(config.handshake));
+        }
+        ReceivingEnd {
             receiver,
-            data: spec.data,
             acks: spec.acks,
-            told_by: spec.told_by,
-            plain_ack: wire(spec.config.ack_wire_size(&Ack::cumulative(Seq::ZERO))),
-            timer_entries: [Time::MAX; 2],
+            plain_ack: wire(config.ack_wire_size(&Ack::cumulative(Seq::ZERO))),
+            timer_entry: Time::MAX,
+            config,
         }
     }
 
-    /// The same where one of `queues` may tell the sender over which way it is served.
-    pub(crate) fn of(spec: &FlowSpec, queues: &[QueueSpec]) -> Self {
-        let mut flow = Flow::new(spec);
-        if let Some(queue) = queues.iter().find(|queue| Some(queue.port) == spec.told_by) {
-            let ways = u8::try_from(queue.ways.len()).expect("ways are numbered in a byte");
-            flow.sender.divide(ways, queue.served.unwrap_or(0));
-        }
-        flow
+    /// The bytes of data in the segments that `seq` has brought in order. A SYN takes a number but carries no data.
+    pub(crate) fn progress(&self, seq: Seq, segments: u32) -> u64 {
+        let syn = u32::from(self.config.handshake && seq == Seq::ZERO);
+        u64::from(segments - syn) * self.config.mss.count()
     }
 
     /// The packet that carries an ACK.
@@ -61,7 +74,7 @@ impl Flow {
         if ack.sack.is_none() && ack.stamp.is_none() && ack.counters.is_none() {
             return Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo).saying(marking);
         }
-        let size = wire(self.sender.config().ack_wire_size(&ack));
+        let size = wire(self.config.ack_wire_size(&ack));
         Packet::ack_kept(id, self.acks, seq, size, kept.keep(ack)).saying(marking)
     }
 }

@@ -9,7 +9,7 @@ use optcp_tcp::{Ack, Seq};
 use optcp_units::Time;
 
 use crate::datagrams::Datagrams;
-use crate::flow::{Flow, KeptAcks, wire};
+use crate::flow::{KeptAcks, ReceivingEnd, SendingEnd, wire};
 use crate::observe::{Cause, Observer, Record};
 use crate::planned::Planned;
 use crate::{Blueprint, Counts};
@@ -25,7 +25,9 @@ pub(crate) struct Model<O> {
     pub(crate) core: BurstCore,
     /// The assembler in the place of each port.
     assembler_at: Vec<Option<u32>>,
-    pub(crate) flows: Vec<Flow>,
+    /// Both ends of the flows, apart from each other.
+    pub(crate) senders: Vec<SendingEnd>,
+    pub(crate) receivers: Vec<ReceivingEnd>,
     kept: KeptAcks,
     /// Queues of several ways, and schedules.
     pub(crate) planned: Planned,
@@ -60,6 +62,7 @@ impl<O: Observer> Model<O> {
         for (number, assembler) in (0..).zip(&blueprint.assemblers) {
             assembler_at[assembler.port().index()] = Some(number);
         }
+        let Blueprint { flows, queues, .. } = blueprint;
         Model {
             event: Key::START,
             labels: blueprint.labels.clone(),
@@ -68,7 +71,8 @@ impl<O: Observer> Model<O> {
             core: blueprint.core.clone(),
             assembler_at,
             planned: Planned::new(blueprint),
-            flows: blueprint.flows.iter().map(|spec| Flow::of(spec, &blueprint.queues)).collect(),
+            senders: flows.iter().map(|spec| SendingEnd::new(spec, queues)).collect(),
+            receivers: flows.iter().map(ReceivingEnd::new).collect(),
             kept: KeptAcks::default(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
             counts: Counts::default(),
@@ -276,12 +280,12 @@ impl<O: Observer> Model<O> {
 
     /// Whether a packet is a segment or an ACK, not a datagram.
     fn is_of_flow(&self, packet: Packet) -> bool {
-        packet.flow().index() < self.flows.len()
+        packet.flow().index() < self.senders.len()
     }
 
     /// The source of datagrams with this number as a flow.
     pub(crate) fn source(&mut self, id: FlowId) -> &mut Datagrams {
-        let place = id.index() - self.flows.len();
+        let place = id.index() - self.senders.len();
         &mut self.datagrams[place]
     }
 
@@ -313,15 +317,12 @@ impl<O: Observer> Model<O> {
         let (id, now) = (packet.flow(), self.now());
         let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
         self.record(Record::Arrived { flow: id, seq, size, marking });
-        let flow = &mut self.flows[id.index()];
+        let end = &mut self.receivers[id.index()];
         let seq = Seq::new(seq);
         let (stamp, ttl) = (packet.options, packet.ttl());
-        let arrival = flow.receiver.handle_segment(now, seq, stamp, ttl, marking);
+        let arrival = end.receiver.handle_segment(now, seq, stamp, ttl, marking);
         if arrival.progress > 0 {
-            let config = flow.sender.config();
-            // A SYN takes a number but carries no data.
-            let syn = u32::from(config.handshake && seq == Seq::ZERO);
-            let bytes = u64::from(arrival.progress - syn) * config.mss.count();
+            let bytes = end.progress(seq, arrival.progress);
             self.record(Record::Progress { flow: id, bytes });
         }
         arrival.ack.map(|ack| self.send_ack(id, ack))
@@ -330,7 +331,7 @@ impl<O: Observer> Model<O> {
     /// The ACK to send in front of the one that `receive` gave, if any.
     #[inline]
     pub(crate) fn earlier_ack(&mut self, id: FlowId) -> Option<Packet> {
-        let ack = self.flows[id.index()].receiver.take_earlier()?;
+        let ack = self.receivers[id.index()].receiver.take_earlier()?;
         Some(self.send_ack(id, ack))
     }
 
@@ -338,7 +339,7 @@ impl<O: Observer> Model<O> {
     #[inline]
     pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) -> Packet {
         self.counts.sent += 1;
-        self.flows[id.index()].close(id, ack, &mut self.kept)
+        self.receivers[id.index()].close(id, ack, &mut self.kept)
     }
 
     /// An ACK has come to its sender, which must be asked for segments now.
@@ -349,15 +350,15 @@ impl<O: Observer> Model<O> {
         let ack = self.kept.open(packet);
         let (seq, size, sack, marking) = (packet.seq, packet.size(), ack.sack, ack.marking);
         self.record(Record::Acknowledged { flow: id, seq, size, sack, marking });
-        self.flows[id.index()].sender.handle_ack(now, &ack);
+        self.senders[id.index()].sender.handle_ack(now, &ack);
     }
 
     /// A sender is told over which network its data go. It sends when something else comes to it.
     pub(crate) fn notice(&mut self, id: FlowId) {
         let now = self.now();
-        let flow = &mut self.flows[id.index()];
-        if let Some(queue) = flow.told_by {
-            flow.sender.change_network(now, self.planned.known(queue, now));
+        let end = &mut self.senders[id.index()];
+        if let Some(queue) = end.told_by {
+            end.sender.change_network(now, self.planned.known(queue, now));
         }
     }
 
@@ -365,12 +366,12 @@ impl<O: Observer> Model<O> {
     #[inline]
     pub(crate) fn next_segment(&mut self, id: FlowId) -> Option<Packet> {
         let now = self.now();
-        let flow = &mut self.flows[id.index()];
-        let segment = flow.sender.poll_transmit(now)?;
+        let end = &mut self.senders[id.index()];
+        let segment = end.sender.poll_transmit(now)?;
         let size = wire(segment.size);
         let seq = segment.seq.number();
         let marking = segment.marking;
-        let packet = Packet::data(id, flow.data, seq, size, segment.stamp).saying(marking);
+        let packet = Packet::data(id, end.data, seq, size, segment.stamp).saying(marking);
         self.counts.sent += 1;
         let again = segment.retransmission;
         self.record(Record::Sent { flow: id, seq, again, size, marking });
@@ -381,7 +382,7 @@ impl<O: Observer> Model<O> {
     #[inline]
     pub(crate) fn settle(&mut self, id: FlowId, cause: Cause) {
         if self.observer.wants_updates() {
-            let snapshot = self.flows[id.index()].sender.snapshot();
+            let snapshot = self.senders[id.index()].sender.snapshot();
             self.record(Record::Updated { flow: id, cause, snapshot });
         }
     }

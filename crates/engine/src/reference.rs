@@ -221,14 +221,14 @@ impl Reference {
         if packet.is_ack() {
             model.acknowledge(packet);
             self.drain_sender(model, id, Cause::Ack);
-        } else if id.index() >= model.flows.len() {
+        } else if id.index() >= model.senders.len() {
             model.sink(packet);
         } else {
             let ack = model.receive(packet);
             for ack in model.earlier_ack(id).into_iter().chain(ack) {
                 self.at_node(model, ack, None);
             }
-            model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
+            model.receivers[id.index()].schedule(id, &mut self.calendar);
         }
     }
 }
@@ -253,37 +253,37 @@ impl Alarms for Reference {
             self.at_node(model, packet, None);
         }
         model.settle(id, cause);
-        model.flows[id.index()].schedule_sender(id, &mut self.calendar);
+        model.senders[id.index()].schedule(id, &mut self.calendar);
     }
 
     fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let now = model.now();
-        let flow = &mut model.flows[id.index()];
-        if flow.timer_entries[0] != now {
+        let end = &mut model.senders[id.index()];
+        if end.timer_entry != now {
             return;
         }
-        flow.timer_entries[0] = Time::MAX;
-        if flow.sender.deadline().is_some_and(|deadline| deadline <= now) {
-            flow.sender.handle_timer(now);
+        end.timer_entry = Time::MAX;
+        if end.sender.deadline().is_some_and(|deadline| deadline <= now) {
+            end.sender.handle_timer(now);
             self.drain_sender(model, id, Cause::Timer);
         } else {
-            flow.schedule_sender(id, &mut self.calendar);
+            end.schedule(id, &mut self.calendar);
         }
     }
 
     fn receiver_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let now = model.now();
-        let flow = &mut model.flows[id.index()];
-        if flow.timer_entries[1] != now {
+        let end = &mut model.receivers[id.index()];
+        if end.timer_entry != now {
             return;
         }
-        flow.timer_entries[1] = Time::MAX;
-        if flow.receiver.deadline().is_some_and(|deadline| deadline <= now) {
-            let ack = flow.receiver.handle_timer(now);
+        end.timer_entry = Time::MAX;
+        if end.receiver.deadline().is_some_and(|deadline| deadline <= now) {
+            let ack = end.receiver.handle_timer(now);
             let packet = model.send_ack(id, ack);
             self.at_node(model, packet, None);
         }
-        model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
+        model.receivers[id.index()].schedule(id, &mut self.calendar);
     }
 
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>) {

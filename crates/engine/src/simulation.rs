@@ -227,7 +227,7 @@ impl<O: Observer> Simulation<O> {
 
     /// The sending ends, by flow.
     pub fn senders(&self) -> impl Iterator<Item = &Sender> {
-        self.model.flows.iter().map(|flow| &flow.sender)
+        self.model.senders.iter().map(|end| &end.sender)
     }
 
     /// Checks that packets are conserved: sent + copied = delivered + dropped + in flight.

@@ -6,7 +6,7 @@ use optcp_units::Time;
 
 use crate::Blueprint;
 use crate::datagrams::Datagrams;
-use crate::flow::Flow;
+use crate::flow::{ReceivingEnd, SendingEnd};
 use crate::model::Model;
 
 /// What a run's calendar begins with: starts of flows, and first packets of datagram sources.
@@ -94,7 +94,7 @@ impl<O> Model<O> {
     }
 
     fn first_assembler(&self) -> u32 {
-        let before = self.flows.len() + self.datagrams.len();
+        let before = self.senders.len() + self.datagrams.len();
         u32::try_from(before).expect("fewer than 2^30 flows and sources")
     }
 }
@@ -108,19 +108,19 @@ impl Datagrams {
     }
 }
 
-impl Flow {
+impl SendingEnd {
     /// Puts the sender's timer into the calendar.
     #[inline]
-    pub(crate) fn schedule_sender(&mut self, id: FlowId, calendar: &mut Calendar) {
-        let deadline = self.sender.deadline();
-        schedule(&mut self.timer_entries[0], deadline, Alarm::Sender, id, calendar);
+    pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
+        schedule(&mut self.timer_entry, self.sender.deadline(), Alarm::Sender, id, calendar);
     }
+}
 
+impl ReceivingEnd {
     /// Puts the receiver's timer into the calendar.
     #[inline]
-    pub(crate) fn schedule_receiver(&mut self, id: FlowId, calendar: &mut Calendar) {
-        let deadline = self.receiver.deadline();
-        schedule(&mut self.timer_entries[1], deadline, Alarm::Receiver, id, calendar);
+    pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
+        schedule(&mut self.timer_entry, self.receiver.deadline(), Alarm::Receiver, id, calendar);
     }
 }
 

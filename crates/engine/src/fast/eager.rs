@@ -17,7 +17,7 @@ use optcp_units::Time;
 
 use super::forwarding::{Ahead, Entry, Forwarding};
 use crate::datagrams::Datagrams;
-use crate::flow::Flow;
+use crate::flow::{ReceivingEnd, SendingEnd};
 use crate::model::Model;
 
 /// Who feeds a port, or brings packets to a label or an endpoint: a pipe by the number of its port, an
@@ -55,7 +55,8 @@ const SPECIAL: u32 = u32::MAX;
 pub(super) struct Survey<'a> {
     labels: &'a LabelTable,
     bundles: &'a [Bundle],
-    flows: &'a [Flow],
+    senders: &'a [SendingEnd],
+    receivers: &'a [ReceivingEnd],
     sources: &'a [Datagrams],
     ports: u32,
     /// By port: whether packets may overtake each other behind it, so that each must wait for its turn there.
@@ -77,7 +78,7 @@ impl<'a> Survey<'a> {
         in_turn: impl IntoIterator<Item = PortId>,
         disordered: impl IntoIterator<Item = PortId>,
     ) -> Self {
-        let Model { labels, bundles, flows, datagrams, .. } = model;
+        let Model { labels, bundles, senders, receivers, datagrams, .. } = model;
         let mut feeds = vec![Feeder::None; ports];
         in_turn.into_iter().for_each(|port| feeds[port.index()] = Feeder::Many);
         let mut overtaken = vec![false; ports];
@@ -85,7 +86,8 @@ impl<'a> Survey<'a> {
         Survey {
             labels,
             bundles,
-            flows,
+            senders,
+            receivers,
             sources: datagrams,
             ports: u32::try_from(ports).expect("fewer than 2^32 ports"),
             overtaken,
@@ -109,16 +111,18 @@ impl<'a> Survey<'a> {
     /// Forwarding while the packets `pending` are under way. Also the latest arrival of those that are on ways no
     /// longer in force, if any: once they are gone more may be early.
     pub(super) fn forwarding(mut self, pending: &[Due<Packet>]) -> (Forwarding, Option<Time>) {
-        for (number, flow) in (0..).zip(self.flows) {
-            self.reach(flow.data, self.ports + 2 * number);
-            self.reach(flow.acks, self.ports + 2 * number + 1);
+        let (senders, receivers) = (self.senders, self.receivers);
+        for ((number, sending), receiving) in (0..).zip(senders).zip(receivers) {
+            self.reach(sending.data, self.ports + 2 * number);
+            self.reach(receiving.acks, self.ports + 2 * number + 1);
         }
-        let first_source = u32::try_from(self.flows.len()).expect("fewer than 2^30 flows");
+        let first_source = u32::try_from(senders.len()).expect("fewer than 2^30 flows");
         for (number, source) in (first_source..).zip(self.sources) {
             self.reach(source.data, self.ports + 2 * number);
         }
-        let mut delivered: Vec<[Feeder; 2]> =
-            self.flows.iter().map(|flow| [flow.data, flow.acks].map(|l| self.last(l))).collect();
+        let mut delivered: Vec<[Feeder; 2]> = (senders.iter().zip(receivers))
+            .map(|(sending, receiving)| [sending.data, receiving.acks].map(|l| self.last(l)))
+            .collect();
         delivered.extend(self.sources.iter().map(|source| [self.last(source.data), Feeder::None]));
         let mut leftover = None;
         for due in pending {
@@ -139,7 +143,7 @@ impl<'a> Survey<'a> {
         for index in 0..self.labels.len() {
             self.eager[index] = self.is_eager(label(index));
         }
-        let (flows, sinks) = delivered.split_at(self.flows.len());
+        let (flows, sinks) = delivered.split_at(senders.len());
         let of_flows = (0..).zip(flows).map(|(flow, &ways)| self.deliveries(flow, ways));
         // A sink answers nobody.
         let of_sinks = sinks.iter().map(|ways| [self.lone_pipe(ways[0]), false]);
@@ -258,7 +262,8 @@ impl<'a> Survey<'a> {
     /// Whether the receiver and the sender of a flow may take packets early, that come through
     /// `delivered`.
     fn deliveries(&self, flow: usize, delivered: [Feeder; 2]) -> [bool; 2] {
-        let Flow { data, acks, ref sender, .. } = self.flows[flow];
+        let SendingEnd { data, ref sender, .. } = self.senders[flow];
+        let acks = self.receivers[flow].acks;
         let alone = |entry: Label| match self.hop(entry) {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => match self.feeds[port.index()] {
                 Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,

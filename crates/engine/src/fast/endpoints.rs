@@ -29,11 +29,11 @@ impl Fast {
     #[inline]
     fn receive<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) -> Option<Packet> {
         let id = packet.flow();
-        let Some(flow) = model.flows.get(id.index()) else {
+        let Some(end) = model.receivers.get(id.index()) else {
             model.sink(packet);
             return None;
         };
-        if flow.timer_entries[1] <= model.now() {
+        if end.timer_entry <= model.now() {
             self.catch_receiver_up(model, id);
         }
         let ack = model.receive(packet);
@@ -42,7 +42,7 @@ impl Fast {
             self.walk(model, earlier, None);
             model.event = event;
         }
-        model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
+        model.receivers[id.index()].schedule(id, &mut self.calendar);
         ack
     }
 
@@ -50,7 +50,7 @@ impl Fast {
     #[inline]
     fn acknowledge<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
         let id = packet.flow();
-        if model.flows[id.index()].timer_entries[0] <= model.now() {
+        if model.senders[id.index()].timer_entry <= model.now() {
             self.catch_sender_up(model, id);
         }
         model.acknowledge(packet);
@@ -61,11 +61,11 @@ impl Fast {
     #[inline(never)]
     fn catch_sender_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let event = model.event;
-        while let Some(due) = model.flows[id.index()].sender.deadline()
+        while let Some(due) = model.senders[id.index()].sender.deadline()
             && due <= event.time()
         {
             model.event = Alarm::Sender.key(id, due);
-            model.flows[id.index()].sender.handle_timer(due);
+            model.senders[id.index()].sender.handle_timer(due);
             self.drain_sender(model, id, Cause::Timer);
         }
         model.event = event;
@@ -74,11 +74,11 @@ impl Fast {
     #[inline(never)]
     fn catch_receiver_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let event = model.event;
-        while let Some(due) = model.flows[id.index()].receiver.deadline()
+        while let Some(due) = model.receivers[id.index()].receiver.deadline()
             && due <= event.time()
         {
             model.event = Alarm::Receiver.key(id, due);
-            let ack = model.flows[id.index()].receiver.handle_timer(due);
+            let ack = model.receivers[id.index()].receiver.handle_timer(due);
             let packet = model.send_ack(id, ack);
             self.walk(model, packet, None);
         }
@@ -102,25 +102,25 @@ impl Alarms for Fast {
             model.event = event;
         }
         model.settle(id, cause);
-        model.flows[id.index()].schedule_sender(id, &mut self.calendar);
+        model.senders[id.index()].schedule(id, &mut self.calendar);
     }
 
     // The endpoint may be ahead of its entry, or the timer put off.
     fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
-        let entry = &mut model.flows[id.index()].timer_entries[0];
+        let entry = &mut model.senders[id.index()].timer_entry;
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_sender_up(model, id);
-            model.flows[id.index()].schedule_sender(id, &mut self.calendar);
+            model.senders[id.index()].schedule(id, &mut self.calendar);
         }
     }
 
     fn receiver_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
-        let entry = &mut model.flows[id.index()].timer_entries[1];
+        let entry = &mut model.receivers[id.index()].timer_entry;
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_receiver_up(model, id);
-            model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
+            model.receivers[id.index()].schedule(id, &mut self.calendar);
         }
     }
 
