@@ -70,7 +70,7 @@ PYTEST := $(BIN)/python -m pytest --quiet -n auto --dist loadfile
 test-python: setup test-rust
 	$(PYTEST) --ignore tests/python/long
 
-test-long: setup wheel ## Run the long tests: whole studies, browsers, clusters, the wheel in clean environments
+test-long: setup playground wheel ## Run the long tests: whole studies, browsers, clusters, the wheel in clean environments
 	$(PYTEST) tests/python/long
 
 worlds: ## Check generated worlds from FROM to TO (0 to 200000; some 70 minutes); goes on with the FROM reached
