@@ -54,7 +54,10 @@ def packet_hops(world: _core.Scenario) -> float:
     that come at random are one for each of their paths.
     Infinite where no link of a path has a rate of its own.
     """
-    resolved = json.loads(world.resolved())
+    return _packet_hops(json.loads(world.resolved()))
+
+
+def _packet_hops(resolved: Mapping[str, Any]) -> float:
     rates = _rates(resolved["links"])
     groups = [
         (group, route, len(route["flows"]) or 1) for group in resolved["flows"] for route in group.get("routes", ())
@@ -86,8 +89,8 @@ def _rates(links: list[dict[str, Any]]) -> dict[str, int]:
 
 def small(world: _core.Scenario) -> bool:
     """Whether a browser simulates it while its reader waits, and has TCP to show."""
-    flows = any(group.get("routes") for group in json.loads(world.resolved())["flows"])
-    return flows and packet_hops(world) <= MOST_HOPS
+    resolved = json.loads(world.resolved())
+    return any(group.get("routes") for group in resolved["flows"]) and _packet_hops(resolved) <= MOST_HOPS
 
 
 def observed(world: _core.Scenario, text: str) -> str:

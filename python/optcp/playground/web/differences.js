@@ -42,7 +42,8 @@ class Differences {
   next(world) {
     const seed = SEEDS.find((one) => !this.found.get(world)?.has(one));
     const { name, text, library } = world;
-    if (seed !== undefined) world.asker.ask({ name, text, library, seed, totals: true, key: this.key });
+    // A run that waits is newer than what is asked here, and only one question can wait.
+    if (seed !== undefined && !world.asker.waiting) world.asker.ask({ name, text, library, seed, totals: true, key: this.key });
   }
 
   counted(world, { seed, key }, totals) {

@@ -55,6 +55,7 @@ function around(path, label, written, scales) {
 function ofFailure(failure, i, stopMs) {
   const what = [failure.link ?? failure.node ?? failure.risk ?? failure.links].flat(2).join("\u2013");
   const step = round125(stopMs / 400);
+  const mended = (ms) => ({ set: [["failures", i, "repair"], JSON.stringify(duration(rounded((ms + stopMs) / 2, 3)))] });
   return [["at", "fails at"], ["repair", "works again at"]].map(([key, verb]) => {
     const ms = inMs(failure[key]);
     if (ms === null) return null;
@@ -62,7 +63,7 @@ function ofFailure(failure, i, stopMs) {
     const at = (position) => ({ set: [path, JSON.stringify(duration(position * step))] });
     const knob = { id: path.join("."), label: `${what} ${verb}`, says: duration(ms), most: Math.floor(stopMs / step), position: Math.round(ms / step), at };
     if (key === "repair") return { ...knob, remove: ["never", { remove: path }] };
-    return failure.repair === undefined ? { ...knob, remove: ["mend", { set: [["failures", i, "repair"], JSON.stringify(duration(rounded(Math.min((ms + stopMs) / 2, stopMs), 3)))] }] } : knob;
+    return failure.repair === undefined ? { ...knob, remove: ["mend", mended(ms)] } : knob;
   });
 }
 

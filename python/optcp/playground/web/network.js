@@ -159,9 +159,7 @@ class NetworkView {
   /** Shows which links are cut some time (`cut`), which are down now, and over which `ports` packets go now, where that changes. */
   mark(cut, down, ports) {
     for (const { link, drawn } of this.links) {
-      const [a, b] = link.ends;
-      const names = [[a, b], [b, a]].flatMap(([from, to]) => [`${from}->${to}`, `${link.name}:${from}->${to}`]);
-      if (ports) drawn.classList.toggle("used", names.some((name) => ports.has(name)));
+      if (ports) drawn.classList.toggle("used", [false, true].flatMap((back) => portNames(link, back)).some((name) => ports.has(name)));
       drawn.classList.toggle("cut", cut.includes(link.name));
       drawn.classList.toggle("down", down.includes(link.name));
       drawn.setAttribute("aria-pressed", cut.includes(link.name));
@@ -174,7 +172,7 @@ class NetworkView {
     for (const { link, off, drawn } of this.links) {
       drawn.querySelectorAll(".queue").forEach((bar, backwards) => {
         const [a, b] = backwards ? [...link.ends].reverse() : link.ends;
-        const full = Math.min(share([`${a}->${b}`, `${link.name}:${a}->${b}`]), 1);
+        const full = Math.min(share(portNames(link, Boolean(backwards))), 1);
         const [[x1, y1], [x2, y2]] = [this.place(a), this.place(b)];
         const far = Math.hypot(x2 - x1, y2 - y1) || 1;
         const side = (backwards ? -off : off) + 5;
@@ -186,6 +184,12 @@ class NetworkView {
       });
     }
   }
+}
+
+/** Both names that the port of a direction of a link may have. */
+function portNames({ name, ends: [a, b] }, back) {
+  const port = back ? `${b}->${a}` : `${a}->${b}`;
+  return [port, `${name}:${port}`];
 }
 
 /** Rate and delay of a direction of a link. */

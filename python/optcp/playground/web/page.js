@@ -44,8 +44,8 @@ const page = {
   draw() {
     const worlds = this.worlds.filter((world) => world.shown);
     if (worlds.length === 0) return;
-    const all = (kind) => worlds.flatMap((world) => world.curves.get(kind)?.curves ?? []);
-    const limits = new Map(Object.keys(CHARTS).map((kind) => [kind, greatest(all(kind))]));
+    const limit = (kind) => Math.max(...worlds.map((world) => world.curves.get(kind)?.most ?? 0));
+    const limits = new Map(Object.keys(CHARTS).map((kind) => [kind, limit(kind)]));
     this.stop = Math.max(...worlds.map(({ stop }) => stop));
     for (const world of worlds) world.draw({ limits, stop: this.stop, cursor: this.cursor });
     $("instant").textContent = this.cursor === null ? "" : `at ${duration(rounded(this.cursor * 1000, 4))}`;

@@ -164,7 +164,9 @@ class World {
     this.curves = new Map();
     for (const [kind, { title, curves }] of Object.entries(CHARTS)) {
       const series = result.series.find((one) => one.kind === kind);
-      if (series) this.curves.set(kind, { title: title(series), curves: curves(series) });
+      if (!series) continue;
+      const found = curves(series);
+      this.curves.set(kind, { title: title(series), curves: found, most: greatest(found) });
     }
     this.queues = queues(scenario.world, result);
     for (const name of ["scenario_sha256", "records_sha256", "metrics_sha256"]) this.$(name).textContent = result[name];
@@ -246,14 +248,15 @@ function queues({ links }, { series }) {
   if (!queue) return () => 0;
   const { columns, names, interval_ps: step } = queue;
   const length = columns.mean_packets.length / names.ports.length;
-  const row = new Map(names.ports.map((name, i) => [name, i]));
-  const limits = new Map(links.flatMap(({ name, ends: [a, b], forward, reverse }) =>
-    [[a, b, forward], [b, a, reverse]].flatMap(([from, to, port]) => [`${from}->${to}`, `${name}:${from}->${to}`].map((key) => [key, port?.queue_packets]))));
+  const limits = new Map(links.flatMap((link) =>
+    [link.forward, link.reverse].flatMap((port, back) => portNames(link, back === 1).map((name) => [name, port?.queue_packets]))));
+  const observed = new Map(names.ports.map((name, row) => {
+    const values = columns.mean_packets.subarray(row * length, (row + 1) * length);
+    return [name, { values, limit: limits.get(name) ?? values.reduce((most, value) => Math.max(most, value), 10) }];
+  }));
   return (ports, ps) => {
-    const port = ports.find((name) => row.has(name));
-    if (port === undefined) return 0;
-    const values = columns.mean_packets.subarray(row.get(port) * length, (row.get(port) + 1) * length);
-    return values[Math.min(Math.floor(ps / step), length - 1)] / (limits.get(port) ?? Math.max(...values, 10));
+    const port = observed.get(ports.find((name) => observed.has(name)));
+    return port ? port.values[Math.min(Math.floor(ps / step), length - 1)] / port.limit : 0;
   };
 }
 
