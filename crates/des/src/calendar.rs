@@ -38,6 +38,11 @@ impl Calendar {
         self.heap.peek().map_or(Time::MAX, |first| first.0.time())
     }
 
+    /// All events, in no particular order.
+    pub fn into_events(self) -> impl Iterator<Item = Key> {
+        self.heap.into_iter().map(|Reverse(key)| key)
+    }
+
     /// How many events are pending, stale ones included.
     #[must_use]
     pub fn len(&self) -> usize {

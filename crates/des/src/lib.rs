@@ -11,7 +11,7 @@ mod spread;
 mod stream;
 pub mod variates;
 
-pub use buckets::{Buckets, Due};
+pub use buckets::{Buckets, Due, Wheel};
 pub use calendar::Calendar;
 pub use key::{Class, Key};
 pub use spread::{Shape, Spread};

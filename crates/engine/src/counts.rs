@@ -22,6 +22,17 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Adds those of another part of the run.
+    pub(crate) fn add(&mut self, other: &Counts) {
+        let Counts { sent, copied, delivered, dropped, marked, events } = other;
+        self.sent += sent;
+        self.copied += copied;
+        self.delivered += delivered;
+        self.dropped.iter_mut().zip(dropped).for_each(|(ours, theirs)| *ours += theirs);
+        self.marked += marked;
+        self.events += events;
+    }
+
     /// Lost for any reason.
     #[must_use]
     pub fn dropped_in_all(&self) -> u64 {

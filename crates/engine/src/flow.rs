@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use optcp_net::{FlowId, Label, Packet, PortId};
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq};
-use optcp_units::{Bytes, Time};
-use slab::Slab;
+use optcp_units::{Bytes, Duration, Time};
 
+use crate::kept::Kept;
 use crate::{FlowSpec, QueueSpec};
 
 /// The sending end of a flow, and where it puts its segments.
@@ -61,6 +61,24 @@ impl ReceivingEnd {
         }
     }
 
+    /// Stands for it where another thread has it.
+    pub(crate) fn placeholder(&self) -> Self {
+        let config = Arc::clone(&self.config);
+        let receiver = Receiver::new(&config, Duration::ZERO);
+        ReceivingEnd { receiver, timer_entry: Time::MAX, config, ..*self }
+    }
+
+    /// Stands for the other end of the flow.
+    pub(crate) fn placeholder_of_other(&self) -> SendingEnd {
+        let sender = Sender::new(Arc::clone(&self.config), Some(0), Duration::ZERO);
+        SendingEnd { sender, data: self.acks, told_by: None, timer_entry: Time::MAX }
+    }
+
+    /// The size of a full segment on the wire.
+    pub(crate) fn segment_size(&self) -> Bytes {
+        self.config.mss + self.config.header
+    }
+
     /// The bytes of data in the segments that `seq` has brought in order. A SYN takes a number but carries no data.
     pub(crate) fn progress(&self, seq: Seq, segments: u32) -> u64 {
         let syn = u32::from(self.config.handshake && seq == Seq::ZERO);
@@ -69,54 +87,13 @@ impl ReceivingEnd {
 
     /// The packet that carries an ACK.
     #[inline]
-    pub(crate) fn close(&self, id: FlowId, ack: Ack, kept: &mut KeptAcks) -> Packet {
+    pub(crate) fn close(&self, id: FlowId, ack: Ack, kept: &mut Kept) -> Packet {
         let (seq, marking) = (ack.seq.number(), ack.marking);
         if ack.sack.is_none() && ack.stamp.is_none() && ack.counters.is_none() {
             return Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo).saying(marking);
         }
         let size = wire(self.config.ack_wire_size(&ack));
-        Packet::ack_kept(id, self.acks, seq, size, kept.keep(ack)).saying(marking)
-    }
-}
-
-/// ACKs of all flows that are under way and say more than a number and a timestamp.
-// In one place: what is free again is used first, so that little memory is touched.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct KeptAcks(Slab<Ack>);
-
-impl KeptAcks {
-    fn keep(&mut self, ack: Ack) -> u32 {
-        u32::try_from(self.0.insert(ack)).unwrap_or(u32::MAX)
-    }
-
-    /// The ACK that a packet carries, which is no longer under way.
-    #[inline]
-    pub(crate) fn open(&mut self, packet: Packet) -> Ack {
-        match packet.kept() {
-            // A queue may have marked it.
-            Some(place) => Ack { marking: packet.marking(), ..self.0.remove(place as usize) },
-            None => Ack {
-                echo: packet.options,
-                marking: packet.marking(),
-                ..Ack::cumulative(Seq::new(packet.seq))
-            },
-        }
-    }
-
-    /// A second packet that says the same, and goes its own way.
-    pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
-        let Some(place) = packet.kept() else { return packet };
-        let again = self.0[place as usize];
-        let mut copy = packet;
-        copy.options = self.keep(again);
-        copy
-    }
-
-    /// A packet is lost.
-    pub(crate) fn forget(&mut self, packet: Packet) {
-        if let Some(place) = packet.kept() {
-            self.0.remove(place as usize);
-        }
+        Packet::ack_kept(id, self.acks, seq, size, kept.keep_ack(ack)).saying(marking)
     }
 }
 

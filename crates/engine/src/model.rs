@@ -6,10 +6,11 @@ use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::{Assembler, Gathered, Passage, Step};
 use optcp_optical::switching::BurstCore;
 use optcp_tcp::{Ack, Seq};
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use crate::datagrams::Datagrams;
-use crate::flow::{KeptAcks, ReceivingEnd, SendingEnd, wire};
+use crate::flow::{ReceivingEnd, SendingEnd, wire};
+use crate::kept::Kept;
 use crate::observe::{Cause, Observer, Record};
 use crate::planned::Planned;
 use crate::{Blueprint, Counts};
@@ -28,7 +29,8 @@ pub(crate) struct Model<O> {
     /// Both ends of the flows, apart from each other.
     pub(crate) senders: Vec<SendingEnd>,
     pub(crate) receivers: Vec<ReceivingEnd>,
-    kept: KeptAcks,
+    /// Of packets that are under way.
+    pub(crate) kept: Kept,
     /// Queues of several ways, and schedules.
     pub(crate) planned: Planned,
     /// Sources whose numbers, as flows, follow those of the flows.
@@ -73,10 +75,47 @@ impl<O: Observer> Model<O> {
             planned: Planned::new(blueprint),
             senders: flows.iter().map(|spec| SendingEnd::new(spec, queues)).collect(),
             receivers: flows.iter().map(ReceivingEnd::new).collect(),
-            kept: KeptAcks::default(),
+            kept: Kept::default(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
             counts: Counts::default(),
             observer,
+        }
+    }
+
+    /// A model for a part of the same world, in which nobody is yet.
+    pub(crate) fn helper(&self) -> Self {
+        Model {
+            event: Key::START,
+            labels: self.labels.clone(),
+            bundles: self.bundles.clone(),
+            assemblers: Vec::new(),
+            core: BurstCore::default(),
+            assembler_at: self.assembler_at.clone(),
+            planned: self.planned.clone(),
+            senders: self.receivers.iter().map(ReceivingEnd::placeholder_of_other).collect(),
+            receivers: self.receivers.iter().map(ReceivingEnd::placeholder).collect(),
+            kept: Kept::default(),
+            datagrams: self.datagrams.clone(),
+            counts: Counts::default(),
+            observer: self.observer.helper(),
+        }
+    }
+
+    /// Forwards as another one from now on.
+    pub(crate) fn forward_like(&mut self, other: &Self) {
+        self.labels = other.labels.clone();
+    }
+
+    /// Exchanges an end of a flow or source for that of another model.
+    pub(crate) fn exchange_end(&mut self, other: &mut Self, flow: usize, receives: bool) {
+        match (flow.checked_sub(self.senders.len()), receives) {
+            (None, false) => std::mem::swap(&mut self.senders[flow], &mut other.senders[flow]),
+            (None, true) => std::mem::swap(&mut self.receivers[flow], &mut other.receivers[flow]),
+            (Some(source), false) => {
+                std::mem::swap(&mut self.datagrams[source], &mut other.datagrams[source]);
+            }
+            // A sink has no state.
+            (Some(_), true) => {}
         }
     }
 
@@ -187,11 +226,7 @@ impl<O: Observer> Model<O> {
     /// A copy of a packet, with what the endpoints keep of it.
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
         self.counts.copied += 1;
-        if self.is_of_flow(packet) {
-            self.kept.copy(packet)
-        } else {
-            self.source(packet.flow()).copy(packet)
-        }
+        self.kept.copy(packet)
     }
 
     /// The assembler in the place of a port.
@@ -270,17 +305,8 @@ impl<O: Observer> Model<O> {
     #[cold]
     pub(crate) fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {
         self.counts.dropped[reason as usize] += 1;
-        if self.is_of_flow(packet) {
-            self.kept.forget(packet);
-        } else {
-            self.source(packet.flow()).forget(packet);
-        }
+        self.kept.forget(packet);
         self.record(Record::Dropped { port, packet, reason });
-    }
-
-    /// Whether a packet is a segment or an ACK, not a datagram.
-    fn is_of_flow(&self, packet: Packet) -> bool {
-        packet.flow().index() < self.senders.len()
     }
 
     /// The source of datagrams with this number as a flow.
@@ -292,7 +318,8 @@ impl<O: Observer> Model<O> {
     /// The datagram that a source sends now.
     pub(crate) fn send_datagram(&mut self, id: FlowId) -> Packet {
         let now = self.now();
-        let packet = self.source(id).send(id, now);
+        let place = id.index() - self.senders.len();
+        let packet = self.datagrams[place].send(id, now, &mut self.kept);
         self.counts.sent += 1;
         let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
         self.record(Record::DatagramSent { flow: id, seq, size, marking });
@@ -305,7 +332,8 @@ impl<O: Observer> Model<O> {
     pub(crate) fn sink(&mut self, packet: Packet) {
         self.counts.delivered += 1;
         let (flow, now) = (packet.flow(), self.now());
-        let delay = self.source(flow).take(packet, now);
+        let sent = self.kept.take_sent(packet);
+        let delay = sent.map_or(Duration::ZERO, |sent| now - sent);
         let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
         self.record(Record::DatagramArrived { flow, seq, size, delay, marking });
     }

@@ -109,7 +109,13 @@ impl Planned {
         self.roles.get(port.index()).copied().unwrap_or(Role::None)
     }
 
+    /// Whether anything happens by plan.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.queues.is_empty() || !self.schedules.is_empty()
+    }
+
     /// Whether a port is a queue of several ways.
+    #[inline]
     pub(crate) fn is_queue(&self, port: PortId) -> bool {
         matches!(self.role(port), Role::Queue(_))
     }

@@ -6,7 +6,7 @@ use optcp_tcp::Sender;
 use optcp_units::{Duration, Time};
 
 use crate::controls::Controls;
-use crate::fast::Fast;
+use crate::fast::{Choice, Fast, Helpers};
 use crate::model::Model;
 use crate::observe::{Counters, Observer};
 use crate::reference::Reference;
@@ -23,11 +23,20 @@ pub enum Kernel {
     /// The same, with departures as events where a queue does not tell them; for tests. Port number n is such a
     /// one where bit n modulo 64 is set.
     Stepped(u64),
+    /// The same as fast, with all that waits in one calendar; for comparison.
+    Calendar,
+    /// The same, in windows of 2^length ps wherever there can be any, and with ports as in [`Kernel::Stepped`]; for tests.
+    Windows {
+        /// From 6 to 32.
+        length: u32,
+        /// Ports whose departures are events.
+        stepped: u64,
+    },
 }
 
 impl Kernel {
-    /// Both that users choose from.
-    pub const ALL: [Kernel; 2] = [Kernel::Reference, Kernel::Fast];
+    /// Those that users choose from.
+    pub const ALL: [Kernel; 3] = [Kernel::Reference, Kernel::Fast, Kernel::Calendar];
 
     /// Its name for users.
     #[must_use]
@@ -36,6 +45,8 @@ impl Kernel {
             Kernel::Reference => "reference",
             Kernel::Fast => "fast",
             Kernel::Stepped(_) => "stepped",
+            Kernel::Calendar => "calendar",
+            Kernel::Windows { .. } => "windows",
         }
     }
 }
@@ -52,6 +63,7 @@ pub struct Simulation<O> {
     model: Model<O>,
     controls: Controls,
     driver: Driver,
+    helpers: Helpers<O>,
     now: Time,
     stop: Time,
 }
@@ -61,21 +73,32 @@ impl<O: Observer> Simulation<O> {
     #[must_use]
     pub fn new(blueprint: &Blueprint, kernel: Kernel, observer: O) -> Self {
         let mut model = Model::new(blueprint, observer);
+        let (stepped, windows) = match kernel {
+            Kernel::Reference | Kernel::Fast => (0, Choice::Chosen),
+            Kernel::Calendar => (0, Choice::Never),
+            Kernel::Stepped(ports) => (ports, Choice::Chosen),
+            Kernel::Windows { length, stepped } => (stepped, Choice::Always(length)),
+        };
         let driver = match kernel {
             Kernel::Reference => Driver::Reference(Reference::new(blueprint, &mut model)),
-            Kernel::Fast => Driver::Fast(Box::new(Fast::new(blueprint, &mut model, |_| false))),
-            Kernel::Stepped(ports) => {
-                let stepped = |port: PortId| ports >> (port.number() % 64) & 1 == 1;
-                Driver::Fast(Box::new(Fast::new(blueprint, &mut model, stepped)))
-            }
+            _ => Driver::Fast(Box::new(Fast::new(blueprint, &mut model, stepped, windows))),
         };
         Simulation {
             model,
             controls: Controls::new(&blueprint.controls),
             driver,
+            helpers: Helpers::new(1),
             now: Time::ZERO,
             stop: blueprint.stop,
         }
+    }
+
+    /// The same on up to so many threads, 16 at most: what happens does not depend on their number, nor do digests and
+    /// results. Only the fast kernel has more than one, and only where the world has delay between its parts and much
+    /// happens.
+    #[must_use]
+    pub fn on_threads(self, threads: usize) -> Self {
+        Simulation { helpers: Helpers::new(threads), ..self }
     }
 
     /// Executes everything that happens before `limit`; control actions of an instant come first.
@@ -102,10 +125,22 @@ impl<O: Observer> Simulation<O> {
         let (model, controls) = (&mut self.model, &mut self.controls);
         let through = match &mut self.driver {
             Driver::Reference(kernel) => kernel.run_before(model, controls, limit, go_on),
-            Driver::Fast(kernel) => kernel.run_before(model, controls, limit, go_on),
+            Driver::Fast(kernel) => kernel.run_before(model, controls, &mut self.helpers, limit, go_on),
         };
         self.now = self.now.max(limit.min(self.stop));
         through
+    }
+
+    /// How packets wait at present, in words.
+    #[must_use]
+    pub fn waiting(&self) -> String {
+        match &self.driver {
+            Driver::Reference(_) => "one event after the other".to_owned(),
+            Driver::Fast(kernel) => match kernel.windows() {
+                Ok((shards, length)) => format!("{shards} shards, windows of {length} ps"),
+                Err(why) => format!("one calendar: {why}"),
+            },
+        }
     }
 
     /// Runs to the end.

@@ -524,6 +524,16 @@ impl Port {
         self.dark = None;
     }
 
+    /// How long what is in the port takes along the pipe at least, but for a drift: one in transmission keeps the delay that
+    /// it began with.
+    #[must_use]
+    pub fn least_delay(&self) -> Duration {
+        match self.sending {
+            Some(_) if self.delay < self.config.delay => self.delay,
+            _ => self.config.delay,
+        }
+    }
+
     /// Packets whose transmission begins from now on take `delay` along the pipe.
     pub fn set_delay(&mut self, delay: Duration) {
         self.config.delay = delay;

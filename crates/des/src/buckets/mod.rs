@@ -41,36 +41,38 @@ const FEW_FAR: usize = 256;
 /// may be added that is due before the last entry that was taken out.
 #[derive(Clone, Debug)]
 pub struct Buckets<T> {
-    /// The open coarse bucket, counted from time zero.
+    wheel: Wheel<T>,
+    near: Near<T>,
+    /// What is being added, where that takes longer.
+    in_hand: Option<Due<T>>,
+    spare: Spare<T>,
+}
+
+/// What is pending in [`Buckets`], but for what is in the open coarse bucket: it can be exchanged for another's.
+#[derive(Clone, Debug)]
+pub struct Wheel<T> {
+    /// The open coarse bucket, counted from time zero; the one before where it was closed again.
     current: u64,
     /// A coarse bucket is 2^shift ps wide.
     shift: u32,
-    near: Near<T>,
     coarse: Vec<Coarse<T>>,
     /// Which coarse buckets are not empty.
     occupied: [u64; COARSE_WORDS],
     far: BinaryHeap<Reverse<Due<T>>>,
-    /// What is being added, where that takes longer.
-    in_hand: Option<Due<T>>,
-    spare: Spare<T>,
+    /// How many entries there are, those in the open coarse bucket included.
     len: usize,
 }
 
-impl<T: Copy> Buckets<T> {
-    /// An empty calendar for entries that are mostly put in up to `horizon` ahead.
+impl<T: Copy> Wheel<T> {
+    /// Empty, for [`Buckets::of_width`] of the same width.
     #[must_use]
-    pub fn new(horizon: Duration) -> Self {
-        let width = horizon.as_ps().div_ceil(COARSE - 1).max(1);
-        let shift = (64 - (width - 1).leading_zeros()).clamp(20, WIDEST);
-        Buckets {
+    pub fn of_width(shift: u32) -> Self {
+        Wheel {
             current: 0,
             shift,
-            near: Near::new(shift),
             coarse: (0..COARSE).map(|_| Coarse::new()).collect(),
             occupied: [0; COARSE_WORDS],
             far: BinaryHeap::new(),
-            in_hand: None,
-            spare: Vec::new(),
             len: 0,
         }
     }
@@ -87,13 +89,104 @@ impl<T: Copy> Buckets<T> {
         self.len == 0
     }
 
+    /// An instant before which nothing is due, close to that of the earliest entry.
+    #[must_use]
+    pub fn not_before(&self) -> Time {
+        let coarse = self.next_coarse().map_or(Time::MAX, |next| Time::from_ps(next << self.shift));
+        self.far.peek().map_or(coarse, |Reverse(far)| far.at.min(coarse))
+    }
+
+    /// Calls `look` for everything that is pending, in no particular order.
+    pub fn for_each(&self, mut look: impl FnMut(Due<T>)) {
+        for bucket in self.closed() {
+            let place = (bucket % COARSE) as usize;
+            self.coarse[place].entries().for_each(|entry| look(entry.due(bucket << self.shift)));
+        }
+        self.far.iter().for_each(|Reverse(due)| look(*due));
+    }
+
+    /// The coarse buckets behind the open one; as many as there are, since that may have been closed again.
+    fn closed(&self) -> impl Iterator<Item = u64> + use<T> {
+        let current = self.current;
+        (1..=COARSE).map(move |ahead| current.wrapping_add(ahead))
+    }
+
+    /// The first coarse bucket behind the open one that is not empty.
+    fn next_coarse(&self) -> Option<u64> {
+        let next = self.current.wrapping_add(1);
+        let start = next % COARSE;
+        let (first, bit) = ((start / 64) as usize, start % 64);
+        for step in 0..=COARSE_WORDS {
+            let word = (first + step) % COARSE_WORDS;
+            let mut bits = self.occupied[word];
+            match step {
+                0 => bits &= !0 << bit,
+                COARSE_WORDS => bits &= !(!0 << bit),
+                _ => {}
+            }
+            if bits != 0 {
+                let place = word as u64 * 64 + u64::from(bits.trailing_zeros());
+                return Some(next + (place + COARSE - start) % COARSE);
+            }
+        }
+        None
+    }
+}
+
+impl<T: Copy> Buckets<T> {
+    /// An empty calendar for entries that are mostly put in up to `horizon` ahead.
+    #[must_use]
+    pub fn new(horizon: Duration) -> Self {
+        let width = horizon.as_ps().div_ceil(COARSE - 1).max(1);
+        Self::of_width((64 - (width - 1).leading_zeros()).clamp(20, WIDEST))
+    }
+
+    /// An empty calendar with buckets that are 2^shift ps wide at first, where `shift` is 6 to 32.
+    #[must_use]
+    pub fn of_width(shift: u32) -> Self {
+        assert!((6..=WIDEST).contains(&shift), "offsets in a bucket have 32 bits");
+        let near = Near::new(shift);
+        Buckets { wheel: Wheel::of_width(shift), near, in_hand: None, spare: Vec::new() }
+    }
+
+    /// Exchanges what is pending for that of a wheel.
+    pub fn exchange(&mut self, wheel: &mut Wheel<T>) {
+        self.close_near();
+        std::mem::swap(&mut self.wheel, wheel);
+        self.near.open(self.wheel.shift, 0);
+    }
+
+    /// Closes the open coarse bucket: what is left in it is as in the others.
+    fn close_near(&mut self) {
+        if self.near.is_empty() {
+            return;
+        }
+        let left: Vec<Entry<T>> = self.near.entries().copied().collect();
+        self.near.clear();
+        let bucket = self.wheel.current;
+        left.into_iter().for_each(|entry| self.push_coarse(bucket, entry));
+        self.wheel.current = bucket.wrapping_sub(1);
+    }
+
+    /// How many entries are pending.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.wheel.len
+    }
+
+    /// Whether nothing is pending.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.wheel.len == 0
+    }
+
     /// Adds an entry.
     #[inline(always)]
     pub fn push(&mut self, due: Due<T>) {
-        self.len += 1;
-        let bucket = due.at.as_ps() >> self.shift;
-        debug_assert!(bucket >= self.current, "nothing is due before what was taken out");
-        let ahead = bucket - self.current;
+        self.wheel.len += 1;
+        let bucket = due.at.as_ps() >> self.wheel.shift;
+        let ahead = bucket.wrapping_sub(self.wheel.current);
+        debug_assert!(ahead < 1 << 63, "nothing is due before what was taken out");
         if ahead == 0 {
             if self.near.push(self.entry(due)) {
                 return;
@@ -112,7 +205,7 @@ impl<T: Copy> Buckets<T> {
     #[inline(never)]
     fn push_in_hand(&mut self) {
         let Some(due) = self.in_hand.take() else { return };
-        if due.at.as_ps() >> self.shift == self.current {
+        if due.at.as_ps() >> self.wheel.shift == self.wheel.current {
             let entry = self.entry(due);
             self.near.push_further(entry);
         } else {
@@ -122,13 +215,13 @@ impl<T: Copy> Buckets<T> {
 
     /// Adds an entry beyond the horizon, or moves the horizon where these become many.
     fn push_far(&mut self, due: Due<T>) {
-        self.far.push(Reverse(due));
-        if self.far.len() > FEW_FAR && self.far.len() > self.len / 8 && self.shift < WIDEST {
-            let now = self.current << self.shift;
+        self.wheel.far.push(Reverse(due));
+        if self.wheel.far.len() > FEW_FAR && self.wheel.far.len() > self.wheel.len / 8 && self.wheel.shift < WIDEST {
             let all = self.drain();
-            self.shift += 1;
-            self.current = now >> self.shift;
-            self.near.open(self.shift, 0);
+            self.wheel.shift += 1;
+            // One half, and minus one where that stands for none.
+            self.wheel.current = (self.wheel.current.cast_signed() >> 1).cast_unsigned();
+            self.near.open(self.wheel.shift, 0);
             all.into_iter().for_each(|due| self.push(due));
         }
     }
@@ -136,15 +229,15 @@ impl<T: Copy> Buckets<T> {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the offset in a bucket")]
     fn entry(&self, due: Due<T>) -> Entry<T> {
-        let offset = (due.at.as_ps() & ((1 << self.shift) - 1)) as u32;
+        let offset = (due.at.as_ps() & ((1 << self.wheel.shift) - 1)) as u32;
         Entry { offset, entity: due.entity, ordinal: due.ordinal, item: due.item }
     }
 
     #[inline(always)]
     fn push_coarse(&mut self, bucket: u64, entry: Entry<T>) {
         let place = (bucket % COARSE) as usize;
-        self.occupied[place / 64] |= 1 << (place % 64);
-        self.coarse[place].push(entry, &mut self.spare);
+        self.wheel.occupied[place / 64] |= 1 << (place % 64);
+        self.wheel.coarse[place].push(entry, &mut self.spare);
     }
 
     /// Takes out the earliest entry if it is due before `limit`.
@@ -155,12 +248,12 @@ impl<T: Copy> Buckets<T> {
             Some(first) => *first,
             None => self.advance(limit)?,
         };
-        let due = first.due(self.current << self.shift);
+        let due = first.due(self.wheel.current << self.wheel.shift);
         if due.at >= limit {
             return None;
         }
         self.near.remove_first();
-        self.len -= 1;
+        self.wheel.len -= 1;
         Some(due)
     }
 
@@ -177,82 +270,58 @@ impl<T: Copy> Buckets<T> {
     /// Opens the next coarse bucket that is not empty, unless it begins at or after `limit`.
     #[inline(never)]
     fn next_open(&mut self, limit: Time) -> Option<()> {
-        let near = self.next_coarse();
-        let far = self.far.peek().map(|Reverse(far)| far.at.as_ps() >> self.shift);
+        let near = self.wheel.next_coarse();
+        let far = self.wheel.far.peek().map(|Reverse(far)| far.at.as_ps() >> self.wheel.shift);
         let next = near.into_iter().chain(far).min()?;
-        (next << self.shift < limit.as_ps()).then(|| self.open_coarse(next))
-    }
-
-    /// The first coarse bucket behind the open one that is not empty.
-    fn next_coarse(&self) -> Option<u64> {
-        let start = (self.current + 1) % COARSE;
-        let (first, bit) = ((start / 64) as usize, start % 64);
-        for step in 0..=COARSE_WORDS {
-            let word = (first + step) % COARSE_WORDS;
-            let mut bits = self.occupied[word];
-            match step {
-                0 => bits &= !0 << bit,
-                COARSE_WORDS => bits &= !(!0 << bit),
-                _ => {}
-            }
-            if bits != 0 {
-                let place = word as u64 * 64 + u64::from(bits.trailing_zeros());
-                return Some(self.current + 1 + (place + COARSE - start) % COARSE);
-            }
-        }
-        None
+        (next << self.wheel.shift < limit.as_ps()).then(|| self.open_coarse(next))
     }
 
     fn open_coarse(&mut self, bucket: u64) {
-        self.current = bucket;
-        while let Some(Reverse(far)) = self.far.peek()
-            && (far.at.as_ps() >> self.shift) - bucket < COARSE
+        self.wheel.current = bucket;
+        while let Some(Reverse(far)) = self.wheel.far.peek()
+            && (far.at.as_ps() >> self.wheel.shift) - bucket < COARSE
         {
-            let Some(Reverse(due)) = self.far.pop() else { break };
+            let Some(Reverse(due)) = self.wheel.far.pop() else { break };
             let entry = self.entry(due);
-            self.push_coarse(due.at.as_ps() >> self.shift, entry);
+            self.push_coarse(due.at.as_ps() >> self.wheel.shift, entry);
         }
         let place = (bucket % COARSE) as usize;
-        self.occupied[place / 64] &= !(1 << (place % 64));
-        let (coarse, near) = (&mut self.coarse[place], &mut self.near);
-        near.open(self.shift, coarse.len());
+        self.wheel.occupied[place / 64] &= !(1 << (place % 64));
+        let (coarse, near) = (&mut self.wheel.coarse[place], &mut self.near);
+        near.open(self.wheel.shift, coarse.len());
         coarse.empty(&mut self.spare, |chunk| near.load(chunk));
         near.advance();
     }
 
     /// Calls `look` for everything that is pending, in no particular order.
     pub fn for_each(&self, mut look: impl FnMut(Due<T>)) {
-        let begin = self.current << self.shift;
+        let begin = self.wheel.current << self.wheel.shift;
         self.near.entries().for_each(|entry| look(entry.due(begin)));
-        for bucket in self.current + 1..self.current + COARSE {
-            let place = (bucket % COARSE) as usize;
-            self.coarse[place].entries().for_each(|entry| look(entry.due(bucket << self.shift)));
-        }
-        self.far.iter().for_each(|Reverse(due)| look(*due));
+        self.wheel.for_each(look);
     }
 
     /// Takes out everything of which `takes` says so, in no particular order.
     pub fn extract(&mut self, mut takes: impl FnMut(&Due<T>) -> bool) -> Vec<Due<T>> {
-        let begin = self.current << self.shift;
+        let begin = self.wheel.current << self.wheel.shift;
         let mut looked_at: Vec<Due<T>> =
             self.near.entries().map(|entry| entry.due(begin)).collect();
         self.near.clear();
-        looked_at.extend(std::mem::take(&mut self.far).into_iter().map(|Reverse(due)| due));
-        self.len -= looked_at.len();
+        looked_at.extend(std::mem::take(&mut self.wheel.far).into_iter().map(|Reverse(due)| due));
+        self.wheel.len -= looked_at.len();
         let mut taken = Vec::new();
         let mut kept = Vec::new();
-        for bucket in self.current + 1..self.current + COARSE {
+        for bucket in self.wheel.closed() {
             let place = (bucket % COARSE) as usize;
-            let coarse = &mut self.coarse[place];
-            self.occupied[place / 64] &= !(1 << (place % 64));
-            self.len -= coarse.len();
+            let coarse = &mut self.wheel.coarse[place];
+            self.wheel.occupied[place / 64] &= !(1 << (place % 64));
+            self.wheel.len -= coarse.len();
             coarse.empty(&mut self.spare, |chunk| {
                 for entry in chunk {
-                    let due = entry.due(bucket << self.shift);
+                    let due = entry.due(bucket << self.wheel.shift);
                     if takes(&due) { taken.push(due) } else { kept.push(*entry) }
                 }
             });
-            self.len += kept.len();
+            self.wheel.len += kept.len();
             kept.drain(..).for_each(|entry| self.push_coarse(bucket, entry));
         }
         for due in looked_at {
@@ -267,15 +336,15 @@ impl<T: Copy> Buckets<T> {
 
     /// Takes everything out, in order.
     pub fn drain(&mut self) -> Vec<Due<T>> {
-        let mut all = Vec::with_capacity(self.len);
+        let mut all = Vec::with_capacity(self.wheel.len);
         self.for_each(|due| all.push(due));
         self.near.clear();
-        for coarse in &mut self.coarse {
+        for coarse in &mut self.wheel.coarse {
             coarse.empty(&mut self.spare, |_| ());
         }
-        self.occupied = [0; COARSE_WORDS];
-        self.far.clear();
-        self.len = 0;
+        self.wheel.occupied = [0; COARSE_WORDS];
+        self.wheel.far.clear();
+        self.wheel.len = 0;
         all.sort_unstable();
         all
     }

@@ -148,6 +148,11 @@ impl<T: Copy> Near<T> {
         self.entries.get(self.first as usize)
     }
 
+    /// Whether there is no entry.
+    pub(super) fn is_empty(&self) -> bool {
+        self.first().is_none() && self.heads.next(self.fine).is_none()
+    }
+
     /// Takes it out.
     #[inline(always)]
     pub(super) fn remove_first(&mut self) {

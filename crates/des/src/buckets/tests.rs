@@ -1,6 +1,6 @@
 use optcp_units::{Duration, Time};
 
-use super::{Buckets, Due};
+use super::{Buckets, Due, Wheel};
 use crate::Streams;
 
 fn due(at: u64, entity: u32, ordinal: u32) -> Due<u64> {
@@ -103,4 +103,52 @@ fn a_drained_calendar_can_be_filled_again() {
     let rest: Vec<u64> =
         std::iter::from_fn(|| buckets.pop_before(Time::MAX)).map(|due| due.at.as_ps()).collect();
     assert_eq!(rest, [6, 700_000_000, 900_000_000_000]);
+}
+
+/// Three wheels take turns in one calendar, up to any instant each time: each gives what it was given, in its order.
+#[test]
+fn wheels_take_turns() {
+    let mut stream = Streams::new(11).stream("wheels");
+    for width in [6, 20, 27] {
+        let mut buckets = Buckets::of_width(width);
+        let mut wheels = [(); 3].map(|()| Wheel::of_width(width));
+        let mut plain = [(); 3].map(|()| std::collections::BTreeSet::new());
+        let (mut begin, mut ordinal) = (0, 0);
+        for _ in 0..300 {
+            let end = begin + 1 + stream.below(3 << width);
+            for (wheel, plain) in wheels.iter_mut().zip(&mut plain) {
+                buckets.exchange(wheel);
+                for _ in 0..stream.below(40) {
+                    // Some beyond the last bucket.
+                    let buckets_ahead = if stream.below(9) == 0 { 900 } else { 5 };
+                    let ahead = stream.below(buckets_ahead << width);
+                    let due = due(begin + ahead, 0, ordinal);
+                    ordinal += 1;
+                    buckets.push(due);
+                    plain.insert(order(&due));
+                }
+                assert_eq!(buckets.len(), plain.len());
+                let limit = Time::from_ps(end);
+                while let Some(due) = buckets.pop_before(limit) {
+                    assert_eq!(plain.pop_first(), Some(order(&due)));
+                }
+                assert!(plain.first().is_none_or(|&(at, ..)| at >= limit));
+                let mut all = Vec::new();
+                buckets.for_each(|due| all.push(order(&due)));
+                all.sort_unstable();
+                assert_eq!(all, plain.iter().copied().collect::<Vec<_>>());
+                buckets.exchange(wheel);
+                let earliest = plain.first().map_or(Time::MAX, |&(at, ..)| at);
+                assert!(wheel.not_before() <= earliest);
+                assert_eq!(wheel.not_before() == Time::MAX, plain.is_empty());
+            }
+            begin = end;
+        }
+        for (wheel, plain) in wheels.iter_mut().zip(plain) {
+            buckets.exchange(wheel);
+            let left: Vec<_> = buckets.drain().iter().map(order).collect();
+            assert_eq!(left, plain.into_iter().collect::<Vec<_>>());
+            buckets.exchange(wheel);
+        }
+    }
 }

@@ -26,6 +26,7 @@ impl Fast {
     pub(super) fn resume<O: Observer>(&mut self, model: &mut Model<O>, bound: Time) {
         let began = self.cut;
         if self.stale || self.survey_at <= began {
+            self.close_windows(model);
             let mut pending = Vec::with_capacity(self.waiting.len());
             self.waiting.for_each(|due| pending.push(due));
             pending.sort_unstable();
@@ -33,14 +34,19 @@ impl Fast {
         }
         self.cut = Time::ZERO;
         let until = bound.min(self.survey_at);
-        let forwarding = &self.forwarding;
-        let early = self.waiting.extract(|due| due.at < until && forwarding.ahead(due.item));
-        self.resumed = Some((until, early.into_iter().map(Reverse).collect::<BinaryHeap<_>>()));
-        // One step of the earliest at a time: a packet may meet another that waited further on.
-        while let Some(Reverse(due)) = self.resumed.as_mut().and_then(|(_, heap)| heap.pop()) {
-            self.step(model, due);
+        self.open_windows(model, began, until);
+        for shard in 0..self.shards() {
+            self.enter(shard);
+            let forwarding = &self.forwarding;
+            let early = self.waiting.extract(|due| due.at < until && forwarding.ahead(due.item));
+            self.resumed = Some((until, early.into_iter().map(Reverse).collect::<BinaryHeap<_>>()));
+            // One step of the earliest at a time: a packet may meet another that waited further on.
+            while let Some(Reverse(due)) = self.resumed.as_mut().and_then(|(_, heap)| heap.pop()) {
+                self.step(model, due);
+            }
+            self.resumed = None;
+            self.leave(shard);
         }
-        self.resumed = None;
         self.cut = until;
     }
 
@@ -80,8 +86,9 @@ impl Fast {
         let disordered =
             overtaken.into_iter().chain(disordered.map(Assembler::port)).chain(stepped);
         let survey = Survey::new(model, self.ports.len(), in_turn, disordered);
-        let (forwarding, leftover) = survey.forwarding(&under_way);
+        let (forwarding, ways, leftover) = survey.forwarding(&under_way);
         self.forwarding = forwarding;
+        self.ways = Some(ways);
         self.stale = false;
         self.survey_at =
             leftover.max(last_overtaken).map_or(Time::MAX, |at| at.max(now) + Duration::from_ps(1));
@@ -97,6 +104,7 @@ impl Fast {
         if controls.next_at() > now {
             return;
         }
+        self.close_windows(model);
         let mut pending = self.waiting.drain();
         while let Some((key, action)) = controls.take(now) {
             model.event = key;

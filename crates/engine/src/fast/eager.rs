@@ -23,7 +23,7 @@ use crate::model::Model;
 /// Who feeds a port, or brings packets to a label or an endpoint: a pipe by the number of its port, an
 /// endpoint by a number beyond those.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Feeder {
+pub(super) enum Feeder {
     #[default]
     None,
     One(u32),
@@ -50,6 +50,17 @@ impl Feeder {
 
 /// The feeder of what lies behind gates and bridges, and of the ports of bundles.
 const SPECIAL: u32 = u32::MAX;
+
+/// What forwarding was found from: who feeds ports and endpoints, and where packets can come.
+#[derive(Clone, Debug)]
+pub(super) struct Ways {
+    /// By port.
+    pub(super) feeds: Vec<Feeder>,
+    /// By flow and source: the pipes that bring its data, and its ACKs, to their endpoint.
+    pub(super) delivered: Vec<[Feeder; 2]>,
+    /// By label: whether a packet can come under it.
+    pub(super) reached: Vec<bool>,
+}
 
 /// Finds out where packets may go on early.
 pub(super) struct Survey<'a> {
@@ -110,7 +121,10 @@ impl<'a> Survey<'a> {
 
     /// Forwarding while the packets `pending` are under way. Also the latest arrival of those that are on ways no
     /// longer in force, if any: once they are gone more may be early.
-    pub(super) fn forwarding(mut self, pending: &[Due<Packet>]) -> (Forwarding, Option<Time>) {
+    pub(super) fn forwarding(
+        mut self,
+        pending: &[Due<Packet>],
+    ) -> (Forwarding, Ways, Option<Time>) {
         let (senders, receivers) = (self.senders, self.receivers);
         for ((number, sending), receiving) in (0..).zip(senders).zip(receivers) {
             self.reach(sending.data, self.ports + 2 * number);
@@ -149,7 +163,9 @@ impl<'a> Survey<'a> {
         let of_sinks = sinks.iter().map(|ways| [self.lone_pipe(ways[0]), false]);
         let delivery: Vec<[bool; 2]> = of_flows.chain(of_sinks).collect();
         let entries = (0..self.labels.len()).map(|index| self.entry(label(index))).collect();
-        (Forwarding::new(entries, self.eager, delivery), leftover)
+        let reached = self.brings.iter().map(|&feeder| feeder != Feeder::None).collect();
+        let ways = Ways { feeds: self.feeds, delivered, reached };
+        (Forwarding::new(entries, self.eager, delivery), ways, leftover)
     }
 
     /// Packets of `feeder` can come to the node under `label`.

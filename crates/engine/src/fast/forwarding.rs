@@ -1,6 +1,6 @@
 //! Forwarding at present, by label: the port that a packet takes, and whether it may go on behind it at once.
 
-use optcp_net::{Label, Packet, PortId};
+use optcp_net::{Label, LabelTable, Packet, PortId};
 
 /// Whether a packet goes on behind a port at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,35 +13,65 @@ pub(super) enum Ahead {
     Deliver,
 }
 
+/// A shard of the world, or who has to find it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Home(u8);
+
+impl Home {
+    /// So many shards can be told.
+    pub(super) const MOST: usize = 63;
+    /// That of the endpoint at which the packet is.
+    pub(super) const ENDPOINT: Home = Home(63);
+    /// None at all.
+    pub(super) const NONE: Home = Home(u8::MAX);
+    /// The only one, where there are no windows.
+    pub(super) const ALL: Home = Home(0);
+
+    pub(super) fn of(shard: usize) -> Self {
+        assert!(shard < Self::MOST, "no more shards than can be told");
+        Home(u8::try_from(shard).expect("a small number"))
+    }
+
+    #[inline(always)]
+    pub(super) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
 /// What is done with a packet under a label: into a port and under the next label on from there, unless
 /// the port is [`Entry::DELIVER`], [`Entry::BUNDLE`], [`Entry::SPREAD`] or [`Entry::SPECIAL`].
 ///
 /// In eight bytes, since the labels of a thousand paths do not stay in a first-level cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    pub(super) port: PortId,
+    /// The port, and above it the shard in which a packet waits for its turn under the next label.
+    place: u32,
     /// The next label, the entrance of a bundle or the set of next hops; above it whether the node takes one from the time to
     /// live, and whether the packet goes on at once.
     onward: u32,
 }
 
+/// Ports are below.
+const PORT: u32 = 1 << 26;
+const HOME_SHIFT: u32 = 26;
 /// Labels and entrances are below.
 const HOP: u32 = 1 << 29;
 const AHEAD_SHIFT: u32 = 30;
 
 impl Entry {
     /// The endpoint here takes it.
-    pub(super) const DELIVER: PortId = PortId::new(u32::MAX);
+    pub(super) const DELIVER: PortId = PortId::new(PORT - 1);
     /// A port of a bundle.
-    pub(super) const BUNDLE: PortId = PortId::new(u32::MAX - 1);
+    pub(super) const BUNDLE: PortId = PortId::new(PORT - 2);
     /// One of several labels at the same node, by the hash of the flow.
-    pub(super) const SPREAD: PortId = PortId::new(u32::MAX - 2);
+    pub(super) const SPREAD: PortId = PortId::new(PORT - 3);
     /// A gate or a bridge.
-    pub(super) const SPECIAL: PortId = PortId::new(u32::MAX - 3);
+    pub(super) const SPECIAL: PortId = PortId::new(PORT - 4);
 
     pub(super) fn new(port: PortId, next: u32, hops: u8, ahead: Ahead) -> Self {
         assert!(next < HOP, "fewer than 2^29 labels");
-        Entry { port, onward: next | (u32::from(hops) * HOP) | ((ahead as u32) << AHEAD_SHIFT) }
+        assert!(port.number() < PORT, "fewer than 2^26 ports");
+        Entry { place: port.number(), onward: next | (u32::from(hops) * HOP) | ((ahead as u32) << AHEAD_SHIFT) }
     }
 
     /// What the endpoint, a gate or a bridge does is not found here.
@@ -49,10 +79,21 @@ impl Entry {
         Self::new(port, 0, 0, Ahead::Wait)
     }
 
+    #[inline(always)]
+    pub(super) fn port(self) -> PortId {
+        PortId::new(self.place & (PORT - 1))
+    }
+
     /// Whether the port is one.
     #[inline(always)]
     pub(super) fn is_port(self) -> bool {
-        self.port < Entry::SPECIAL
+        self.port() < Entry::SPECIAL
+    }
+
+    /// The shard in which a packet waits for its turn under the next label; 0 without windows.
+    #[inline(always)]
+    pub(super) fn home(self) -> Home {
+        Home((self.place >> HOME_SHIFT) as u8)
     }
 
     /// The number of the label behind the port, or of the entrance to a bundle.
@@ -103,6 +144,32 @@ impl Forwarding {
         self.delivery[packet.flow().index()][usize::from(packet.is_ack())]
     }
 
+    /// Says where packets wait under each label; [`Home::NONE`] where they are lost, which may be anywhere.
+    pub(super) fn set_homes(&mut self, labels: &LabelTable, homes: impl Fn(Label) -> Home) {
+        for (number, entry) in (0..).zip(&mut self.entries) {
+            let next = match entry.port() {
+                Entry::BUNDLE => labels.entrance(entry.next()).next,
+                _ if entry.is_port() => Label(entry.next()),
+                _ => continue,
+            };
+            let home = match homes(next) {
+                Home::NONE => homes(Label(number)),
+                home => home,
+            };
+            entry.place = entry.port().number() | u32::from(home.0) << HOME_SHIFT;
+        }
+    }
+
+    /// Whether an end of a flow or source, its receiver or its sender, may take packets early.
+    pub(super) fn delivers_to(&self, flow: usize, receives: bool) -> bool {
+        self.delivery[flow][usize::from(!receives)]
+    }
+
+    /// Whether packets under a label go on early behind the port that brings them.
+    pub(super) fn is_eager(&self, label: Label) -> bool {
+        self.eager[label.0 as usize]
+    }
+
     /// Whether a packet that has been forwarded, and is under the next label, may go on early.
     #[inline]
     pub(super) fn goes_on(&self, ahead: Ahead, packet: Packet) -> bool {
@@ -115,7 +182,7 @@ impl Forwarding {
 
     /// Whether a packet behind a port may go on early.
     pub(super) fn ahead(&self, packet: Packet) -> bool {
-        match self.at(packet.label).port {
+        match self.at(packet.label).port() {
             Entry::DELIVER => self.delivers(packet),
             _ => self.eager[packet.label.0 as usize],
         }

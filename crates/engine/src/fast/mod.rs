@@ -17,11 +17,12 @@ mod endpoints;
 mod forwarding;
 mod port;
 mod walk;
+mod windows;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use optcp_des::{Buckets, Calendar, Class, Due};
+use optcp_des::{Buckets, Calendar, Class, Due, Key};
 use optcp_net::{Control, Packet, Port, PortCounts, PortId, QueueLimit, Tally};
 use optcp_optical::bundle::Bundle;
 use optcp_units::{Bytes, Duration, Time};
@@ -34,8 +35,11 @@ use crate::observe::Observer;
 use crate::stepping::Stepping;
 use crate::timers::first_alarms;
 
-use forwarding::Forwarding;
+use eager::Ways;
+use forwarding::{Forwarding, Home};
 use port::{Ports, Wants};
+pub(crate) use windows::{Choice, Helpers, NoWindows};
+use windows::Windows;
 
 /// Entries are rarely put in further ahead than this.
 const FARTHEST: Duration = Duration::from_secs(2);
@@ -47,29 +51,43 @@ pub(crate) struct Fast {
     forwarding: Forwarding,
     /// Whether forwarding must be found anew.
     stale: bool,
-    /// Packets that arrive behind a port, by the port.
+    /// Packets that arrive behind a port, by the port; those of the shard that has its turns.
     waiting: Buckets<Packet>,
-    /// Starts, timers, and departures of ports in the stepped lane.
+    /// Starts, timers, and departures of ports in the stepped lane; those of that shard.
     calendar: Calendar,
+    /// The shards, if the world has windows, or why it has none.
+    windows: Option<Box<Windows>>,
+    /// How often there have been windows.
+    opened: u64,
+    /// The calendar of all packets, empty, while there are.
+    emptied: Option<Buckets<Packet>>,
+    choice: Choice,
+    no_windows: NoWindows,
+    /// What forwarding was found from, until windows have been looked for.
+    ways: Option<Ways>,
+    /// The shard that has its turns, whose packets wait in `waiting`.
+    running: Home,
+    /// By shard, what has come to it since it had its turns last.
+    inboxes: Vec<Vec<Due<Packet>>>,
     /// No step at this instant or later is taken early.
     cut: Time,
     /// When to look again what may be early, since packets on old ways are gone.
     survey_at: Time,
     /// While packets go on after a cut, step by step: up to when, and those that still can.
     resumed: Option<(Time, BinaryHeap<Reverse<Due<Packet>>>)>,
-    /// The packet that is being parked meanwhile.
-    to_park: Option<Due<Packet>>,
 }
 
 impl Fast {
-    /// Ports for which `stepped` says so take the stepped lane, and those that must.
+    /// Ports take the stepped lane whose bit of `stepped` is set, modulo 64, and those that must.
     pub(crate) fn new<O: Observer>(
         blueprint: &Blueprint,
         model: &mut Model<O>,
-        stepped: impl Fn(PortId) -> bool,
+        stepped: u64,
+        choice: Choice,
     ) -> Self {
         let calendar = first_alarms(blueprint, model);
         let planned = blueprint.planned();
+        let stepped = |port: PortId| stepped >> (port.number() % 64) & 1 == 1;
         let mut wants: Vec<Wants> = PortId::all()
             .take(blueprint.ports.len())
             .map(|id| Wants {
@@ -90,10 +108,17 @@ impl Fast {
             stale: true,
             waiting: Buckets::new(horizon(blueprint)),
             calendar,
+            windows: None,
+            opened: 0,
+            emptied: None,
+            choice,
+            no_windows: NoWindows::Brief,
+            ways: None,
+            running: Home::ALL,
+            inboxes: Vec::new(),
             cut: Time::ZERO,
             survey_at: Time::MAX,
             resumed: None,
-            to_park: None,
         }
     }
 
@@ -102,13 +127,19 @@ impl Fast {
         &mut self,
         model: &mut Model<O>,
         controls: &mut Controls,
+        helpers: &mut Helpers<O>,
         limit: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         loop {
+            let began = self.cut;
             self.resume(model, controls.next_at().min(limit));
             let bound = self.cut;
-            if !self.run_to_cut(model, go_on) {
+            let through = match self.windows {
+                Some(_) => self.run_windows(model, helpers, began, go_on),
+                None => self.run_to_cut(model, go_on),
+            };
+            if !through {
                 return false;
             }
             for id in self.ports.ids() {
@@ -138,14 +169,19 @@ impl Fast {
                 if !model.goes_on(go_on) {
                     return false;
                 }
-                model.event = key;
-                match key.class() {
-                    Class::TransmissionEnd => self.end_transmission(model),
-                    _ => self.alarm(model),
-                }
+                self.happen(model, key);
             } else {
                 return true;
             }
+        }
+    }
+
+    /// Executes an event of the calendar.
+    fn happen<O: Observer>(&mut self, model: &mut Model<O>, key: Key) {
+        model.event = key;
+        match key.class() {
+            Class::TransmissionEnd => self.end_transmission(model),
+            _ => self.alarm(model),
         }
     }
 
@@ -159,7 +195,7 @@ impl Fast {
 
     pub(crate) fn queue_length(&self, id: PortId, now: Time) -> u64 {
         let mut pending = Vec::new();
-        self.waiting.for_each(|due| {
+        self.for_each_waiting(|due| {
             if due.entity == id.number() {
                 pending.push(due);
             }
@@ -172,7 +208,7 @@ impl Fast {
         ports.iter().for_each(|&port| asked[port.index()] = true);
         // Only what stands in a queue matters; most packets are under way.
         let mut pending: Vec<Vec<Due<Packet>>> = vec![Vec::new(); asked.len()];
-        self.waiting.for_each(|due| {
+        self.for_each_waiting(|due| {
             let id = PortId::new(due.entity);
             if asked[id.index()] && self.ports.get(id).may_hold(&due, now) {
                 pending[id.index()].push(due);
@@ -184,8 +220,10 @@ impl Fast {
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
+        let mut waiting = 0;
+        self.for_each_waiting(|_| waiting += 1);
         let queued: usize = self.ports.stepped().map(|(_, port)| port.queue_length()).sum();
-        (self.waiting.len() + queued) as u64
+        waiting + queued as u64
     }
 
     /// See [`crate::Simulation::continue_as`].

@@ -6,7 +6,7 @@ use optcp_optical::bundle::Lightpaths;
 use optcp_units::Time;
 
 use super::Fast;
-use super::forwarding::Entry;
+use super::forwarding::{Entry, Home};
 use super::port::Ports;
 use crate::alarms::Alarms;
 use crate::departures;
@@ -41,7 +41,7 @@ impl Fast {
         let mut now = model.now();
         loop {
             let entry = self.forwarding.at(label);
-            let (mut id, mut next) = (entry.port, Label(entry.next()));
+            let (mut id, mut next) = (entry.port(), Label(entry.next()));
             if !entry.is_port() {
                 self.set_event(model, now, &mut ingress);
                 match id {
@@ -96,8 +96,11 @@ impl Fast {
                     arrival
                 }
             };
-            if !self.forwarding.goes_on(entry.ahead(), packet) || arrival >= self.cut {
-                return self.park(arrival, id, packet.onward(label, header));
+            if !self.forwarding.goes_on(entry.ahead(), packet) {
+                return self.park(arrival, id, packet.onward(label, header), entry.home());
+            }
+            if arrival >= self.cut {
+                return self.park_beyond(arrival, id, packet.onward(label, header));
             }
             (now, ingress) = (arrival, Ingress(id));
         }
@@ -164,32 +167,40 @@ impl Fast {
         let (entity, ordinal) = (model.event.entity(), model.event.ordinal());
         let Some(port) = self.ports.get_mut(PortId::new(entity)).stepped() else { return };
         if let Some((at, item)) = departures::finish(port, &mut self.calendar, model) {
-            self.waiting.push(Due { at, entity, ordinal, item });
+            let due = Due { at, entity, ordinal, item };
+            self.wait(due, self.home(&due));
         }
         self.feed(model, PortId::new(entity));
     }
 
     /// A packet waits for its turn behind the port that has accepted it last.
     #[inline(always)]
-    fn park(&mut self, at: Time, port: PortId, packet: Packet) {
+    fn park(&mut self, at: Time, port: PortId, packet: Packet, home: Home) {
         let ordinal = self.ports.last_ordinal(port);
-        let due = Due { at, entity: port.number(), ordinal, item: packet };
-        if self.resumed.is_some() {
-            self.to_park = Some(due);
-            return self.park_while_resuming();
-        }
-        self.waiting.push(due);
+        self.wait(Due { at, entity: port.number(), ordinal, item: packet }, home);
     }
 
-    /// The same for the packet `to_park`, while packets go on after a cut.
-    // The packet is not an argument, as in `Buckets::push`.
+    /// A packet waits for its turn in the shard that has its turns, or in another one.
+    #[inline(always)]
+    pub(super) fn wait(&mut self, due: Due<Packet>, home: Home) {
+        if home == self.running {
+            self.waiting.push(due);
+        } else if let Some(inbox) = self.inboxes.get_mut(home.index()) {
+            inbox.push(due);
+        } else {
+            self.wait_at_endpoint(due);
+        }
+    }
+
+    /// A packet that could go on waits, since it would do so at the cut or later; or until its turn comes while packets
+    /// go on after a cut.
+    #[cold]
     #[inline(never)]
-    fn park_while_resuming(&mut self) {
-        let Some(due) = self.to_park.take() else { return };
+    fn park_beyond(&mut self, at: Time, port: PortId, packet: Packet) {
+        let ordinal = self.ports.last_ordinal(port);
+        let due = Due { at, entity: port.number(), ordinal, item: packet };
         match &mut self.resumed {
-            Some((until, heap)) if due.at < *until && self.forwarding.ahead(due.item) => {
-                heap.push(std::cmp::Reverse(due));
-            }
+            Some((until, heap)) if at < *until => heap.push(std::cmp::Reverse(due)),
             _ => self.waiting.push(due),
         }
     }
@@ -240,11 +251,13 @@ impl Fast {
                     arrival
                 }
             };
-            if ahead && arrival < self.cut {
+            if !ahead {
+                self.park(arrival, port, packet, Home::ALL);
+            } else if arrival >= self.cut {
+                self.park_beyond(arrival, port, packet);
+            } else {
                 self.set_event(model, arrival, &mut Ingress(port));
                 self.walk(model, packet, Some(port));
-            } else {
-                self.park(arrival, port, packet);
             }
         }
     }

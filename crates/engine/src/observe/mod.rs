@@ -75,6 +75,8 @@ pub struct Observations {
     takers: [Vec<usize>; RecordKind::COUNT],
     /// By port, whether somebody takes what it transmits, or the length of its queue.
     watched: Vec<bool>,
+    /// Of a helper: what has happened, for another one's observations.
+    notes: Option<Vec<(Key, Record)>>,
 }
 
 impl Observations {
@@ -121,6 +123,9 @@ impl Observations {
     // Behind a call, so that a record that nobody takes is never put together.
     #[inline(never)]
     fn hand_out(&mut self, event: Key, record: Record) {
+        if let Some(notes) = &mut self.notes {
+            return notes.push((event, record));
+        }
         for &place in &self.takers[record.kind() as usize] {
             each!(&mut self.all[place], one => one.record(event, &record));
         }
@@ -157,6 +162,28 @@ impl Observer for Observations {
         self.all.iter_mut().filter(due).for_each(|one| each!(one, one => one.read(counters)));
     }
 
+    fn helper(&self) -> Self {
+        // Whatever somebody takes is noted, once.
+        let noted = |takers: &Vec<usize>| match self.digest.is_some() || !takers.is_empty() {
+            true => vec![0],
+            false => Vec::new(),
+        };
+        Observations {
+            digest: None,
+            all: Vec::new(),
+            takers: std::array::from_fn(|kind| noted(&self.takers[kind])),
+            watched: self.watched.clone(),
+            notes: Some(Vec::new()),
+        }
+    }
+
+    fn absorb(&mut self, helper: &mut Self) {
+        let noted = helper.notes.as_mut().map(|notes| notes.drain(..));
+        for (event, record) in noted.into_iter().flatten() {
+            self.record(event, record);
+        }
+    }
+
     fn finish(&mut self, at: Time) {
         self.all.iter_mut().for_each(|one| each!(one, one => one.finish(at)));
     }
@@ -179,6 +206,12 @@ impl Observer for Quiet {
     fn read(&mut self, now: Time, counters: &dyn Counters) {
         self.0.read(now, counters);
     }
+
+    fn helper(&self) -> Self {
+        Quiet::default()
+    }
+
+    fn absorb(&mut self, _: &mut Self) {}
 
     fn finish(&mut self, at: Time) {
         self.0.finish(at);

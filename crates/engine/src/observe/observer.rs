@@ -21,7 +21,7 @@ pub trait Counters {
 /// Kernels agree on the records and on the event to which each belongs, and on their order within
 /// one port, and within one end of a flow. Records of different ones may come in another order: who
 /// lists them sorts them by event, stably.
-pub trait Observer {
+pub trait Observer: Send {
     /// Whether it takes any record at all.
     const TAKES_RECORDS: bool = true;
 
@@ -50,6 +50,13 @@ pub trait Observer {
         let _ = (now, counters);
     }
 
+    /// One that notes what happens in a part of the run, for [`Observer::absorb`].
+    #[must_use]
+    fn helper(&self) -> Self;
+
+    /// Takes all that a helper has noted, in its order; it has nothing then. A helper takes what another one has noted.
+    fn absorb(&mut self, helper: &mut Self);
+
     /// The run ends at `at`.
     fn finish(&mut self, at: Time) {
         let _ = at;
@@ -61,4 +68,8 @@ impl Observer for () {
 
     #[inline(always)]
     fn record(&mut self, _: Key, _: Record) {}
+
+    fn helper(&self) {}
+
+    fn absorb(&mut self, (): &mut ()) {}
 }

@@ -26,6 +26,14 @@ pub fn checked(seed: u64) -> [Kernel; 3] {
     [Kernel::Fast, Kernel::Stepped(u64::MAX), Kernel::Stepped(some)]
 }
 
+/// Windows of any length, in half of the worlds with departures of a few ports as events.
+pub fn windows(seed: u64) -> Kernel {
+    let mut stream = Streams::new(seed).stream("windows");
+    let length = 25 + u32::try_from(stream.below(8)).expect("below 8");
+    let few = stream.next_u64() & stream.next_u64() & stream.next_u64();
+    Kernel::Windows { length, stepped: if seed.is_multiple_of(2) { 0 } else { few } }
+}
+
 /// Every kernel, with all departures as events and without.
 pub const KERNELS: [Kernel; 3] = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
 
@@ -73,6 +81,14 @@ impl Observer for Log {
 
     fn watches(&self, _: PortId) -> bool {
         true
+    }
+
+    fn helper(&self) -> Self {
+        Log::default()
+    }
+
+    fn absorb(&mut self, helper: &mut Self) {
+        self.0.append(&mut helper.0);
     }
 }
 

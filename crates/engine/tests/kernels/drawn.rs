@@ -41,6 +41,8 @@ struct Draw {
     /// How many fibres the core has, and how long its switches work on a control packet.
     fibres: FibreId,
     processing: Duration,
+    /// Whether there are bursts, queues of several ways and schedules.
+    all: bool,
 }
 
 impl Draw {
@@ -142,7 +144,7 @@ impl Draw {
     /// A port of a way, in whose place there may be an assembler.
     fn port_of_way(&mut self) -> PortId {
         let port = self.port();
-        if self.one_in(6) {
+        if self.one_in(6) && self.all {
             self.assemble(port);
         }
         port
@@ -408,7 +410,7 @@ impl Draw {
             return self.world.paths.entry(path, route);
         }
         let at = 1 + self.place(between);
-        if self.one_in(3) {
+        if self.one_in(3) && self.all {
             return self.queued(path, route, at);
         }
         let bundle = self.bundle(route[at]);
@@ -590,6 +592,15 @@ impl Draw {
 
 /// The world of a seed.
 pub(crate) fn world(seed: u64) -> Blueprint {
+    drawn(seed, true)
+}
+
+/// A world without bursts, queues of several ways and schedules.
+pub(crate) fn world_of_packets(seed: u64) -> Blueprint {
+    drawn(seed, false)
+}
+
+fn drawn(seed: u64, all: bool) -> Blueprint {
     let stream = Streams::new(seed).stream("world");
     let mut draw = Draw {
         stream,
@@ -599,6 +610,7 @@ pub(crate) fn world(seed: u64) -> Blueprint {
         served: Vec::new(),
         fibres: 0,
         processing: Duration::ZERO,
+        all,
     };
     draw.core();
     let routers: Vec<usize> = (0..3 + draw.place(&[(); 4])).collect();
@@ -625,7 +637,7 @@ pub(crate) fn world(seed: u64) -> Blueprint {
         .filter(|&port| !draw.assembles(port) && !queues.contains(&port))
         .collect();
     draw.listeners();
-    if !queues.is_empty() || draw.one_in(3) {
+    if !queues.is_empty() || (draw.one_in(3) && draw.all) {
         for _ in 0..1 + draw.below(2) {
             draw.schedule(&plain);
         }

@@ -7,7 +7,7 @@ mod common;
 mod drawn;
 
 use common::{Log, columns, everything};
-use drawn::world;
+use drawn::{world, world_of_packets};
 use optcp_engine::observe::{Column, Observations, ObserveKind};
 use optcp_engine::{Blueprint, Counts, Kernel, QueueSpec, Simulation};
 use optcp_net::{DropReason, Tally};
@@ -41,10 +41,20 @@ fn run(
     kernel: Kernel,
     trunk: Option<&Blueprint>,
 ) -> Simulation<Observations> {
+    run_on(blueprint, kernel, trunk, 1)
+}
+
+/// The same on so many threads.
+fn run_on(
+    blueprint: &Blueprint,
+    kernel: Kernel,
+    trunk: Option<&Blueprint>,
+    threads: usize,
+) -> Simulation<Observations> {
     let mut simulation = match trunk {
-        None => observed(blueprint, kernel),
+        None => observed(blueprint, kernel).on_threads(threads),
         Some(trunk) => {
-            let mut first = observed(trunk, kernel);
+            let mut first = observed(trunk, kernel).on_threads(threads);
             first.run_before(trunk.shared_until(blueprint));
             let mut branch = first.clone();
             first.run();
@@ -107,6 +117,32 @@ fn the_kernels_agree_in_random_worlds() {
     assert!(queues as u64 > WORLDS / 4 && served > 30 * WORLDS);
     assert!(schedules as u64 > WORLDS / 2 && shrunk > WORLDS / 5);
     assert!(contention > 5 * WORLDS && marked > WORLDS && managed > 2 * WORLDS);
+}
+
+/// In windows everything is the same, however long these are, and on any number of threads.
+#[test]
+fn windows_and_threads_change_nothing() {
+    let mut windowed = 0;
+    for seed in 0..WORLDS {
+        let blueprint = world_of_packets(seed);
+        let mut trunk = blueprint.clone();
+        if let Some(last) = trunk.controls.last_mut() {
+            last.at = Time::from_ps(last.at.as_ps() + 1);
+        }
+        let plain = run(&blueprint, Kernel::Calendar, None);
+        let (expected, counted) = (outcome(&plain), tallies(&blueprint, &plain));
+        let kernel = common::windows(seed);
+        let more = if seed.is_multiple_of(10) { [3, 4].as_slice() } else { &[] };
+        for &threads in [1, 2].iter().chain(more) {
+            let fork = (seed % 3 == threads as u64 % 3).then_some(&trunk);
+            let run = run_on(&blueprint, kernel, fork, threads);
+            let how = format!("world {seed}, {kernel:?}, {threads} threads, forked: {}", fork.is_some());
+            assert_eq!(outcome(&run), expected, "{how}");
+            assert_eq!(tallies(&blueprint, &run), counted, "{how}");
+            windowed += u64::from(run.waiting().contains("shards"));
+        }
+    }
+    assert!(windowed > 2 * WORLDS, "only {windowed} runs had windows");
 }
 
 /// What ports count is the same wherever the run is cut.

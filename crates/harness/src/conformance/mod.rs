@@ -222,4 +222,13 @@ impl Observer for Transmissions {
             _ => {}
         }
     }
+
+    fn helper(&self) -> Self {
+        Transmissions::default()
+    }
+
+    fn absorb(&mut self, helper: &mut Self) {
+        self.sent.append(&mut helper.sent);
+        self.acks.append(&mut helper.acks);
+    }
 }

@@ -21,8 +21,8 @@ mod lanes;
 mod reports;
 mod sizes;
 
-use optcp_net::{Loss, Packet, PortConfig, PortCounts, PortId};
-use optcp_units::Time;
+use optcp_net::{Loss, Packet, PortConfig, PortCounts, PortId, QueueLimit};
+use optcp_units::{Duration, Rate, Time};
 
 use backlog::Backlog;
 use cold::Cold;
@@ -63,6 +63,27 @@ impl Ports {
             backlogs: cold.iter().map(|_| Backlog::default()).collect(),
             cold,
         }
+    }
+
+    /// As many, to which nothing comes.
+    pub(super) fn placeholders(&self) -> Ports {
+        let rate = Rate::from_bps(1).expect("above zero");
+        let config = PortConfig::new(rate, Duration::ZERO, QueueLimit::Packets(0));
+        let none = Wants { watched: false, tallied: false, counted: false, stepped: false };
+        let cold = Cold::new(&config, &[], none);
+        Ports {
+            hot: vec![cold.idle(); self.len()],
+            backlogs: vec![Backlog::default(); self.len()],
+            cold: vec![cold; self.len()],
+        }
+    }
+
+    /// Exchanges a port for that of another list.
+    pub(super) fn exchange(&mut self, other: &mut Ports, id: PortId) {
+        let index = id.index();
+        std::mem::swap(&mut self.hot[index], &mut other.hot[index]);
+        std::mem::swap(&mut self.backlogs[index], &mut other.backlogs[index]);
+        std::mem::swap(&mut self.cold[index], &mut other.cold[index]);
     }
 
     /// How many there are.
@@ -137,6 +158,21 @@ impl Ports {
 impl PortRef<'_> {
     pub(super) fn counts(&self) -> PortCounts {
         self.cold.stepped.as_ref().map_or(self.hot.counts, |stepped| stepped.counts())
+    }
+
+    /// Whether its departures are events.
+    pub(super) fn is_stepped(&self) -> bool {
+        self.cold.stepped.is_some()
+    }
+
+    pub(super) fn rate(&self) -> Rate {
+        self.cold.config.rate
+    }
+
+    /// How long packets are under way behind it at least.
+    pub(super) fn delay(&self) -> Duration {
+        let stepped = self.cold.stepped.as_ref();
+        stepped.map_or(Duration::from_ps(self.hot.delay), |stepped| stepped.least_delay())
     }
 
     pub(super) fn is_untouched(&self) -> bool {
