@@ -162,6 +162,12 @@ impl Dumbbell {
         Dumbbell { simulation: Simulation::new(&blueprint, kernel, ()), rate }
     }
 
+    /// The same on up to so many threads.
+    #[must_use]
+    pub fn on_threads(self, threads: usize) -> Self {
+        Dumbbell { simulation: self.simulation.on_threads(threads), ..self }
+    }
+
     /// Runs everything before `limit`.
     pub fn run_before(&mut self, limit: Time) {
         self.simulation.run_before(limit);

@@ -13,15 +13,16 @@ pub(crate) struct Dumbbell(workload::Dumbbell);
 #[pymethods]
 impl Dumbbell {
     #[new]
-    #[pyo3(signature = (tcp, flows, seconds, kernel = "fast"))]
-    fn new(tcp: &str, flows: u32, seconds: u64, kernel: &str) -> PyResult<Self> {
+    #[pyo3(signature = (tcp, flows, seconds, kernel = "fast", threads = 1))]
+    fn new(tcp: &str, flows: u32, seconds: u64, kernel: &str, threads: usize) -> PyResult<Self> {
         let Some(tcp) = Tcp::ALL.into_iter().find(|known| known.name() == tcp) else {
             return Err(PyValueError::new_err(format!("the workload knows no TCP `{tcp}`")));
         };
         if flows == 0 || seconds == 0 {
             return Err(PyValueError::new_err("the workload needs flows and seconds above zero"));
         }
-        Ok(Dumbbell(workload::Dumbbell::new(tcp, flows, seconds, named_kernel(kernel)?)))
+        let dumbbell = workload::Dumbbell::new(tcp, flows, seconds, named_kernel(kernel)?);
+        Ok(Dumbbell(dumbbell.on_threads(threads)))
     }
 
     /// Packet-hops, second-half utilisation, events.

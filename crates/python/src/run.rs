@@ -39,7 +39,7 @@ pub(crate) fn run_one(
 }
 
 #[pyfunction]
-#[pyo3(signature = (branches, seed, *, fork = true, digest = false, kernel = "fast", cancel = None))]
+#[pyo3(signature = (branches, seed, *, fork = true, digest = false, kernel = "fast", threads = 1, cancel = None))]
 pub(crate) fn run_branches(
     py: Python<'_>,
     branches: Vec<Py<Scenario>>,
@@ -47,10 +47,11 @@ pub(crate) fn run_branches(
     fork: bool,
     digest: bool,
     kernel: &str,
+    threads: usize,
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<Run>> {
     let scenarios: Vec<_> = branches.iter().map(|branch| &branch.get().0).collect();
-    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)? };
+    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)?, threads };
     run(py, &scenarios, seed, options, cancel)
 }
 

@@ -253,16 +253,17 @@ impl Scenario {
         self.0.axes().to_vec()
     }
 
-    #[pyo3(signature = (seed, *, digest = false, kernel = "fast", cancel = None))]
+    #[pyo3(signature = (seed, *, digest = false, kernel = "fast", threads = 1, cancel = None))]
     fn run(
         &self,
         py: Python<'_>,
         seed: u64,
         digest: bool,
         kernel: &str,
+        threads: usize,
         cancel: Option<&Cancel>,
     ) -> PyResult<Run> {
-        let options = RunOptions { fork: false, digest, kernel: named_kernel(kernel)? };
+        let options = RunOptions { fork: false, digest, kernel: named_kernel(kernel)?, threads };
         run_one(py, &self.0, seed, options, cancel)
     }
 }

@@ -28,7 +28,7 @@ impl LiveRun {
         let observations = std::mem::take(&mut world.observations);
         let plan = scenario.plan();
         LiveRun {
-            progress: Progress::new(plan, &world.blueprint, options.kernel, observations),
+            progress: Progress::new(plan, &world.blueprint, options, observations),
             scenario: scenario.clone(),
             seed,
             options,

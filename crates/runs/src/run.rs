@@ -66,11 +66,13 @@ pub struct RunOptions {
     pub digest: bool,
     /// What drives the run.
     pub kernel: Kernel,
+    /// On how many threads at most; results do not depend on it.
+    pub threads: usize,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        RunOptions { fork: true, digest: false, kernel: Kernel::default() }
+        RunOptions { fork: true, digest: false, kernel: Kernel::default(), threads: 1 }
     }
 }
 
@@ -145,7 +147,7 @@ pub fn run_branches(
     options: RunOptions,
     cancel: &Cancel,
 ) -> Result<Vec<Run>, Cancelled> {
-    let RunOptions { fork, digest, kernel } = options;
+    let RunOptions { fork, digest, .. } = options;
     let build = |branch: &&Scenario| {
         world(branch.plan(), seed, digest, &mut || !cancel.is_set()).ok_or(Cancelled)
     };
@@ -162,8 +164,8 @@ pub fn run_branches(
         let observations = std::mem::take(&mut worlds[trunk].observations);
         // Where nobody looks at records none is built.
         let made = match observations.take_records() {
-            true => family.run(observations, branches, &worlds, seed, kernel, cancel),
-            false => family.run(Quiet(observations), branches, &worlds, seed, kernel, cancel),
+            true => family.run(observations, branches, &worlds, seed, options, cancel),
+            false => family.run(Quiet(observations), branches, &worlds, seed, options, cancel),
         }?;
         for (index, run) in made {
             let (switches, routing) = (switches[index].clone(), routing[index].clone());
@@ -188,10 +190,11 @@ pub(crate) struct Progress<O> {
 
 impl<O: Observer> Progress<O> {
     /// A run at time zero.
-    pub(crate) fn new(plan: &Plan, blueprint: &Blueprint, kernel: Kernel, observer: O) -> Self {
+    pub(crate) fn new(plan: &Plan, blueprint: &Blueprint, options: RunOptions, observer: O) -> Self {
         let waited = |flow: &FlowSpec| flow.segments.is_some();
         Progress {
-            simulation: Simulation::new(blueprint, kernel, observer),
+            simulation: Simulation::new(blueprint, options.kernel, observer)
+                .on_threads(options.threads),
             awaited: plan.end_with_flows.then(|| blueprint.flows.iter().map(waited).collect()),
         }
     }
@@ -257,7 +260,7 @@ impl Family {
         branches: &[&Scenario],
         worlds: &[World],
         seed: u64,
-        kernel: Kernel,
+        options: RunOptions,
         cancel: &Cancel,
     ) -> Result<Vec<(usize, Run)>, Cancelled> {
         let finish = |mut run: Progress<O>, index: usize, forked_at| {
@@ -267,7 +270,7 @@ impl Family {
         };
         let (trunk, others) = (self.members[0], &self.members[1..]);
         let (plan, blueprint) = (branches[trunk].plan(), &worlds[trunk].blueprint);
-        let mut shared = Progress::new(plan, blueprint, kernel, observer);
+        let mut shared = Progress::new(plan, blueprint, options, observer);
         if !others.is_empty() {
             shared.advance(Some(self.fork_at), cancel)?;
         }

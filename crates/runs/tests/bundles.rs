@@ -153,7 +153,7 @@ fn a_run_is_the_same_however_it_is_made() {
         for (digest, kernel) in
             [(false, Kernel::Fast), (true, Kernel::Fast), (false, Kernel::Reference)]
         {
-            let options = RunOptions { fork: false, digest, kernel };
+            let options = RunOptions { fork: false, digest, kernel, ..RunOptions::default() };
             let alone = runs(&[scenario], options).remove(0);
             assert_eq!(alone.series, forked.series);
             assert_eq!(alone.metrics_sha256, forked.metrics_sha256);

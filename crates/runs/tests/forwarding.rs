@@ -46,7 +46,7 @@ fn run(text: &str) -> Run {
     let scenario = Scenario::parse(text, "written.toml", &[])
         .unwrap_or_else(|problem| panic!("{}", problem.render(false)));
     let of = |kernel| {
-        let options = RunOptions { kernel, fork: false, digest: true };
+        let options = RunOptions { kernel, fork: false, digest: true, ..RunOptions::default() };
         run_branches(&[&scenario], 1, options, &Cancel::default()).expect("nobody cancels it")
     };
     let [fast, plain] = [Kernel::Fast, Kernel::Reference].map(of);

@@ -6,7 +6,7 @@ use optcp_units::{Duration, Time};
 
 const RING: &str = include_str!("../../../python/optcp/scenarios/ring.toml");
 const DIGEST: RunOptions =
-    RunOptions { digest: true, fork: false, kernel: optcp_runs::Kernel::Fast };
+    RunOptions { digest: true, fork: false, kernel: optcp_runs::Kernel::Fast, threads: 1 };
 
 fn ring(overrides: &[(&str, &str)]) -> Scenario {
     parsed(RING, overrides)

@@ -50,7 +50,7 @@ fn scenario(set: &[(&str, &str)]) -> Scenario {
 /// A run, which must be the same on both kernels.
 fn run(scenario: &Scenario, seed: u64) -> Run {
     let of = |kernel| {
-        let options = RunOptions { kernel, fork: false, digest: true };
+        let options = RunOptions { kernel, fork: false, digest: true, ..RunOptions::default() };
         let runs = run_branches(&[scenario], seed, options, &Cancel::default());
         runs.expect("nobody cancels it").remove(0)
     };

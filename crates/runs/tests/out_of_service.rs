@@ -10,7 +10,7 @@ fn lost(text: &str, set: &[(&str, &str)]) -> Vec<(String, u64)> {
         .unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
     let kernels = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
     let [plain, fast, stepped] = kernels.map(|kernel| {
-        let options = RunOptions { fork: false, digest: true, kernel };
+        let options = RunOptions { fork: false, digest: true, kernel, ..RunOptions::default() };
         let run =
             run_branches(&[&scenario], 1, options, &Cancel::default()).expect("nobody cancels");
         let drops = run[0].drops.iter().map(|(reason, count)| (reason.to_string(), *count));

@@ -59,7 +59,7 @@ fn scenario(set: &[(&str, &str)]) -> Scenario {
 fn run(set: &[(&str, &str)]) -> Run {
     let scenario = scenario(set);
     let of = |kernel| {
-        let options = RunOptions { kernel, fork: false, digest: true };
+        let options = RunOptions { kernel, fork: false, digest: true, ..RunOptions::default() };
         let runs = run_branches(&[&scenario], 1, options, &Cancel::default());
         runs.expect("nobody cancels it").remove(0)
     };

@@ -51,7 +51,7 @@ fn read(text: &str, set: &[(&str, &str)]) -> Scenario {
 fn run(text: &str, set: &[(&str, &str)], seed: u64) -> Run {
     let scenario = read(text, set);
     let [fast, plain] = [Kernel::Fast, Kernel::Reference].map(|kernel| {
-        let options = RunOptions { kernel, fork: false, digest: true };
+        let options = RunOptions { kernel, fork: false, digest: true, ..RunOptions::default() };
         let runs = run_branches(&[&scenario], seed, options, &Cancel::default());
         runs.expect("nobody cancels").remove(0)
     });

@@ -11,7 +11,7 @@ fn scenario(text: &str, set: &[(&str, &str)]) -> Scenario {
 }
 
 fn runs(branches: &[&Scenario], seed: u64, kernel: Kernel, fork: bool) -> Vec<Run> {
-    let options = RunOptions { kernel, fork, digest: true };
+    let options = RunOptions { kernel, fork, digest: true, ..RunOptions::default() };
     run_branches(branches, seed, options, &Cancel::default()).expect("nobody cancels it")
 }
 

@@ -35,7 +35,7 @@ fn scenario(rest: &str, set: &[(&str, &str)]) -> Scenario {
 }
 
 fn runs(branches: &[&Scenario], kernel: Kernel, fork: bool) -> Vec<Run> {
-    let options = RunOptions { fork, digest: true, kernel };
+    let options = RunOptions { fork, digest: true, kernel, ..RunOptions::default() };
     run_branches(branches, 1, options, &Cancel::default()).expect("nobody cancels")
 }
 

@@ -221,7 +221,7 @@ fn runs(
     digest: bool,
     cancel: &Cancel,
 ) -> Result<Vec<Run>, Failure> {
-    let options = RunOptions { fork, digest, kernel };
+    let options = RunOptions { fork, digest, kernel, ..RunOptions::default() };
     run_branches(branches, seed, options, cancel)
         .or_else(|_| failure("does not end", format!("in {LONGEST:?}")))
 }
