@@ -125,7 +125,9 @@ impl<O: Observer> Simulation<O> {
         let (model, controls) = (&mut self.model, &mut self.controls);
         let through = match &mut self.driver {
             Driver::Reference(kernel) => kernel.run_before(model, controls, limit, go_on),
-            Driver::Fast(kernel) => kernel.run_before(model, controls, &mut self.helpers, limit, go_on),
+            Driver::Fast(kernel) => {
+                kernel.run_before(model, controls, &mut self.helpers, limit, go_on)
+            }
         };
         self.now = self.now.max(limit.min(self.stop));
         through

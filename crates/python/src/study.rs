@@ -37,7 +37,8 @@ pub(crate) fn run_block<'py>(
     if todo.iter().flat_map(|(_, cells)| cells).any(|&cell| cell >= cells.len()) {
         return Err(PyValueError::new_err("there is no such cell"));
     }
-    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)?, ..RunOptions::default() };
+    let options =
+        RunOptions { fork, digest, kernel: named_kernel(kernel)?, ..RunOptions::default() };
     let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
     let value = |value: &Value| match value {
         Value::Number(number) => AxisValue::Number(*number),

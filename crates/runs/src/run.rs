@@ -190,7 +190,12 @@ pub(crate) struct Progress<O> {
 
 impl<O: Observer> Progress<O> {
     /// A run at time zero.
-    pub(crate) fn new(plan: &Plan, blueprint: &Blueprint, options: RunOptions, observer: O) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        blueprint: &Blueprint,
+        options: RunOptions,
+        observer: O,
+    ) -> Self {
         let waited = |flow: &FlowSpec| flow.segments.is_some();
         Progress {
             simulation: Simulation::new(blueprint, options.kernel, observer)

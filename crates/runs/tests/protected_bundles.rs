@@ -170,7 +170,8 @@ fn a_run_is_the_same_however_it_is_made() {
         assert!(forked.iter().all(|run| run.forked_at.is_some() && run.switches.len() == 4));
         for (scenario, forked) in branches.iter().zip(&forked) {
             for kernel in [Kernel::Fast, Kernel::Reference, Kernel::Stepped(u64::MAX)] {
-                let options = RunOptions { fork: false, digest: true, kernel, ..RunOptions::default() };
+                let options =
+                    RunOptions { fork: false, digest: true, kernel, ..RunOptions::default() };
                 let alone = runs(&[scenario], options).remove(0);
                 assert_eq!(alone.records_sha256, forked.records_sha256, "{scheme} {kernel:?}");
             }

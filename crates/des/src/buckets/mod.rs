@@ -216,7 +216,10 @@ impl<T: Copy> Buckets<T> {
     /// Adds an entry beyond the horizon, or moves the horizon where these become many.
     fn push_far(&mut self, due: Due<T>) {
         self.wheel.far.push(Reverse(due));
-        if self.wheel.far.len() > FEW_FAR && self.wheel.far.len() > self.wheel.len / 8 && self.wheel.shift < WIDEST {
+        if self.wheel.far.len() > FEW_FAR
+            && self.wheel.far.len() > self.wheel.len / 8
+            && self.wheel.shift < WIDEST
+        {
             let all = self.drain();
             self.wheel.shift += 1;
             // One half, and minus one where that stands for none.

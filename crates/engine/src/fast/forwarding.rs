@@ -71,7 +71,10 @@ impl Entry {
     pub(super) fn new(port: PortId, next: u32, hops: u8, ahead: Ahead) -> Self {
         assert!(next < HOP, "fewer than 2^29 labels");
         assert!(port.number() < PORT, "fewer than 2^26 ports");
-        Entry { place: port.number(), onward: next | (u32::from(hops) * HOP) | ((ahead as u32) << AHEAD_SHIFT) }
+        Entry {
+            place: port.number(),
+            onward: next | (u32::from(hops) * HOP) | ((ahead as u32) << AHEAD_SHIFT),
+        }
     }
 
     /// What the endpoint, a gate or a bridge does is not found here.

@@ -38,8 +38,8 @@ use crate::timers::first_alarms;
 use eager::Ways;
 use forwarding::{Forwarding, Home};
 use port::{Ports, Wants};
-pub(crate) use windows::{Choice, Helpers, NoWindows};
 use windows::Windows;
+pub(crate) use windows::{Choice, Helpers, NoWindows};
 
 /// Entries are rarely put in further ahead than this.
 const FARTHEST: Duration = Duration::from_secs(2);

@@ -29,7 +29,7 @@ pub fn checked(seed: u64) -> [Kernel; 3] {
 /// Windows of any length, in half of the worlds with departures of a few ports as events.
 pub fn windows(seed: u64) -> Kernel {
     let mut stream = Streams::new(seed).stream("windows");
-    let length = 25 + u32::try_from(stream.below(8)).expect("below 8");
+    let length = 27 + u32::try_from(stream.below(6)).expect("below 6");
     let few = stream.next_u64() & stream.next_u64() & stream.next_u64();
     Kernel::Windows { length, stepped: if seed.is_multiple_of(2) { 0 } else { few } }
 }

@@ -145,8 +145,7 @@ impl Barrier {
         }
         let mut sleepers = locked(&self.sleepers);
         while waits() {
-            sleepers =
-                self.all_have_come.wait(sleepers).unwrap_or_else(PoisonError::into_inner);
+            sleepers = self.all_have_come.wait(sleepers).unwrap_or_else(PoisonError::into_inner);
         }
         !self.broken.load(Ordering::Acquire)
     }

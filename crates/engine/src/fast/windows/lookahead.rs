@@ -340,12 +340,14 @@ impl<'a, O> Search<'a, O> {
                 ways.push(((flow, !receives), self.follow(label, flow, !receives)));
             }
         }
-        let inside = self.ports.stepped().flat_map(|(id, port)| port.inside().map(move |p| (id, p)));
+        let inside =
+            self.ports.stepped().flat_map(|(id, port)| port.inside().map(move |p| (id, p)));
         let inside: Vec<(PortId, Packet)> = inside.collect();
         for &(id, packet) in &inside {
             self.arcs.extend(self.waits_at(packet).map(|node| (id.index(), node)));
         }
-        let packets = pending.iter().map(|due| due.item).chain(inside.iter().map(|(_, item)| *item));
+        let packets =
+            pending.iter().map(|due| due.item).chain(inside.iter().map(|(_, item)| *item));
         let mut strays: Vec<(u32, u32, bool)> = packets
             .filter(|&packet| !self.forwarding.delivers(packet))
             .map(|packet| (packet.label.0, packet.flow().number(), !packet.is_ack()))
@@ -368,7 +370,8 @@ impl<'a, O> Search<'a, O> {
         let mut rates: BTreeMap<usize, u64> = BTreeMap::new();
         for ((flow, _), way) in datas() {
             let bits = way.iter().flatten().map(|&port| rate_of(port)).min().unwrap_or(0);
-            let size = (self.model.receivers.get(*flow)).map_or(1500, |end| end.segment_size().count());
+            let size =
+                (self.model.receivers.get(*flow)).map_or(1500, |end| end.segment_size().count());
             rates.insert(*flow, u64::try_from(bits / (8 * u128::from(size))).unwrap_or(u64::MAX));
         }
         for ((flow, _), way) in &ways {
@@ -384,9 +387,9 @@ impl<'a, O> Search<'a, O> {
         let at = self.handled(packet.label)[0];
         match self.leads_into(at).0.first() {
             Some(&port) => Some(port),
-            None => self.delivers(at).then(|| {
-                end(self.ports.len(), packet.flow().index(), !packet.is_ack())
-            }),
+            None => self
+                .delivers(at)
+                .then(|| end(self.ports.len(), packet.flow().index(), !packet.is_ack())),
         }
     }
 
@@ -616,7 +619,10 @@ impl<'a, O> Search<'a, O> {
             length,
             of: of.iter().map(|&set| number[set]).collect(),
             leads: order.iter().map(|&set| Duration::from_ps(leads[set])).collect(),
-            phases: order.iter().map(|&set| u16::try_from(levels[set]).unwrap_or(u16::MAX)).collect(),
+            phases: order
+                .iter()
+                .map(|&set| u16::try_from(levels[set]).unwrap_or(u16::MAX))
+                .collect(),
             loads: order.iter().map(|&set| loads[set]).collect(),
         }
     }
@@ -625,4 +631,3 @@ impl<'a, O> Search<'a, O> {
 fn feeder(node: usize) -> Feeder {
     Feeder::One(u32::try_from(node).expect("fewer than 2^32 ports and endpoints"))
 }
-

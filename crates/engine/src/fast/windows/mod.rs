@@ -153,7 +153,8 @@ impl Fast {
         self.running = Home::NONE;
         let pending = self.waiting.drain();
         let alarms = std::mem::take(&mut self.calendar);
-        self.emptied = Some(std::mem::replace(&mut self.waiting, Buckets::of_width(windows.length)));
+        self.emptied =
+            Some(std::mem::replace(&mut self.waiting, Buckets::of_width(windows.length)));
         self.windows = Some(Box::new(windows));
         for due in pending {
             let home = self.home(&due);
@@ -173,7 +174,10 @@ impl Fast {
         let mut before = std::mem::replace(&mut self.waiting, emptied);
         self.forwarding.set_homes(&model.labels, |_| Home::ALL);
         self.running = Home::ALL;
-        std::mem::take(&mut self.inboxes).into_iter().flatten().for_each(|due| self.waiting.push(due));
+        std::mem::take(&mut self.inboxes)
+            .into_iter()
+            .flatten()
+            .for_each(|due| self.waiting.push(due));
         for mut shard in windows.shards {
             before.exchange(&mut shard.waiting);
             before.drain().into_iter().for_each(|due| self.waiting.push(due));
@@ -304,7 +308,8 @@ impl Fast {
         let alarms_end = self.cut.min(end + lead);
         loop {
             let alarm_at = self.calendar.next_at();
-            let turns_end = if alarm_at < alarms_end { end.min(earlier(alarm_at, lead)) } else { end };
+            let turns_end =
+                if alarm_at < alarms_end { end.min(earlier(alarm_at, lead)) } else { end };
             if let Some(due) = self.waiting.pop_before(turns_end) {
                 if !model.goes_on(go_on) {
                     return false;
