@@ -148,10 +148,19 @@ class Scenario:
     def resolved(self) -> str:
         """Canonical JSON with every default filled in."""
 
-    def run(self, seed: int, *, digest: bool = False, kernel: str = "fast", cancel: Cancel | None = None) -> Run:
-        """One run. ``digest`` also computes ``records_sha256``; ``kernel`` is ``fast`` or ``reference``.
+    def run(
+        self,
+        seed: int,
+        *,
+        digest: bool = False,
+        kernel: str = "fast",
+        threads: int = 1,
+        cancel: Cancel | None = None,
+    ) -> Run:
+        """One run. ``digest`` also computes ``records_sha256``; results do not depend on ``threads``.
 
-        Raises :class:`Cancelled`. Releases the GIL.
+        ``kernel`` is ``fast`` or ``reference``, or ``calendar``, which is ``fast`` without windows. Raises
+        :class:`Cancelled`. Releases the GIL.
         """
 
 @final
@@ -264,7 +273,7 @@ class Dumbbell:
     and for no flows or no seconds.
     """
 
-    def __new__(cls, tcp: str, flows: int, seconds: int, kernel: str = "fast") -> Dumbbell: ...
+    def __new__(cls, tcp: str, flows: int, seconds: int, kernel: str = "fast", threads: int = 1) -> Dumbbell: ...
     def run(self) -> tuple[int, float, int]:
         """Run it once: packet-hops, utilisation of the bottleneck by data in the second half (0 to 1), events."""
 

@@ -125,7 +125,7 @@ def pairs(settings: Sequence[str]) -> dict[str, str]:
 def workers(jobs: int | None, dask: str | None = None) -> Jobs:
     """Where runs are made: in threads, or on a cluster, which is left when the command ends."""
     if dask is None:
-        from optcp.study.runner import processors
+        from optcp.processors import processors
 
         return jobs or processors()
     if jobs is not None:

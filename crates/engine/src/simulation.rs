@@ -36,7 +36,7 @@ pub enum Kernel {
 
 impl Kernel {
     /// Those that users choose from.
-    pub const ALL: [Kernel; 3] = [Kernel::Reference, Kernel::Fast, Kernel::Calendar];
+    pub const ALL: [Kernel; 2] = [Kernel::Reference, Kernel::Fast];
 
     /// Its name for users.
     #[must_use]

@@ -39,7 +39,7 @@ pub(crate) fn run_one(
 }
 
 #[pyfunction]
-#[pyo3(signature = (branches, seed, *, fork = true, digest = false, kernel = "fast", threads = 1, cancel = None))]
+#[pyo3(signature = (branches, seed, *, fork = true, digest = false, kernel = "fast", cancel = None))]
 pub(crate) fn run_branches(
     py: Python<'_>,
     branches: Vec<Py<Scenario>>,
@@ -47,18 +47,18 @@ pub(crate) fn run_branches(
     fork: bool,
     digest: bool,
     kernel: &str,
-    threads: usize,
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<Run>> {
     let scenarios: Vec<_> = branches.iter().map(|branch| &branch.get().0).collect();
-    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)?, threads };
+    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)?, threads: 1 };
     run(py, &scenarios, seed, options, cancel)
 }
 
 /// The kernel of that name.
 pub(crate) fn named_kernel(name: &str) -> PyResult<Kernel> {
     let of_name = |kernel: &Kernel| kernel.name() == name;
-    Kernel::ALL.into_iter().find(of_name).ok_or_else(|| {
+    // `optcp bench` compares with the calendar.
+    Kernel::ALL.into_iter().chain([Kernel::Calendar]).find(of_name).ok_or_else(|| {
         let names = Kernel::ALL.map(Kernel::name).join("` or `");
         PyValueError::new_err(format!("`{name}` is no kernel: it is `{names}`"))
     })

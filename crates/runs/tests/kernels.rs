@@ -86,12 +86,15 @@ impl Shelf for Germany {
     }
 }
 
-/// The run with the reference kernel, with the fast one, and with that where all departures, and where those of
-/// every second port, are events.
-fn with_all_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 4] {
+/// The run with the reference kernel; with the fast one; with that where all departures, and where those of every second
+/// port, are events; and in windows wherever there can be any, on one thread and on two.
+fn with_all_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 6] {
     let stepped = [u64::MAX, 0x5555_5555_5555_5555].map(Kernel::Stepped);
-    [Kernel::Reference, Kernel::Fast, stepped[0], stepped[1]].map(|kernel| {
-        let options = RunOptions { digest, kernel, ..RunOptions::default() };
+    let windows = Kernel::Windows { length: 27, stepped: 0 };
+    let one = [Kernel::Reference, Kernel::Fast, stepped[0], stepped[1], windows];
+    let [reference, fast, all, some, windowed] = one.map(|kernel| (kernel, 1));
+    [reference, fast, all, some, windowed, (windows, 2)].map(|(kernel, threads)| {
+        let options = RunOptions { digest, kernel, threads, ..RunOptions::default() };
         let runs = run_branches(&[world], seed, options, &Cancel::default());
         runs.expect("nobody cancels it").remove(0)
     })

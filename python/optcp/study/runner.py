@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 import threading
 import time
@@ -178,11 +177,6 @@ def _aligned(grid: Grid, group: tuple[int, ...], seeds: Sequence[int], size: int
         if place == len(seeds) or seeds[place] // size != seeds[start] // size:
             yield Block(grid, group, tuple(seeds[start:place]))
             start = place
-
-
-def processors() -> int:
-    """How many processors may be used: a container or a batch system may allow fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def directory(root: Path, grid: Grid) -> Path:

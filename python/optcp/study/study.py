@@ -146,9 +146,10 @@ class Study:
         Interrupted, RunFailed
             See :func:`optcp.study.runner.execute`.
         """
+        from optcp.processors import processors
         from optcp.study.done import Done
         from optcp.study.progress import on_terminal
-        from optcp.study.runner import processors, run_missing
+        from optcp.study.runner import run_missing
         from optcp.study.store import Store
 
         if executor is not None and jobs is not None:

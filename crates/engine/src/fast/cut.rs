@@ -23,7 +23,12 @@ const LATER: Duration = Duration::from_ms(100);
 impl Fast {
     /// Opens the stretch up to `bound`, or up to the instant at which forwarding is to be found anew: packets
     /// that had to wait for the last cut go on.
-    pub(super) fn resume<O: Observer>(&mut self, model: &mut Model<O>, bound: Time) {
+    pub(super) fn resume<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        threads: usize,
+        bound: Time,
+    ) {
         let began = self.cut;
         if self.stale || self.survey_at <= began {
             self.close_windows(model);
@@ -34,7 +39,7 @@ impl Fast {
         }
         self.cut = Time::ZERO;
         let until = bound.min(self.survey_at);
-        self.open_windows(model, began, until);
+        self.open_windows(model, threads, began, until);
         for shard in 0..self.shards() {
             self.enter(shard);
             let forwarding = &self.forwarding;

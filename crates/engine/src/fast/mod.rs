@@ -133,7 +133,7 @@ impl Fast {
     ) -> bool {
         loop {
             let began = self.cut;
-            self.resume(model, controls.next_at().min(limit));
+            self.resume(model, helpers.threads, controls.next_at().min(limit));
             let bound = self.cut;
             let through = match self.windows {
                 Some(_) => self.run_windows(model, helpers, began, go_on),

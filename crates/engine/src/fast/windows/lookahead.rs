@@ -26,6 +26,8 @@ const MOST: usize = Home::MOST;
 const LENGTHS: std::ops::RangeInclusive<u32> = 27..=32;
 /// So many packets pass a port of a shard in a window on average, or it is not worth it.
 const ENOUGH: u64 = 64;
+/// On one thread windows pay only where so many packets are under way that they do not lie in near memory: 8 MiB.
+const MANY: u128 = 1 << 18;
 /// Shares of ports are counted in such parts, of which bundles of up to sixteen take whole ones.
 const PARTS: u64 = 720_720;
 
@@ -56,6 +58,8 @@ pub(crate) enum NoWindows {
     Near,
     /// Too little happens in a window.
     Few,
+    /// All that waits lies in near memory, and there is one thread.
+    Small,
     /// The next control action, reading or stop is too near.
     Brief,
     /// Nobody wants any.
@@ -71,6 +75,7 @@ impl fmt::Display for NoWindows {
             NoWindows::Endless => "a circle without a queue",
             NoWindows::Near => "no delay between its parts",
             NoWindows::Few => "too few packets",
+            NoWindows::Small => "few packets under way, and one thread",
             NoWindows::Unwanted => "not wanted",
             NoWindows::Brief => "actions or readings too close to each other",
         })
@@ -179,12 +184,15 @@ impl<'a, O> Search<'a, O> {
     }
 
     /// The shards that are chosen: by default those with the shortest window in which enough happens.
-    pub(super) fn shards(&self, choice: Choice) -> Result<Shards, NoWindows> {
+    pub(super) fn shards(&self, choice: Choice, threads: usize) -> Result<Shards, NoWindows> {
         if let Choice::Always(length) = choice {
             let shards = self.shards_of(length);
             return if shards.phases.len() < 2 { Err(NoWindows::Near) } else { Ok(shards) };
         }
         let in_a_second: u64 = self.loads.iter().sum();
+        if threads == 1 && self.under_way() < MANY {
+            return Err(NoWindows::Small);
+        }
         let mut found = Err(NoWindows::Near);
         for length in LENGTHS {
             let shards = self.shards_of(length);
@@ -199,6 +207,15 @@ impl<'a, O> Search<'a, O> {
             }
         }
         found
+    }
+
+    /// How many packets are under way on links, as far as rates tell.
+    fn under_way(&self) -> u128 {
+        let on = |(port, load): (usize, &u64)| {
+            let delay = self.ports.get(PortId::at(port)).delay().as_ps();
+            u128::from(*load) * u128::from(delay) / 1_000_000_000_000
+        };
+        self.loads.iter().enumerate().map(on).sum()
     }
 
     fn port_label(&self, label: Label) -> (Entry, Label) {

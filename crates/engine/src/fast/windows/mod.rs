@@ -120,7 +120,13 @@ impl Fast {
     }
 
     /// Opens windows for the stretch from `began` to `until`, if the world has any.
-    pub(super) fn open_windows<O>(&mut self, model: &Model<O>, began: Time, until: Time) {
+    pub(super) fn open_windows<O>(
+        &mut self,
+        model: &Model<O>,
+        threads: usize,
+        began: Time,
+        until: Time,
+    ) {
         let Some(ways) = &self.ways else { return };
         if self.choice == Choice::Never {
             self.no_windows = NoWindows::Unwanted;
@@ -130,7 +136,7 @@ impl Fast {
             self.no_windows = NoWindows::Brief;
             return;
         }
-        let found = self.find_windows(model, ways);
+        let found = self.find_windows(model, threads, ways);
         self.ways = None;
         match found {
             Ok(shards) => self.scatter(model, shards),
@@ -138,10 +144,16 @@ impl Fast {
         }
     }
 
-    fn find_windows<O>(&self, model: &Model<O>, ways: &Ways) -> Result<Shards, NoWindows> {
+    fn find_windows<O>(
+        &self,
+        model: &Model<O>,
+        threads: usize,
+        ways: &Ways,
+    ) -> Result<Shards, NoWindows> {
         let mut pending = Vec::new();
         self.waiting.for_each(|due| pending.push(due));
-        Search::new(model, &self.forwarding, ways, &self.ports, &pending)?.shards(self.choice)
+        Search::new(model, &self.forwarding, ways, &self.ports, &pending)?
+            .shards(self.choice, threads)
     }
 
     /// Gives what waits to the shards.

@@ -27,7 +27,7 @@ const ENOUGH: u128 = 50_000;
 #[derive(Debug)]
 pub(crate) struct Helpers<O> {
     /// How many threads there are at most.
-    threads: usize,
+    pub(in crate::fast) threads: usize,
     helpers: Vec<Helper<O>>,
 }
 
