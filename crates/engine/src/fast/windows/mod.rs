@@ -132,6 +132,12 @@ impl Fast {
             self.no_windows = NoWindows::Unwanted;
             return;
         }
+        // A world that had none when it was first looked at is not looked at again, whatever control actions change.
+        if self.opened == 0 && self.no_windows != NoWindows::Brief && self.choice == Choice::Chosen
+        {
+            self.ways = None;
+            return;
+        }
         if self.choice == Choice::Chosen && until.saturating_since(began) < BRIEF {
             self.no_windows = NoWindows::Brief;
             return;
