@@ -1,4 +1,4 @@
-"""How fast the simulator is: packet-hops a CPU second of a dumbbell and of other worlds, a core of burst switches.
+"""How fast the simulator is: a dumbbell and other worlds, windows and threads in one run, a core of burst switches.
 
 A packet-hop is one transmission of a data packet or an ACK over one link; the workload defines their number,
 whatever the kernel executes for it. Rows of one size are measured in turn, so that what else the machine does meets
@@ -8,6 +8,7 @@ them alike; their ratio is taken turn by turn. Every run has a process of its ow
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -16,17 +17,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optcp.benchworlds import WORLDS
+from optcp import stats
+from optcp.benchworlds import IN_ONE_RUN, WORLDS
 from optcp.shipped import scenarios
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 #: Flows and simulated seconds.
 SIZES = ((10, 50), (100, 10), (1000, 10))
 
 #: What TCP the flows have, and the kernel unless it is the fast one; the others are compared with the first.
 ROWS = ("newreno", "newreno, reference kernel", "sack", "linux-6", "bbr")
+
+#: How a world has its run, by kernel and threads; the others are compared with the first.
+WAYS = {"calendar": ("calendar", 1), "windows": ("fast", 1), "two threads": ("fast", 2)}
 
 _PEAK = """
 import json, pathlib, re, sys, time
@@ -82,6 +87,21 @@ run = scenario.run(1)
 end = time.process_time()
 print(json.dumps({"hops": run.counts["packet_hops"], "events": run.counts["events"], "dropped": run.counts["dropped"],
                   "cpu_s": end - start, "memory_mb": (peak_kb() - before_kb) / 1024}))
+"""
+)
+
+#: The run of a scenario file with seed 1, or of the dumbbell where there is none.
+_WAY_CHILD = (
+    _PEAK
+    + """
+how = {"kernel": sys.argv[1], "threads": int(sys.argv[2])}
+file, settings = sys.argv[3], json.loads(sys.argv[4])
+scenario = _core.Scenario.load(file, list(settings.items())) if file else None
+before_kb = peak_kb()
+wall, cpu = time.perf_counter(), time.process_time()
+hops = scenario.run(1, **how).counts["packet_hops"] if scenario else _core.Dumbbell(**settings, **how).run()[0]
+print(json.dumps({"hops": hops, "wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu,
+                  "memory_mb": (peak_kb() - before_kb) / 1024}))
 """
 )
 
@@ -157,6 +177,50 @@ class World:
 
 
 @dataclass(frozen=True)
+class Way:
+    """A world with one of ``WAYS``; medians over the repetitions.
+
+    Attributes
+    ----------
+    ns_per_hop
+        Nanoseconds of wall time of the run with its set-up, the file already read, by packet-hops.
+    cpu_s
+        CPU seconds of that, of all threads.
+    memory_mb
+        What the run adds to the peak memory of its process, MiB; 0 where the system does not tell.
+    relative
+        The first way's wall time by this one's in the same turn: above 1 this one is faster.
+    relative_ci95
+        95 % interval of the geometric mean of these quotients; None with one repetition.
+    """
+
+    ns_per_hop: float
+    cpu_s: float
+    memory_mb: float
+    relative: float
+    relative_ci95: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class InOneRun:
+    """A world with the calendar, in windows, and on two threads.
+
+    Attributes
+    ----------
+    name
+        Which world.
+    packet_hops
+        Transmissions of packets by ports, the same with all.
+    ways
+        What was measured, by the names of ``WAYS``.
+    """
+
+    name: str
+    packet_hops: int
+    ways: dict[str, Way]
+
+
+@dataclass(frozen=True)
 class Core:
     """The scenario ``burst-core``: 14 nodes, 8 wavelengths a fibre, load 0.5; medians over the repetitions.
 
@@ -217,6 +281,55 @@ def _world(name: str, turns: list[dict[str, float]]) -> World:
     hops, events, dropped = (int(turns[0][count]) for count in ("hops", "events", "dropped"))
     cpu_s, memory_mb = (statistics.median(turn[name] for turn in turns) for name in ("cpu_s", "memory_mb"))
     return World(name, hops, dropped, hops / cpu_s, cpu_s, memory_mb, events / hops)
+
+
+def measure_in_one_run(
+    repeat: int, worlds: Mapping[str, tuple[Callable[[], str] | None, Mapping[str, str | int]]] = IN_ONE_RUN
+) -> list[InOneRun]:
+    """Run each world ``repeat`` times with the calendar, in windows, and on two threads, in turn.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If a run fails.
+    RuntimeError
+        If the numbers of packet-hops differ.
+    """
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (write, settings) in worlds.items():
+            what = ["", json.dumps(settings)]
+            if write is not None:
+                file = Path(folder) / "world.toml"
+                file.write_text(write(), encoding="utf-8")
+                what[0] = str(file)
+            turns = [
+                {
+                    way: _child([sys.executable, "-c", _WAY_CHILD, kernel, str(threads), *what])
+                    for way, (kernel, threads) in WAYS.items()
+                }
+                for _ in range(repeat)
+            ]
+            rows.append(_in_one_run(name, turns))
+    return rows
+
+
+def _in_one_run(name: str, turns: list[dict[str, dict[str, float]]]) -> InOneRun:
+    first = next(iter(WAYS))
+    hops = int(turns[0][first]["hops"])
+    if any(found["hops"] != hops for turn in turns for found in turn.values()):
+        raise RuntimeError(f"{name}: packet-hops depend on windows or threads: {turns}")
+
+    def way(one: str) -> Way:
+        wall_s, cpu_s, memory_mb = (
+            statistics.median(turn[one][key] for turn in turns) for key in ("wall_s", "cpu_s", "memory_mb")
+        )
+        relative = [turn[first]["wall_s"] / turn[one]["wall_s"] for turn in turns]
+        ends = stats.mean([math.log(quotient) for quotient in relative])
+        ci95 = (math.exp(ends.low), math.exp(ends.high)) if len(turns) > 1 else None
+        return Way(wall_s / hops * 1e9, cpu_s, memory_mb, statistics.median(relative), ci95)
+
+    return InOneRun(name, hops, {one: way(one) for one in WAYS})
 
 
 def measure(tcps: Sequence[str], flows: int, seconds: int, repeat: int) -> list[Row]:

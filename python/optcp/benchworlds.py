@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from optcp import _core
+from optcp.shipped import scenarios
 from optcp.topologies import find
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 CUBIC, BBR = 40, 10
 #: Ports of a switch of the fat-tree.
 K = 8
+#: Routers and flows of the ring with chords.
+ROUTERS, FLOWS = 50, 500
 #: Every queue discipline, drop-tail first.
 QUEUES = [entry["name"] for entry in _core.catalogue() if entry["family"] == "queues"]
 
@@ -63,6 +66,44 @@ update = "uniform(0 s, 100 ms)"
 link = ["Frankfurt", "Fulda"]
 at = "2 s"
 """
+
+
+def ring() -> str:
+    """A ring of routers with chords, links of 1 to 5 ms, and NewReno between random pairs of routers."""
+    names = [f"R{router}" for router in range(ROUTERS)]
+    pairs = [(a, (a + 1) % ROUTERS) for a in range(ROUTERS)] + [(a, (a + 7) % ROUTERS) for a in range(0, ROUTERS, 2)]
+    links = "".join(
+        f'\n[[links]]\nchain = ["R{a}", "R{b}"]\nrate = "1 Gbps"\n'
+        f'delay = "{1 + _number(f"delay {a} {b}") % 5} ms"\nqueue = "500 packets"\n'
+        for a, b in pairs
+    )
+    flows = "".join(
+        f'\n[[flows]]\ngroup = "flow{flow}"\nfrom = "{source}"\nto = "{target}"\npath = "shortest"\n'
+        'tcp = "newreno"\nstart = "uniform(0 s, 500 ms)"\n'
+        for flow in range(FLOWS)
+        for source, target in [_two(names, f"ring pair {flow}")]
+    )
+    return f"""
+title = "Mesh of {ROUTERS} routers"
+stop = "4 s"
+
+[tcp.newreno]
+profile = "rfc"
+mss = "1448 B"
+header = "52 B"
+ack_size = "52 B"
+initial_window = 10
+initial_ssthresh = "64 segments"
+min_rto = "250 ms"
+
+[[nodes]]
+names = {json.dumps(names)}
+{links}{flows}"""
+
+
+def lbas() -> str:
+    """The bundle of the LBAS paper."""
+    return scenarios()["lbas"].read_text(encoding="utf-8")
 
 
 def short_flows(load: float) -> str:
@@ -246,4 +287,17 @@ WORLDS: dict[str, Callable[[], str]] = {
     "fat-tree": fat_tree,
     **{f"bottleneck, {kind}": functools.partial(bottleneck, kind) for kind in QUEUES},
     **{f"10 queues, {kind}": functools.partial(queues, kind) for kind in ("drop-tail", "red", "codel", "fq-codel")},
+}
+
+_COUNTED = {"parameters.warm_up": "1 s", "parameters.batch": "1 s"}
+
+#: What is run with windows and threads: who writes the file, and its settings; without a file, those of the dumbbell.
+IN_ONE_RUN: dict[str, tuple[Callable[[], str] | None, dict[str, str | int]]] = {
+    f"mesh of {ROUTERS} routers": (ring, {}),
+    "bundle of ten, 1 ms": (
+        lbas,
+        {"stop": "3 s", "parameters.bundling_degree": "10", "parameters.lightpath_delay": "1 ms", **_COUNTED},
+    ),
+    "bundle of two, as in the paper": (lbas, {"stop": "4 s", **_COUNTED}),
+    "dumbbell": (None, {"tcp": "newreno", "flows": 1000, "seconds": 10}),
 }

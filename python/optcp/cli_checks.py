@@ -99,8 +99,8 @@ def evidence(
 @click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
 def bench(repeat: int) -> None:
     """Measure the speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a mesh, a fat-tree and other worlds."""
-    from optcp.bench import ROWS, SIZES, measure, measure_core, measure_worlds
-    from optcp.benchworlds import WORLDS
+    from optcp.bench import ROWS, SIZES, WAYS, measure, measure_core, measure_in_one_run, measure_worlds
+    from optcp.benchworlds import IN_ONE_RUN, WORLDS
     from optcp.tables import show_bench
 
     tables, notes = console(), console(stderr=True)
@@ -110,8 +110,10 @@ def bench(repeat: int) -> None:
         rows += measure(ROWS, flows, seconds, repeat)
     notes.print(f"{'; '.join(WORLDS)}, {repeat} times ...")
     worlds = measure_worlds(repeat)
+    notes.print(f"{'; '.join(IN_ONE_RUN)}, {repeat} times with each of {'; '.join(WAYS)} ...")
+    in_one_run = measure_in_one_run(repeat)
     notes.print(f"a core of burst switches (scenario burst-core), {repeat} times ...")
-    show_bench(tables, rows, worlds, measure_core(repeat))
+    show_bench(tables, rows, worlds, in_one_run, measure_core(repeat))
 
 
 VERBS = (conformance, packetdrill, evidence, bench)

@@ -200,8 +200,14 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
     return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
 
 
-def show_bench(console: Console, rows: Sequence[bench.Row], worlds: Sequence[bench.World], core: bench.Core) -> None:
-    """Print the speed of each size and TCP of the workload, of other worlds, and of the core of burst switches."""
+def show_bench(
+    console: Console,
+    rows: Sequence[bench.Row],
+    worlds: Sequence[bench.World],
+    in_one_run: Sequence[bench.InOneRun],
+    core: bench.Core,
+) -> None:
+    """Print the speed of each size and TCP of the workload, of other worlds, of threads, and of the core of bursts."""
     table = Table(box=None, pad_edge=False, collapse_padding=True)
     table.add_column("TCP")
     heads = [
@@ -248,6 +254,7 @@ def show_bench(console: Console, rows: Sequence[bench.Row], worlds: Sequence[ben
             f"{world.events_per_hop:.2f}",
         )
     show_table(console, table)
+    show_table(console, _in_one_run(in_one_run))
     packets, requests = core.packets / 1e6, core.requests / 1e6
     console.print(
         f"core of burst switches, 14 nodes, 8 wavelengths, load 0.5: {core.cpu_s:.2f} s, {core.memory_mb:.1f} MiB; "
@@ -255,6 +262,30 @@ def show_bench(console: Console, rows: Sequence[bench.Row], worlds: Sequence[ben
         f"{requests / core.cpu_s:.3f} M / CPU s, {core.lost / core.requests:.1%} in vain",
         soft_wrap=True,
     )
+
+
+def _in_one_run(worlds: Sequence[bench.InOneRun]) -> Table:
+    first, *others = worlds[0].ways
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    table.add_column("in one run")
+    heads = ["M hops", *(f"{way}\nns / hop" for way in worlds[0].ways), *(f"{first}\n/ {way}" for way in others)]
+    for head in (*heads, f"{others[-1]}\nCPU", *(f"{way}\nmemory" for way in worlds[0].ways)):
+        table.add_column(head, justify="right", no_wrap=True)
+    for world in worlds:
+        ways = world.ways.values()
+        quotients = [
+            Text(bounds((way.relative, *way.relative_ci95)) if way.relative_ci95 else number(way.relative))
+            for way in (world.ways[other] for other in others)
+        ]
+        table.add_row(
+            world.name,
+            f"{world.packet_hops / 1e6:.2f}",
+            *(f"{way.ns_per_hop:.1f}" for way in ways),
+            *quotients,
+            f"{world.ways[others[-1]].cpu_s:.2f} s",
+            *(f"{way.memory_mb:.1f} MiB" for way in ways),
+        )
+    return table
 
 
 def show_backups(console: Console, backups: Iterable[dict[str, Any]]) -> None:

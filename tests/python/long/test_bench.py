@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from optcp.bench import measure, measure_core
+from optcp.bench import _in_one_run, measure, measure_core, measure_in_one_run
+from optcp.benchworlds import IN_ONE_RUN
 
 ROOT = Path(__file__).parents[3]
 BASELINE = Path(__file__).with_name("instructions.toml")
@@ -36,6 +37,26 @@ def test_the_core_has_the_load_that_it_is_named_after():
     # Up to 40 packets a burst, which asks for 440 / 182 fibres if nothing is lost.
     assert core.packets / 40 < core.requests < core.packets / 40 * 440 / 182 * 1.1
     assert 0 < core.lost < core.requests / 10
+
+
+def test_worlds_in_one_run_are_compared_turn_by_turn():
+    ring, *_ = IN_ONE_RUN.values()
+    small = {"ring": (ring[0], {"stop": "600 ms"}), "dumbbell": (None, {"tcp": "newreno", "flows": 10, "seconds": 1})}
+    for world in measure_in_one_run(2, small):
+        assert world.packet_hops > 10_000
+        assert list(world.ways) == ["calendar", "windows", "two threads"]
+        assert (world.ways["calendar"].relative, world.ways["calendar"].relative_ci95) == (1, (1, 1))
+        for way in world.ways.values():
+            low, high = way.relative_ci95
+            assert low <= way.relative <= high
+    [once] = measure_in_one_run(1, {"dumbbell": small["dumbbell"]})
+    assert once.ways["windows"].relative_ci95 is None
+
+
+def test_other_packet_hops_in_windows_are_an_error():
+    turn = {way: {"hops": hops} for way, hops in (("calendar", 2), ("windows", 2), ("two threads", 3))}
+    with pytest.raises(RuntimeError, match="ring: packet-hops depend on windows or threads"):
+        _in_one_run("ring", [turn])
 
 
 @pytest.mark.parametrize(
