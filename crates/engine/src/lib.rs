@@ -12,6 +12,7 @@ mod datagrams;
 mod departures;
 mod fast;
 mod flow;
+mod helpers;
 mod kept;
 mod model;
 pub mod observe;

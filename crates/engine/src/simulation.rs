@@ -6,7 +6,8 @@ use optcp_tcp::Sender;
 use optcp_units::{Duration, Time};
 
 use crate::controls::Controls;
-use crate::fast::{Choice, Fast, Helpers};
+use crate::fast::{Choice, Fast};
+use crate::helpers::Helpers;
 use crate::model::Model;
 use crate::observe::{Counters, Observer};
 use crate::reference::Reference;
@@ -63,7 +64,7 @@ pub struct Simulation<O> {
     model: Model<O>,
     controls: Controls,
     driver: Driver,
-    helpers: Helpers<O>,
+    helpers: Helpers<(Fast, Model<O>)>,
     now: Time,
     stop: Time,
 }

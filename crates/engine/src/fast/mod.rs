@@ -30,6 +30,7 @@ use optcp_units::{Bytes, Duration, Time};
 use crate::Blueprint;
 use crate::alarms::Alarms;
 use crate::controls::Controls;
+use crate::helpers::Helpers;
 use crate::model::Model;
 use crate::observe::Observer;
 use crate::stepping::Stepping;
@@ -39,7 +40,7 @@ use eager::Ways;
 use forwarding::{Forwarding, Home};
 use port::{Ports, Wants};
 use windows::Windows;
-pub(crate) use windows::{Choice, Helpers, NoWindows};
+pub(crate) use windows::{Choice, NoWindows};
 
 /// Entries are rarely put in further ahead than this.
 const FARTHEST: Duration = Duration::from_secs(2);
@@ -127,7 +128,7 @@ impl Fast {
         &mut self,
         model: &mut Model<O>,
         controls: &mut Controls,
-        helpers: &mut Helpers<O>,
+        helpers: &mut Helpers<(Fast, Model<O>)>,
         limit: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {

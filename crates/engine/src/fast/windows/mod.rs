@@ -29,7 +29,6 @@ use crate::timers::Alarm;
 use lookahead::{Search, Shards, end};
 
 pub(crate) use lookahead::{Choice, NoWindows};
-pub(crate) use threads::Helpers;
 
 /// Windows are not looked for where the world stands still sooner than so long.
 const BRIEF: Duration = Duration::from_ms(10);

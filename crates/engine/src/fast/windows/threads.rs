@@ -16,41 +16,16 @@ use super::{Choice, Shard, Windows};
 use crate::counts::Counts;
 use crate::fast::Fast;
 use crate::fast::forwarding::Home;
-use crate::kept::{Kept, STRIPES};
+use crate::helpers::Helpers;
+use crate::kept::Kept;
 use crate::model::Model;
 use crate::observe::Observer;
 
 /// A stretch in which fewer packets pass ports is no work for several threads.
 const ENOUGH: u128 = 50_000;
 
-/// What the threads of a run have beside the first one, which has the run itself.
-#[derive(Debug)]
-pub(crate) struct Helpers<O> {
-    /// How many threads there are at most.
-    pub(in crate::fast) threads: usize,
-    helpers: Vec<Helper<O>>,
-}
-
 /// A thread's kernel and model.
-#[derive(Debug)]
-struct Helper<O> {
-    fast: Fast,
-    model: Model<O>,
-}
-
-// What helpers have between stretches is of no meaning.
-impl<O> Clone for Helpers<O> {
-    fn clone(&self) -> Self {
-        Helpers::new(self.threads)
-    }
-}
-
-impl<O> Helpers<O> {
-    /// For a run on so many threads.
-    pub(crate) fn new(threads: usize) -> Self {
-        Helpers { threads: threads.clamp(1, STRIPES), helpers: Vec::new() }
-    }
-}
+type Helper<O> = (Fast, Model<O>);
 
 /// Which thread has which shards.
 #[derive(Clone, Debug)]
@@ -93,7 +68,7 @@ impl Fast {
     pub(in crate::fast) fn run_windows<O: Observer>(
         &mut self,
         model: &mut Model<O>,
-        helpers: &mut Helpers<O>,
+        helpers: &mut Helpers<Helper<O>>,
         began: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
@@ -104,13 +79,13 @@ impl Fast {
         let Some(windows) = &self.windows else { return true };
         let shares = Shares::new(windows, threads);
         self.prepare(model, helpers, threads);
-        let others = &mut helpers.helpers[..threads - 1];
+        let others = &mut helpers.each[..threads - 1];
         let mut kept = std::mem::take(&mut model.kept).share(threads).into_iter();
         model.kept = kept.next().unwrap_or_default();
         for ((thread, helper), kept) in (1..).zip(&mut *others).zip(kept) {
-            helper.fast.cut = self.cut;
-            helper.model.kept = kept;
-            helper.model.counts = Counts::default();
+            helper.0.cut = self.cut;
+            helper.1.kept = kept;
+            helper.1.counts = Counts::default();
             self.hand_over(model, helper, &shares, thread);
         }
         let free = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -119,15 +94,15 @@ impl Fast {
         let through = std::thread::scope(|scope| {
             for (thread, helper) in (1..).zip(&mut *others) {
                 let (crew, shares) = (&crew, &shares);
-                let Helper { fast, model } = helper;
+                let (fast, model) = helper;
                 scope.spawn(move || fast.run_shares(model, crew, shares, thread, began, None));
             }
             self.run_shares(model, &crew, &shares, 0, began, Some(go_on))
         });
         for (thread, helper) in (1..).zip(others) {
             self.hand_over(model, helper, &shares, thread);
-            model.counts.add(&helper.model.counts);
-            helper.model.kept = Kept::default();
+            model.counts.add(&helper.1.counts);
+            helper.1.kept = Kept::default();
             model.observer.absorb(&mut crew.notes(thread));
         }
         (0..self.inboxes.len()).for_each(|shard| crew.collect(shard, &mut self.inboxes[shard]));
@@ -146,20 +121,25 @@ impl Fast {
     }
 
     /// Makes helpers as far as they are missing, for the windows that there are now.
-    fn prepare<O: Observer>(&mut self, model: &Model<O>, helpers: &mut Helpers<O>, threads: usize) {
+    fn prepare<O: Observer>(
+        &mut self,
+        model: &Model<O>,
+        helpers: &mut Helpers<Helper<O>>,
+        threads: usize,
+    ) {
         let Some(windows) = &self.windows else { return };
-        let helpers = &mut helpers.helpers;
+        let helpers = &mut helpers.each;
         while helpers.len() < threads - 1 {
-            helpers.push(Helper { fast: self.helper(), model: model.helper() });
+            helpers.push((self.helper(), model.helper()));
         }
         for helper in helpers {
-            let opened = helper.fast.windows.as_ref().map(|windows| windows.number);
+            let opened = helper.0.windows.as_ref().map(|windows| windows.number);
             if opened != Some(windows.number) {
-                helper.model.forward_like(model);
-                helper.fast.forwarding = self.forwarding.clone();
-                helper.fast.waiting = Buckets::of_width(windows.length);
-                helper.fast.inboxes = vec![Vec::new(); windows.shards.len()];
-                helper.fast.windows = Some(Box::new(windows.without_shards()));
+                helper.1.forward_like(model);
+                helper.0.forwarding = self.forwarding.clone();
+                helper.0.waiting = Buckets::of_width(windows.length);
+                helper.0.inboxes = vec![Vec::new(); windows.shards.len()];
+                helper.0.windows = Some(Box::new(windows.without_shards()));
             }
         }
     }
@@ -194,18 +174,18 @@ impl Fast {
         shares: &Shares,
         thread: usize,
     ) {
-        let (Some(ours), Some(theirs)) = (&mut self.windows, &mut helper.fast.windows) else {
+        let (Some(ours), Some(theirs)) = (&mut self.windows, &mut helper.0.windows) else {
             return;
         };
         let is_theirs = |shard: u16| shares.thread_of[usize::from(shard)] == thread;
         let ports = self.ports.len();
         for (node, _) in ours.of.iter().enumerate().filter(|(_, shard)| is_theirs(**shard)) {
             match node.checked_sub(ports) {
-                None => self.ports.exchange(&mut helper.fast.ports, PortId::at(node)),
-                Some(end) => model.exchange_end(&mut helper.model, end / 2, end % 2 == 1),
+                None => self.ports.exchange(&mut helper.0.ports, PortId::at(node)),
+                Some(end) => model.exchange_end(&mut helper.1, end / 2, end % 2 == 1),
             }
         }
-        for (bundle, other) in model.bundles.iter_mut().zip(&mut helper.model.bundles) {
+        for (bundle, other) in model.bundles.iter_mut().zip(&mut helper.1.bundles) {
             if is_theirs(ours.of[bundle.members()[0].index()]) {
                 std::mem::swap(bundle, other);
             }
@@ -213,7 +193,7 @@ impl Fast {
         for (shard, of) in shares.thread_of.iter().enumerate() {
             if *of == thread {
                 std::mem::swap(&mut ours.shards[shard], &mut theirs.shards[shard]);
-                std::mem::swap(&mut self.inboxes[shard], &mut helper.fast.inboxes[shard]);
+                std::mem::swap(&mut self.inboxes[shard], &mut helper.0.inboxes[shard]);
             }
         }
     }
