@@ -221,10 +221,8 @@ impl Fast {
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
-        let mut waiting = 0;
-        self.for_each_waiting(|_| waiting += 1);
         let queued: usize = self.ports.stepped().map(|(_, port)| port.queue_length()).sum();
-        waiting + queued as u64
+        (self.waiting_in_all() + queued) as u64
     }
 
     /// See [`crate::Simulation::continue_as`].

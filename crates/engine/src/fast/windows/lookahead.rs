@@ -5,9 +5,6 @@
 //! they wait for their next turn, over a delay that is known. Sets that are closer than a window in a circle are one
 //! *shard*; of those that are closer in one direction alone, the one that comes first has its turn first.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use optcp_des::Due;
 use optcp_net::{Hop, Label, Packet, PortId};
 use optcp_units::Duration;
@@ -20,6 +17,8 @@ use crate::fast::forwarding::{Ahead, Entry, Forwarding, Home};
 use crate::fast::port::Ports;
 use crate::model::Model;
 
+use super::choice::{Choice, NoWindows};
+
 /// So many shards at most.
 const MOST: usize = Home::MOST;
 /// Windows are 2^n ps long, 0.13 to 4.3 ms; the shortest is taken in which enough happens.
@@ -30,57 +29,6 @@ const ENOUGH: u64 = 64;
 const MANY: u128 = 1 << 18;
 /// Shares of ports are counted in such parts, of which bundles of up to sixteen take whole ones.
 const PARTS: u64 = 720_720;
-
-/// Whether there are windows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Choice {
-    /// Where they pay.
-    #[default]
-    Chosen,
-    /// Nowhere.
-    Never,
-    /// Of 2^n ps wherever they can be, n being at least 6.
-    Always(u32),
-}
-
-/// Why a world has no windows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoWindows {
-    /// Gates and bridges see the order of packets that come by different ways.
-    Special,
-    /// Bursts share the wavelengths of a core.
-    Bursts,
-    /// Schedules and queues of several ways concern many ports at one instant.
-    Planned,
-    /// A way that leads in a circle without a turn.
-    Endless,
-    /// Everything can reach everything within the shortest window.
-    Near,
-    /// Too little happens in a window.
-    Few,
-    /// All that waits lies in near memory, and there is one thread.
-    Small,
-    /// The next control action, reading or stop is too near.
-    Brief,
-    /// Nobody wants any.
-    Unwanted,
-}
-
-impl fmt::Display for NoWindows {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NoWindows::Special => "gates or bridges",
-            NoWindows::Bursts => "bursts",
-            NoWindows::Planned => "schedules, or queues of several ways",
-            NoWindows::Endless => "a circle without a queue",
-            NoWindows::Near => "no delay between its parts",
-            NoWindows::Few => "too few packets",
-            NoWindows::Small => "few packets under way, and one thread",
-            NoWindows::Unwanted => "not wanted",
-            NoWindows::Brief => "actions or readings too close to each other",
-        })
-    }
-}
 
 /// The shards of a world, in the order in which they have their turns in a window.
 #[derive(Clone, Debug)]
@@ -218,28 +166,23 @@ impl<'a, O> Search<'a, O> {
         self.loads.iter().enumerate().map(on).sum()
     }
 
-    fn port_label(&self, label: Label) -> (Entry, Label) {
-        let entry = self.forwarding.at(label);
-        (entry, Label(entry.next()))
-    }
-
     /// The ports into one of which a packet under `label` goes, and the label behind; nothing where it goes into none.
     fn leads_into(&self, label: Label) -> (Vec<usize>, Label) {
-        let (entry, next) = self.port_label(label);
+        let entry = self.forwarding.at(label);
         match entry.port() {
             Entry::BUNDLE => {
                 let entrance = self.model.labels.entrance(entry.next());
                 let members = self.model.bundles[entrance.bundle as usize].members();
                 (members.iter().map(|port| port.index()).collect(), entrance.next)
             }
-            port if entry.is_port() => (vec![port.index()], next),
+            port if entry.is_port() => (vec![port.index()], Label(entry.next())),
             _ => (Vec::new(), label),
         }
     }
 
     /// The labels at the same node under one of which a packet is handled.
     fn handled(&self, label: Label) -> Vec<Label> {
-        let (entry, _) = self.port_label(label);
+        let entry = self.forwarding.at(label);
         if entry.port() != Entry::SPREAD {
             return vec![label];
         }
@@ -251,15 +194,16 @@ impl<'a, O> Search<'a, O> {
     fn join_labels(&mut self) -> Result<(), NoWindows> {
         for index in (0..self.ways.reached.len()).filter(|&index| self.ways.reached[index]) {
             let label = Label(u32::try_from(index).expect("fewer than 2^32 labels"));
-            let (entry, _) = self.port_label(label);
+            let entry = self.forwarding.at(label);
             if entry.port() == Entry::SPECIAL && !self.discards(label) {
                 return Err(NoWindows::Special);
             }
             if entry.port() == Entry::SPREAD {
                 // Whichever it is, a packet waits for its turn with the others.
+                let handled = self.handled(label);
                 let ports: Vec<usize> =
-                    self.handled(label).iter().flat_map(|&one| self.leads_into(one).0).collect();
-                if ports.is_empty() || self.handled(label).iter().any(|&one| self.delivers(one)) {
+                    handled.iter().flat_map(|&one| self.leads_into(one).0).collect();
+                if ports.is_empty() || handled.iter().any(|&one| self.delivers(one)) {
                     return Err(NoWindows::Special);
                 }
                 self.join(&ports);
@@ -289,7 +233,7 @@ impl<'a, O> Search<'a, O> {
     }
 
     fn delivers(&self, label: Label) -> bool {
-        self.port_label(label).0.port() == Entry::DELIVER
+        self.forwarding.at(label).port() == Entry::DELIVER
     }
 
     fn discards(&self, mut label: Label) -> bool {
@@ -384,17 +328,16 @@ impl<'a, O> Search<'a, O> {
             let bits = self.ports.get(PortId::at(port)).rate().bps();
             u128::from(bits) * u128::from(PARTS) / u128::from(shares[port].max(1))
         };
-        let mut rates: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut rates = vec![0_u64; flows];
         for ((flow, _), way) in datas() {
             let bits = way.iter().flatten().map(|&port| rate_of(port)).min().unwrap_or(0);
             let size =
                 (self.model.receivers.get(*flow)).map_or(1500, |end| end.segment_size().count());
-            rates.insert(*flow, u64::try_from(bits / (8 * u128::from(size))).unwrap_or(u64::MAX));
+            rates[*flow] = u64::try_from(bits / (8 * u128::from(size))).unwrap_or(u64::MAX);
         }
         for ((flow, _), way) in &ways {
-            let rate = rates.get(flow).copied().unwrap_or(0);
             for hop in way {
-                hop.iter().for_each(|&port| self.loads[port] += rate / hop.len() as u64);
+                hop.iter().for_each(|&port| self.loads[port] += rates[*flow] / hop.len() as u64);
             }
         }
     }
@@ -433,7 +376,7 @@ impl<'a, O> Search<'a, O> {
 
     /// The label that a packet with this key is handled under.
     fn spread(&self, label: Label, key: u64) -> Label {
-        let (entry, _) = self.port_label(label);
+        let entry = self.forwarding.at(label);
         if entry.port() != Entry::SPREAD {
             return label;
         }
@@ -478,7 +421,7 @@ impl<'a, O> Search<'a, O> {
             let alone = self.sends_under(flow, receives).is_some_and(|label| {
                 let node = end(self.ports.len(), flow, receives);
                 let feeds = |port: &usize| self.ways.feeds[*port] == feeder(node);
-                self.port_label(label).0.is_port() && self.leads_into(label).0.iter().all(feeds)
+                self.forwarding.at(label).is_port() && self.leads_into(label).0.iter().all(feeds)
             });
             return Ok(if alone { UNKNOWN } else { 0 });
         }

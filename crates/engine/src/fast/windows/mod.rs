@@ -11,6 +11,7 @@
 //! it sends. So its alarms go off earlier than they are due, by its shard's lead, and what it sends then does not come
 //! too late for a shard whose window is over.
 
+mod choice;
 mod crew;
 mod lookahead;
 mod threads;
@@ -28,7 +29,7 @@ use crate::timers::Alarm;
 
 use lookahead::{Search, Shards, end};
 
-pub(crate) use lookahead::{Choice, NoWindows};
+pub(crate) use choice::{Choice, NoWindows};
 
 /// Windows are not looked for where the world stands still sooner than so long.
 const BRIEF: Duration = Duration::from_ms(10);
@@ -129,6 +130,7 @@ impl Fast {
         let Some(ways) = &self.ways else { return };
         if self.choice == Choice::Never {
             self.no_windows = NoWindows::Unwanted;
+            self.ways = None;
             return;
         }
         // A world that had none when it was first looked at is not looked at again, whatever control actions change.
@@ -255,6 +257,13 @@ impl Fast {
         self.waiting.exchange(&mut shard.waiting);
         std::mem::swap(&mut self.calendar, &mut shard.calendar);
         self.running = Home::NONE;
+    }
+
+    /// How many packets wait.
+    pub(super) fn waiting_in_all(&self) -> usize {
+        let shards = self.windows.iter().flat_map(|windows| &windows.shards);
+        let come: usize = self.inboxes.iter().map(Vec::len).sum();
+        self.waiting.len() + shards.map(|shard| shard.waiting.len()).sum::<usize>() + come
     }
 
     /// Calls `look` for every packet that waits, in no particular order.
