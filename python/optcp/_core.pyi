@@ -192,6 +192,10 @@ class Run:
         """Dropped packets by reason (``queue-full``, ``link-down``, ...), those above zero only."""
 
     @property
+    def waiting(self) -> str:
+        """How packets waited for their turn at the end: in so many shards, or in one calendar and why."""
+
+    @property
     def forked_at_s(self) -> float | None:
         """The instant up to which the run shared its warm-up with other branches, or None."""
 
@@ -315,6 +319,7 @@ def run_block(
     fork: bool = True,
     digest: bool = False,
     kernel: str = "fast",
+    threads: int = 1,
     cancel: Cancel | None = None,
 ) -> list[tuple[str, bytes]]:
     """Make the runs of a study's cells and seeds, and write their tables below ``root``, part by part, without the GIL.

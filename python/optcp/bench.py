@@ -30,9 +30,9 @@ SIZES = ((10, 50), (100, 10), (1000, 10))
 #: What TCP the flows have, and the kernel unless it is the fast one; the others are compared with the first.
 ROWS = ("newreno", "newreno, reference kernel", "sack", "linux-6", "bbr")
 
-#: How a world has its run, by kernel and threads; the others are compared with the first. The kernel may find windows
-#: not worth it: then they are the calendar, too.
-WAYS = {"calendar": ("calendar", 1), "windows": ("fast", 1), "two threads": ("fast", 2)}
+#: How a world has its run, by kernel and threads; the others are compared with the first. Where a world can have no
+#: windows, all are the calendar.
+WAYS = {"calendar": ("calendar", 1), "windows": ("windows", 1), "two threads": ("fast", 2)}
 
 _PEAK = """
 import json, pathlib, re, sys, time

@@ -22,6 +22,7 @@ from optcp.options import (
     JOBS,
     PAPERS,
     PLAIN_WIDTH,
+    POSITIVE,
     SCENARIO,
     SET,
     Alias,
@@ -317,6 +318,13 @@ def sensitivity(
 @click.option("--out", type=DIRECTORY, help="Where results go. [default: results/<name of the scenario file>]")
 @JOBS
 @DASK
+@click.option(
+    "--threads",
+    type=POSITIVE,
+    default=1,
+    metavar="N",
+    help="Have each run on N threads, one run after the other: for a large world. [default: 1]",
+)
 @click.option("--kernel", default="fast", show_default=True, callback=_kernel, help="fast, or reference to check it.")
 @DIGEST
 @FORK
@@ -338,6 +346,7 @@ def run(
     out: Path | None,
     jobs: int | None,
     dask: str | None,
+    threads: int,
     kernel: str,
     digest: bool,
     fork: bool,
@@ -355,6 +364,7 @@ def run(
     from optcp import warned
     from optcp.constellation import beside
     from optcp.files import check_directory
+    from optcp.processors import check_threads
     from optcp.study import single
     from optcp.study.done import Done
     from optcp.study.progress import for_console
@@ -366,21 +376,24 @@ def run(
 
     target = out or Path("results") / scenario.stem
     check_directory(target)
+    check_threads(threads, kernel)
+    if threads > 1 and (dask is not None or (jobs or 1) > 1):
+        raise click.UsageError("--threads N has one run after the other: it does not go with --jobs or --dask")
     named: dict[str, bytes] = {}
     changed = list(pairs(settings).items())
     with noted(named):
         study = single.study(scenario, changed, seed, runs, digest=digest, fork=fork, kernel=kernel)
     store = Store(target)
-    where = workers(jobs, dask)
+    where = workers(1 if threads > 1 else jobs, dask)
     if dry_run:
         store.look(study.grid, force=force)
         warned.show(study.warnings)
-        show_plan(_console(), study, store, single.probe(study, store), where)
+        show_plan(_console(), study, store, single.probe(study, store, threads), where)
         return
     store.open(study.grid, force=force)
     beside.keep(scenario.parent, target, named)
     warned.show(study.warnings)
-    run_missing([(study, store)], where, for_console(_console(stderr=True)))
+    run_missing([(study, store)], where, for_console(_console(stderr=True)), threads=threads)
     done = Done(study.grid, study.seeds, store)
     if quiet:
         show_where(_console(), done)

@@ -222,6 +222,14 @@ class Run(Observing):
         return self.core.cuts
 
     @property
+    def waiting(self) -> str:
+        """How packets waited for their turn at the end: in so many shards, or in one calendar and why.
+
+        Several threads only help where there are shards.
+        """
+        return self.core.waiting
+
+    @property
     def metrics_sha256(self) -> str:
         """Digest of all reduced values: equal runs have equal ones, on every machine."""
         return self.core.metrics_sha256

@@ -14,7 +14,7 @@ import numpy as np
 
 from optcp import _core
 from optcp.errors import InputError, nearest
-from optcp.processors import processors
+from optcp.processors import check_threads
 from optcp.run import Run
 from optcp.table import PICOSECONDS_A_SECOND, Table
 from optcp.warned import Warned, of_world
@@ -160,13 +160,12 @@ class Scenario:
         Raises
         ------
         InputError
-            If there is no such seed or kernel, or not so many processors.
+            If there is no such seed or kernel, not so many processors, or more threads than the kernel can have.
         """
         check_seed(seed)
-        if not 1 <= threads <= processors():
-            raise InputError(f"threads are 1 to {processors()} here, the number of processors; {threads} was given")
         if kernel not in KERNELS:
             raise InputError(f"there is no kernel {kernel!r}; {nearest(kernel, KERNELS)}")
+        check_threads(threads, kernel)
         cancel = _core.Cancel()
         # Ctrl-C reaches the main thread of a process only while that one waits.
         with ThreadPoolExecutor(1) as pool:

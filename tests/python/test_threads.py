@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
-import optcp
+from optcp import Done, Scenario, Study
 from optcp.errors import InputError
 from optcp.processors import processors
 
@@ -53,20 +56,77 @@ start = "uniform(0 s, 100 ms)"
 
 
 def test_what_is_found_does_not_depend_on_the_threads() -> None:
-    world = optcp.Scenario.parse(WORLD)
+    world = Scenario.parse(WORLD)
     reference = world.core.run(1, digest=True, kernel="reference")
     assert reference.counts["dropped"] > 100
     # More threads than processors sleep at once and are slow, but the same.
-    for kernel, threads in [("calendar", 1), ("fast", 1), ("fast", 2), ("fast", 3)]:
+    for kernel, threads in [("calendar", 1), ("fast", 1), ("windows", 1), ("fast", 2), ("fast", 3)]:
         run = world.core.run(1, digest=True, kernel=kernel, threads=threads)
         assert run.records_sha256 == reference.records_sha256, (kernel, threads)
         assert run.metrics_sha256 == reference.metrics_sha256, (kernel, threads)
+        assert ("shards" in run.waiting) == (threads > 1 or kernel == "windows"), run.waiting
         for name, columns in reference.series.items():
             for column, values in columns.items():
                 np.testing.assert_array_equal(np.asarray(run.series[name][column]), np.asarray(values))
 
 
+@pytest.fixture
+def two_processors(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+
+
+@pytest.mark.usefixtures("two_processors")
+def test_a_study_with_threads_is_the_one_without(tmp_path, optcp):
+    (tmp_path / "world.toml").write_text(WORLD)
+    digests = {}
+    for name, more in {"one": ["--jobs", "1"], "two": ["--threads", "2"]}.items():
+        words = ["run", "world.toml", "--runs", "2", "--digest", "--out", name, *more]
+        status, out, err = optcp(*words)
+        assert status == 0, err
+        done = Done.open(name)
+        digests[name] = [done.digests(which) for which in ("records_sha256", "metrics_sha256")]
+    assert digests["one"] == digests["two"]
+    # Nothing is left to run, however many threads there are.
+    status, out, _ = optcp(*words, "--dry-run")
+    assert (status, "nothing is left to run" in out) == (0, True)
+
+
+@pytest.mark.usefixtures("two_processors")
+def test_an_estimate_with_threads_is_of_one_run_after_the_other(tmp_path, optcp):
+    (tmp_path / "world.toml").write_text(WORLD)
+    status, out, _ = optcp("run", "world.toml", "--runs", "2", "--threads", "2", "--dry-run")
+    assert (status, "with 1 at a time" in out) == (0, True)
+
+
+@pytest.mark.usefixtures("two_processors")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--threads", "3"], "threads are 1 to 2 here, the number of processors; 3 was given"),
+        (["--threads", "2", "--jobs", "2"], "--threads N has one run after the other: it does not go with --jobs"),
+        (["--threads", "2", "--dask", "tcp://127.0.0.1:1"], "it does not go with --jobs or --dask"),
+        (["--threads", "2", "--kernel", "reference"], "the reference kernel has one thread; 2 was given"),
+        (["--threads", "0"], "0 is not in the range x>=1"),
+    ],
+)
+def test_threads_that_cannot_be_are_refused(tmp_path, optcp, words, message):
+    (tmp_path / "world.toml").write_text(WORLD)
+    status, _, err = optcp("run", str(tmp_path / "world.toml"), "--out", str(tmp_path / "out"), *words)
+    assert (status, message in err) == (2, True), err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("two_processors")
+def test_several_threads_a_run_and_several_runs_do_not_go_together(tmp_path):
+    study = Study(Scenario.parse(WORLD))
+    with pytest.raises(InputError, match="runs follow one another"):
+        study.run(tmp_path / "out", jobs=2, threads=2)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match="runs follow one another"):
+        study.run(tmp_path / "out", executor=pool, threads=2)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("threads", [0, -1, processors() + 1])
 def test_there_are_no_more_threads_than_processors(threads: int) -> None:
     with pytest.raises(InputError, match=f"threads are 1 to {processors()} here"):
-        optcp.Scenario.parse(WORLD).run(1, threads=threads)
+        Scenario.parse(WORLD).run(1, threads=threads)

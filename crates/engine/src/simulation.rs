@@ -26,10 +26,11 @@ pub enum Kernel {
     Stepped(u64),
     /// The same as fast, with all that waits in one calendar; for comparison.
     Calendar,
-    /// The same, in windows of 2^length ps wherever there can be any, and with ports as in [`Kernel::Stepped`]; for tests.
+    /// The same, in windows of 2^length ps wherever there can be any, and with ports as in [`Kernel::Stepped`]; for tests
+    /// and comparison.
     Windows {
-        /// From 6 to 32.
-        length: u32,
+        /// From 6 to 32; `None` for the one that several threads would have.
+        length: Option<u32>,
         /// Ports whose departures are events.
         stepped: u64,
     },

@@ -57,8 +57,9 @@ pub(crate) fn run_branches(
 /// The kernel of that name.
 pub(crate) fn named_kernel(name: &str) -> PyResult<Kernel> {
     let of_name = |kernel: &Kernel| kernel.name() == name;
-    // `optcp bench` compares with the calendar.
-    Kernel::ALL.into_iter().chain([Kernel::Calendar]).find(of_name).ok_or_else(|| {
+    // `optcp bench` compares these two.
+    let compared = [Kernel::Calendar, Kernel::Windows { length: None, stepped: 0 }];
+    Kernel::ALL.into_iter().chain(compared).find(of_name).ok_or_else(|| {
         let names = Kernel::ALL.map(Kernel::name).join("` or `");
         PyValueError::new_err(format!("`{name}` is no kernel: it is `{names}`"))
     })
@@ -114,6 +115,11 @@ impl Run {
     #[getter]
     fn forked_at_s(&self) -> Option<f64> {
         self.0.forked_at.map(optcp_units::Time::as_secs_f64)
+    }
+
+    #[getter]
+    fn waiting(&self) -> &str {
+        &self.0.waiting
     }
 
     /// A dictionary for each switch, in order of time.

@@ -21,7 +21,7 @@ pub(crate) enum Value {
 }
 
 #[pyfunction]
-#[pyo3(signature = (axes, cells, todo, root, *, fork = true, digest = false, kernel = "fast", cancel = None))]
+#[pyo3(signature = (axes, cells, todo, root, *, fork = true, digest = false, kernel = "fast", threads = 1, cancel = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
 pub(crate) fn run_block<'py>(
     py: Python<'py>,
@@ -32,13 +32,13 @@ pub(crate) fn run_block<'py>(
     fork: bool,
     digest: bool,
     kernel: &str,
+    threads: usize,
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
     if todo.iter().flat_map(|(_, cells)| cells).any(|&cell| cell >= cells.len()) {
         return Err(PyValueError::new_err("there is no such cell"));
     }
-    let options =
-        RunOptions { fork, digest, kernel: named_kernel(kernel)?, ..RunOptions::default() };
+    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)?, threads };
     let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
     let value = |value: &Value| match value {
         Value::Number(number) => AxisValue::Number(*number),

@@ -109,6 +109,8 @@ pub struct Run {
     /// When each group was active whose goodput was observed, in the order of the scenario, without the groups that
     /// never were. No part of the digests.
     pub active: Vec<Active>,
+    /// How packets waited for their turn at the end, in words. No part of the digests.
+    pub waiting: String,
 }
 
 /// For so long the way of a flow led nowhere, as forwarding tables and ports were.
@@ -369,6 +371,7 @@ pub(crate) fn result<O: Observer + AsRef<Observations>>(
         cuts: cut_off(plan, &world.blueprint, simulation.stop()),
         series: series(plan, observations),
         active: active(plan, &starts, simulation),
+        waiting: simulation.waiting(),
     };
     if counts.copied > 0 {
         run.counts.push(("copied", counts.copied));

@@ -90,7 +90,7 @@ impl Shelf for Germany {
 /// port, are events; and in windows wherever there can be any, on one thread and on two.
 fn with_all_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 6] {
     let stepped = [u64::MAX, 0x5555_5555_5555_5555].map(Kernel::Stepped);
-    let windows = Kernel::Windows { length: 31, stepped: 0 };
+    let windows = Kernel::Windows { length: Some(31), stepped: 0 };
     let one = [Kernel::Reference, Kernel::Fast, stepped[0], stepped[1], windows];
     let [reference, fast, all, some, windowed] = one.map(|kernel| (kernel, 1));
     [reference, fast, all, some, windowed, (windows, 2)].map(|(kernel, threads)| {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use cpu_time::ThreadTime;
+use cpu_time::{ProcessTime, ThreadTime};
 use optcp_runs::{Cancel, ParquetError, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 
@@ -60,6 +60,29 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
 
 impl<E: Error> Error for Failure<E> {}
 
+/// CPU time: of this thread, or, as a run on several has the process to itself, of all.
+enum Clock {
+    Thread(ThreadTime),
+    Process(ProcessTime),
+}
+
+impl Clock {
+    fn now(threads: usize) -> Self {
+        match threads {
+            ..=1 => Clock::Thread(ThreadTime::now()),
+            _ => Clock::Process(ProcessTime::now()),
+        }
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        match self {
+            Clock::Thread(began) => began.elapsed(),
+            Clock::Process(began) => began.elapsed(),
+        }
+        .as_secs_f64()
+    }
+}
+
 /// Makes the runs of a block and hands its files out, part by part.
 ///
 /// Which runs share a part depends on the block alone, and so do the files but for the manifest's CPU time.
@@ -77,10 +100,10 @@ pub fn run_block<E>(
     for (place, (seed, cells)) in block.todo.iter().enumerate() {
         let branches: Vec<&Scenario> =
             cells.iter().map(|&cell| block.cells[cell].scenario).collect();
-        let began = ThreadTime::now();
+        let began = Clock::now(options.threads);
         let runs =
             run_branches(&branches, *seed, options, cancel).map_err(|_| Failure::Cancelled)?;
-        cpu_s += began.elapsed().as_secs_f64();
+        cpu_s += began.elapsed_s();
         for (&cell, run) in cells.iter().zip(runs) {
             part.add(cell, block.cells[cell].scenario, run);
         }

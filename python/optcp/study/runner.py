@@ -71,14 +71,14 @@ class Block:
         )
         return [(seed, places) for seed, places in todo if places]
 
-    def run(self, store: Store, cancel: _core.Cancel) -> None:
-        """Make and store what is missing."""
+    def run(self, store: Store, cancel: _core.Cancel, threads: int = 1) -> None:
+        """Make and store what is missing, each run on so many threads."""
         if todo := self.missing(store):
-            manifests = self.make(todo, store.root, cancel, digest=store.digest)
+            manifests = self.make(todo, store.root, cancel, digest=store.digest, threads=threads)
             store.take(path.removeprefix("parts/") for path, _ in manifests)
 
     def make(
-        self, todo: Todo, root: Path | None, cancel: _core.Cancel, *, digest: bool = False
+        self, todo: Todo, root: Path | None, cancel: _core.Cancel, *, digest: bool = False, threads: int = 1
     ) -> list[tuple[str, bytes]]:
         """Make runs: their files go below ``root`` and their manifests are returned; without it all files are."""
         grid = self.grid
@@ -89,6 +89,7 @@ class Block:
             todo,
             None if root is None else str(root),
             cancel=cancel,
+            threads=threads,
             **self.options(digest=digest),
         )
 
@@ -230,8 +231,14 @@ def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress
     ]
 
 
-def run_missing(studies: Sequence[tuple[Study, Store]], jobs: Jobs, progress: Progress) -> None:
-    """Run what is not there of each study, in its store; see :func:`execute`."""
+def run_missing(studies: Sequence[tuple[Study, Store]], jobs: Jobs, progress: Progress, *, threads: int = 1) -> None:
+    """Run what is not there of each study, in its store; see :func:`execute`.
+
+    Parameters
+    ----------
+    threads
+        Of each run; more than one only where ``jobs`` is 1.
+    """
     wanted: dict[tuple[Path, int], tuple[Grid, Store, dict[int, None]]] = {}
     for study, store in studies:
         _, _, seeds = wanted.setdefault((store.root, id(store)), (study.grid, store, {}))
@@ -244,7 +251,7 @@ def run_missing(studies: Sequence[tuple[Study, Store]], jobs: Jobs, progress: Pr
         for seed in seeds
     )
     run_stages(
-        _stages([(grid, store, sorted(seeds)) for grid, store, seeds in wanted.values()]),
+        _stages([(grid, store, sorted(seeds)) for grid, store, seeds in wanted.values()], threads),
         jobs,
         progress,
         total,
@@ -252,13 +259,16 @@ def run_missing(studies: Sequence[tuple[Study, Store]], jobs: Jobs, progress: Pr
     )
 
 
-def _stages(wanted: Sequence[tuple[Grid, Store, Sequence[int]]]) -> Iterator[list[Job]]:
+def _stages(wanted: Sequence[tuple[Grid, Store, Sequence[int]]], threads: int) -> Iterator[list[Job]]:
     lanes: dict[Path, Lane] = {}
     cuts = [(blocks(grid, seeds, store.hops_a_run), store) for grid, store, seeds in wanted]
     while cuts:
         stages = [(next(cut, None), store) for cut, store in cuts]
         yield [
-            job for stage, store in stages for block in stage or () if (job := _job(block, store, lanes)) is not None
+            job
+            for stage, store in stages
+            for block in stage or ()
+            if (job := _job(block, store, lanes, threads)) is not None
         ]
         cuts = [one for one, (stage, _) in zip(cuts, stages, strict=True) if stage is not None]
 
@@ -315,7 +325,7 @@ class Lane:
             self._last.write_text(self._me)
 
 
-def _job(block: Block, store: Store, lanes: dict[Path, Lane]) -> Job | None:
+def _job(block: Block, store: Store, lanes: dict[Path, Lane], threads: int) -> Job | None:
     """What makes the missing runs of a block; None where none is missing."""
     runs = sum(len(places) for _, places in block.missing(store))
     if not runs:
@@ -328,7 +338,7 @@ def _job(block: Block, store: Store, lanes: dict[Path, Lane]) -> Job | None:
         while not cancel.is_set:
             if lane.enter():
                 try:
-                    return block.run(store, cancel)
+                    return block.run(store, cancel, threads)
                 except _core.Cancelled:
                     break
                 finally:

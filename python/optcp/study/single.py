@@ -33,7 +33,7 @@ class Estimate:
     runs
         Those of the probe; 0 if not even one ended in time.
     seconds
-        CPU time of a run.
+        CPU time of a run; on several threads its wall time.
     bytes
         Of all files of the missing runs.
     blocks
@@ -86,7 +86,7 @@ def missing(study: Study, store: Store) -> int:
     return sum(not store.has(branch, seed) for branch in study.grid.branches for seed in study.seeds)
 
 
-def probe(study: Study, store: Store, limit_s: float = 3.0) -> Estimate | None:
+def probe(study: Study, store: Store, threads: int = 1, limit_s: float = 3.0) -> Estimate | None:
     """Make some of the missing runs, and write nothing; None if none is missing.
 
     One run, then one seed of a block's cells, then more and more seeds, as far as ``limit_s`` seconds go: what a file
@@ -100,12 +100,14 @@ def probe(study: Study, store: Store, limit_s: float = 3.0) -> Estimate | None:
     cancel = _core.Cancel()
     timer = threading.Timer(limit_s, cancel.cancel)
     timer.start()
+    # What several threads take together is no measure of how long it lasts.
+    clock = time.thread_time if threads == 1 else time.monotonic
     began, took_s, made, hops = time.monotonic(), 0.0, [], 0.0
     try:
         for some in _more(todo):
-            first = time.thread_time()
-            files = block.make(some, None, cancel)
-            took_s = time.thread_time() - first
+            first = clock()
+            files = block.make(some, None, cancel, threads=threads)
+            took_s = clock() - first
             made.append((_runs(some), _parts(files)))
             manifests = [json.loads(content) for path, content in files if path.startswith("parts/")]
             hops = sum(one["packet_hops"] for one in manifests) / _runs(some)

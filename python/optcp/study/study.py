@@ -111,6 +111,7 @@ class Study:
         *,
         jobs: int | None = None,
         executor: Executor | None = None,
+        threads: int = 1,
         progress: Progress | None = None,
         force: bool = False,
         until: Callable[[Done], Cells] | None = None,
@@ -127,6 +128,8 @@ class Study:
         executor
             Makes the runs instead of threads: of ``concurrent.futures`` or joblib, or Dask's ``Client``. Its workers
             need optcp of the same version, and no file of this machine.
+        threads
+            Of each run; with more than one, runs follow one another. See :meth:`optcp.Scenario.run`.
         progress
             Notified of progress; left out, a bar on a terminal.
         force
@@ -142,11 +145,12 @@ class Study:
         Raises
         ------
         InputError
-            If another study is in the directory, with what differs; or if ``most`` leaves no second look.
+            If another study is in the directory, with what differs; if ``most`` leaves no second look; or if there
+            cannot be so many threads.
         Interrupted, RunFailed
             See :func:`optcp.study.runner.execute`.
         """
-        from optcp.processors import processors
+        from optcp.processors import check_threads, processors
         from optcp.study.done import Done
         from optcp.study.progress import on_terminal
         from optcp.study.runner import run_missing
@@ -154,13 +158,17 @@ class Study:
 
         if executor is not None and jobs is not None:
             raise InputError("jobs are threads of this process, an executor has its own workers: give one of them")
-        where = (jobs or processors()) if executor is None else executor
+        check_threads(threads, self.grid.kernel)
+        if threads > 1 and (executor is not None or (jobs or 1) > 1):
+            raise InputError("several threads a run do not go with jobs or an executor: runs follow one another")
+        here = jobs or (processors() if threads == 1 else 1)
+        where = here if executor is None else executor
         kept = _Temporary() if out is None else None
         store = Store(kept.path if kept else Path(str(out)))
         store.open(self.grid, force=force)
 
         def made(seeds: tuple[int, ...]) -> Done:
-            run_missing([(Study(self.grid, seeds=seeds), store)], where, progress or on_terminal())
+            run_missing([(Study(self.grid, seeds=seeds), store)], where, progress or on_terminal(), threads=threads)
             return Done(self.grid, seeds, store, kept)
 
         if until is None:

@@ -31,7 +31,7 @@ pub fn windows(seed: u64) -> Kernel {
     let mut stream = Streams::new(seed).stream("windows");
     let length = 27 + u32::try_from(stream.below(6)).expect("below 6");
     let few = stream.next_u64() & stream.next_u64() & stream.next_u64();
-    Kernel::Windows { length, stepped: if seed.is_multiple_of(2) { 0 } else { few } }
+    Kernel::Windows { length: Some(length), stepped: if seed.is_multiple_of(2) { 0 } else { few } }
 }
 
 /// Every kernel, with all departures as events and without.

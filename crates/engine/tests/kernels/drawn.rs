@@ -303,8 +303,13 @@ impl Draw {
         let route = [&way[..], &access[1..2]].concat();
         let entry = self.world.paths.entry(2 * path, &route);
         let direct = self.world.paths.hop(entry);
-        let onto = self.world.paths.entry(2 * path, &access[1..2]);
-        let other = self.way(from, to);
+        // Some ways around come to the receiver through another link.
+        let (mut other, mut onto) = (self.way(from, to), &access[1..2]);
+        if self.one_in(2) {
+            other.push(self.port_of_way());
+            onto = &[];
+        }
+        let onto = self.world.paths.entry(2 * path, onto);
         let pipe = self.one_in(2);
         let detour = self.world.paths.tunnel(&other, onto, pipe);
         for _ in 0..self.below(4) {

@@ -9,8 +9,8 @@ pub(crate) enum Choice {
     Chosen,
     /// Nowhere.
     Never,
-    /// Of 2^n ps wherever they can be, n being at least 6.
-    Always(u32),
+    /// Wherever they can be: of 2^n ps, n being at least 6, or as several threads would have them.
+    Always(Option<u32>),
 }
 
 /// Why a world has no windows.

@@ -133,12 +133,12 @@ impl<'a, O> Search<'a, O> {
 
     /// The shards that are chosen: by default those with the shortest window in which enough happens.
     pub(super) fn shards(&self, choice: Choice, threads: usize) -> Result<Shards, NoWindows> {
-        if let Choice::Always(length) = choice {
+        if let Choice::Always(Some(length)) = choice {
             let shards = self.shards_of(length);
             return if shards.phases.len() < 2 { Err(NoWindows::Near) } else { Ok(shards) };
         }
         let in_a_second: u64 = self.loads.iter().sum();
-        if threads == 1 && self.under_way() < MANY {
+        if threads == 1 && choice == Choice::Chosen && self.under_way() < MANY {
             return Err(NoWindows::Small);
         }
         let mut found = Err(NoWindows::Near);

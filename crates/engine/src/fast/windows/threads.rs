@@ -116,7 +116,7 @@ impl Fast {
         let span = u128::from(self.cut.saturating_since(began).as_ps());
         let load: u128 = windows.loads.iter().map(|&load| u128::from(load)).sum();
         let enough = load * span / 1_000_000_000_000 >= ENOUGH;
-        let tried = matches!(self.choice, Choice::Always(_));
+        let tried = matches!(self.choice, Choice::Always(Some(_)));
         if enough || tried { most.min(windows.shards.len()) } else { 1 }
     }
 
