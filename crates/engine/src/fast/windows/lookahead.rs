@@ -494,27 +494,34 @@ impl<'a, O> Search<'a, O> {
         (of, next)
     }
 
-    /// Puts sets of one level together, so that fewer are left.
+    /// Puts sets together so that [`MOST`] are left: those of one level, or of several that follow each other where there
+    /// are many levels. What has much of the load stays alone.
     fn gather(&self, sets: &mut UnionFind<usize>, of: &[usize], levels: &[usize]) {
-        let number = levels.len();
-        let first = self.firsts(of, number);
-        let loads = self.loads_of(of, number);
-        let most = levels.iter().max().map_or(0, |&last| last + 1);
-        for level in 0..most {
-            let here: Vec<usize> = (0..number).filter(|&set| levels[set] == level).collect();
-            // As many as its part of all sets allows, of much the same load each.
-            let places = (MOST * here.len() / number).max(1);
-            let all: u128 = here.iter().map(|&set| u128::from(loads[set]) + 1).sum();
+        let first = self.firsts(of, levels.len());
+        // Whoever is left alone has a load, so that every set has one.
+        let loads: Vec<u128> =
+            self.loads_of(of, levels.len()).iter().map(|&load| u128::from(load) + 1).collect();
+        let deepest = levels.iter().max().map_or(1, |&last| last + 1);
+        let bands = deepest.min(MOST / 2);
+        let mut members = vec![Vec::new(); bands];
+        for (set, level) in levels.iter().enumerate() {
+            members[level * bands / deepest].push(set);
+        }
+        let in_all: u128 = loads.iter().sum();
+        for band in members {
+            let load: u128 = band.iter().map(|&set| loads[set]).sum();
+            // One for each band, and the others by their loads.
+            let places = 1 + load * (MOST - bands) as u128 / in_all;
             let (mut before, mut leader) = (0_u128, None);
-            for set in here {
-                let place = before * places as u128 / all;
+            for set in band {
+                let place = before * places / load;
                 match leader {
                     Some((of_place, leader)) if of_place == place => {
                         sets.union(leader, first[set]);
                     }
                     _ => leader = Some((place, first[set])),
                 }
-                before += u128::from(loads[set]) + 1;
+                before += loads[set];
             }
         }
     }
