@@ -89,6 +89,8 @@ pub(crate) fn read(text: &str, set: &[(String, String)]) -> Result<Scenario, Dia
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Worth {
     pub(crate) packets: u64,
+    /// Whether a run of it had windows at its end, 0 or 1.
+    pub(crate) windows: u64,
     /// The kinds of observations that were derived again, and the reasons of drops that were seen.
     pub(crate) seen: BTreeSet<String>,
 }
@@ -145,11 +147,16 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
     for (forked, stepped) in forked.iter().zip(&stepped) {
         same("lanes", forked, stepped)?;
     }
+    let windowed = in_windows(&branches, seed, cancel)?;
+    for (forked, windowed) in forked.iter().zip(&windowed) {
+        same("windows", forked, windowed)?;
+    }
     let undigested = runs(&branches[..1], seed, Kernel::Fast, false, false, cancel)?;
     same_but_digest("with and without digest", &forked[0], &undigested[0])?;
     unwatched(text, seed, &forked[0], cancel)?;
 
-    let mut worth = Worth::default();
+    let had_windows = windowed.iter().any(|run| run.waiting.contains("shards"));
+    let mut worth = Worth { windows: u64::from(had_windows), ..Worth::default() };
     for (cell, run) in cells.iter().zip(&forked) {
         worth.packets += count(run, "packet_hops");
         conserved(run)?;
@@ -222,6 +229,18 @@ fn runs(
     cancel: &Cancel,
 ) -> Result<Vec<Run>, Failure> {
     let options = RunOptions { fork, digest, kernel, ..RunOptions::default() };
+    run_branches(branches, seed, options, cancel)
+        .or_else(|_| failure("does not end", format!("in {LONGEST:?}")))
+}
+
+/// In windows wherever there can be any, on one thread or two.
+fn in_windows(branches: &[&Scenario], seed: u64, cancel: &Cancel) -> Result<Vec<Run>, Failure> {
+    let drawn = Streams::new(seed).stream("windows").next_u64();
+    // Shorter ones only take longer in worlds that stand still for long.
+    let length = Some(29 + u32::try_from(drawn % 4).unwrap_or(0));
+    let threads = if drawn & 4 == 0 { 1 } else { 2 };
+    let kernel = Kernel::Windows { length, stepped: 0 };
+    let options = RunOptions { kernel, threads, digest: true, ..RunOptions::default() };
     run_branches(branches, seed, options, cancel)
         .or_else(|_| failure("does not end", format!("in {LONGEST:?}")))
 }

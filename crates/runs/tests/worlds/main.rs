@@ -1,5 +1,5 @@
-//! Worlds over the whole schema, drawn at random: both kernels, forked and not, with and without digest, on one
-//! thread and two; and every series derived again from the packets.
+//! Worlds over the whole schema, drawn at random: both kernels, forked and not, with and without digest, in windows on
+//! one thread and two; and every series derived again from the packets.
 //!
 //! `make worlds` looks at more of them than `cargo test` does, and goes on where it was stopped. A world in
 //! which something does not hold is made as small as it can be, and shown with its seed.
@@ -113,6 +113,7 @@ fn within(value: &Value, place: &str, all: &mut BTreeSet<String>) {
 struct Total {
     possible: u64,
     packets: u64,
+    windows: u64,
     used: BTreeSet<String>,
     seen: BTreeSet<String>,
     failed: BTreeMap<u64, Failure>,
@@ -151,6 +152,7 @@ fn look(from: u64, to: u64, schema: &Schema, told: impl Fn(u64, &Total) + Sync) 
                 match held {
                     Ok(worth) => {
                         total.packets += worth.packets;
+                        total.windows += worth.windows;
                         total.seen.extend(worth.seen);
                     }
                     Err(failure) => {
@@ -191,9 +193,10 @@ fn worlds_of_all_kinds_hold() {
     });
     let _ = std::panic::take_hook();
     eprintln!(
-        "{} of {} worlds possible, {} packet-hops, {} failed",
+        "{} of {} worlds possible, {} with windows, {} packet-hops, {} failed",
         total.possible,
         to - from,
+        total.windows,
         total.packets,
         total.failed.len()
     );

@@ -476,7 +476,8 @@ impl<'a, O> Search<'a, O> {
         self.in_phases(length, &of, &levels)
     }
 
-    /// The number of the set of each node, counted by their first nodes; nodes to which nothing comes are in the first.
+    /// The number of the set of each node, counted by their first nodes; nodes to which nothing comes are in
+    /// the first, which there always is.
     fn numbered(&self, sets: &UnionFind<usize>) -> (Vec<usize>, usize) {
         let mut numbers = vec![usize::MAX; self.live.len()];
         let mut next = 0;
@@ -491,7 +492,7 @@ impl<'a, O> Search<'a, O> {
         let of = (self.live.iter().enumerate())
             .map(|(node, live)| if *live { number(node) } else { 0 })
             .collect();
-        (of, next)
+        (of, next.max(1))
     }
 
     /// Puts sets together so that [`MOST`] are left: those of one level, or of several that follow each other where there
