@@ -5,6 +5,7 @@ import io
 import json
 import os
 import subprocess
+import signal
 import sys
 
 import pytest
@@ -117,6 +118,14 @@ def results_directory(tmp_path_factory):
     out = tmp_path_factory.mktemp("results")
     reproduce(Request(select(MADE), Size("seeds=4", 4)), out, 2, Silent())
     return out
+
+
+@pytest.fixture
+def sigint_is_not_ignored():
+    """Undo what a shell does to jobs in the background, whose children ignore Ctrl-C, too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

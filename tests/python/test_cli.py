@@ -440,14 +440,6 @@ def stored_runs(directory):
     return sum(len(json.loads(path.read_text())["runs"]) for path in directory.glob("parts/*.json"))
 
 
-@pytest.fixture
-def sigint_is_not_ignored():
-    """Undo what a shell does to jobs in the background, whose children ignore Ctrl-C, too."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 @pytest.mark.usefixtures("sigint_is_not_ignored")
 def test_ctrl_c_keeps_finished_runs(tmp_path):

@@ -151,6 +151,7 @@ def test_ctrl_c_keeps_what_has_come_back(in_threads, tmp_path, silent, monkeypat
     assert files_of_study(tmp_path) == in_threads
 
 
+@pytest.mark.usefixtures("sigint_is_not_ignored")
 def test_ctrl_c_that_comes_while_an_object_is_taken_down_counts(tmp_path, silent, monkeypatch):
     """Python drops what is raised there: the next job that ends asks."""
     dropped = []
