@@ -4,8 +4,8 @@ import hashlib
 import io
 import json
 import os
-import subprocess
 import signal
+import subprocess
 import sys
 
 import pytest
