@@ -229,6 +229,15 @@ fn runs(
     cancel: &Cancel,
 ) -> Result<Vec<Run>, Failure> {
     let options = RunOptions { fork, digest, kernel, ..RunOptions::default() };
+    ended(branches, seed, options, cancel)
+}
+
+fn ended(
+    branches: &[&Scenario],
+    seed: u64,
+    options: RunOptions,
+    cancel: &Cancel,
+) -> Result<Vec<Run>, Failure> {
     run_branches(branches, seed, options, cancel)
         .or_else(|_| failure("does not end", format!("in {LONGEST:?}")))
 }
@@ -241,8 +250,7 @@ fn in_windows(branches: &[&Scenario], seed: u64, cancel: &Cancel) -> Result<Vec<
     let threads = if drawn & 4 == 0 { 1 } else { 2 };
     let kernel = Kernel::Windows { length, stepped: 0 };
     let options = RunOptions { kernel, threads, digest: true, ..RunOptions::default() };
-    run_branches(branches, seed, options, cancel)
-        .or_else(|_| failure("does not end", format!("in {LONGEST:?}")))
+    ended(branches, seed, options, cancel)
 }
 
 /// With its own observations alone, without an observer, and with nothing but counts, the run is the same.

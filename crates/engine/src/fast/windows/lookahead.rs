@@ -499,7 +499,7 @@ impl<'a, O> Search<'a, O> {
     /// are many levels. What has much of the load stays alone.
     fn gather(&self, sets: &mut UnionFind<usize>, of: &[usize], levels: &[usize]) {
         let first = self.firsts(of, levels.len());
-        // Whoever is left alone has a load, so that every set has one.
+        // One more for each, so that also sets without a load come to different places.
         let loads: Vec<u128> =
             self.loads_of(of, levels.len()).iter().map(|&load| u128::from(load) + 1).collect();
         let deepest = levels.iter().max().map_or(1, |&last| last + 1);
