@@ -340,8 +340,19 @@ def read_tables(
     Raises :class:`ValueError` (path, a colon, and what is wrong) for one that is not as it was written.
     """
 
-def metrics() -> list[dict[str, str]]:
-    """Every metric of the table ``scalars``: ``name``, ``unit``, ``of`` (of what there is one each), ``summary``."""
+def metrics() -> list[dict[str, Any]]:
+    """Every metric of the table ``scalars``, in the order of tables.
+
+    ``name``, ``unit``, ``of`` (of what there is one each), ``bounds`` (the lowest and highest value possible),
+    ``summary``, ``absent`` (when a run has no value) and ``unfinished`` (how flows count that have not ended with
+    the run).
+    """
+
+def product_limit(seconds: NDArray[np.float64], ended: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the share of all that each duration stands for, by the product-limit estimator of Kaplan and Meier (1958).
+
+    A duration that had not ended has none; what is missing to 1 lasts longer than all of them.
+    """
 
 def world_sha256(scenario: Scenario) -> str:
     """SHA-256 of the canonical form of a scenario without its title: what tells worlds apart."""

@@ -5,6 +5,7 @@ Importing this takes NumPy alone; statistics, figures and frames load their libr
 
 from __future__ import annotations
 
+import functools
 import operator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,9 @@ class Cells:
         The seed of each row.
     name, unit
         What the values are, and their SI unit ("" for pure numbers).
+    at_least
+        Lower bounds of the values, of the same shape: an infinite value is known only to be greater than its bound, as
+        the completion time of a flow that the end of the run cuts. Left out, no bound is known.
 
     Raises
     ------
@@ -66,6 +70,7 @@ class Cells:
     seeds: tuple[int, ...]
     name: str = ""
     unit: str = ""
+    at_least: NDArray[np.float64] | None = None
 
     # NumPy leaves `number + cells` to us.
     __array_ufunc__ = None
@@ -100,6 +105,8 @@ class Cells:
         with np.errstate(all="ignore"):
             result = np.asarray(operation(one, two), dtype=np.float64)
         wrong = np.isnan(one) | np.isnan(two) | (~np.isfinite(result) & np.isfinite(one) & np.isfinite(two))
+        # A difference of two censored values is not known. It stays infinite: left out, its seed would not count.
+        result = np.where(np.isnan(result) & ~wrong, np.inf, result)
         return Cells(np.where(wrong, np.nan, result), axes, self.seeds, "", unit(self.unit, second))
 
     def __add__(self, other: Cells | float) -> Cells:
@@ -128,13 +135,13 @@ class Cells:
         return self._combine(other, operator.pow, lambda one, _: one and f"({one})^{other}")
 
     def __neg__(self) -> Cells:
-        return replace(self, values=-self.values, name="")
+        return replace(self, values=-self.values, name="", at_least=None)
 
     def __pos__(self) -> Cells:
         return self
 
     def __abs__(self) -> Cells:
-        return replace(self, values=np.abs(self.values), name="")
+        return replace(self, values=np.abs(self.values), name="", at_least=None)
 
     def _compare(self, other: object, operation: Callable[[Any, Any], Any]) -> Cells:
         return self._combine(other, operation, lambda one, two: _same(one, two) and "")
@@ -193,17 +200,23 @@ class Cells:
             chosen[place] = self.axes[place].index(value)
         index = (slice(None), *(chosen.get(place, slice(None)) for place in range(len(self.axes))))
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in chosen)
-        return replace(self, values=self.values[index], axes=axes)
+        return self._taken(lambda values: values[index], axes)
+
+    def _taken(self, take: Callable[[NDArray[np.float64]], NDArray[np.float64]], axes: Sequence[Axis]) -> Cells:
+        """Apply a function that never falls as values grow to the values and to their lower bounds."""
+        at_least = None if self.at_least is None else take(self.at_least)
+        return replace(self, values=take(self.values), axes=tuple(axes), at_least=at_least)
 
     def part(self, **where: Sequence[str | float]) -> Cells:
         """Keep some values of some axes, in the order given; the values are as for :meth:`at`."""
-        values, axes = self.values, list(self.axes)
+        found = self
         for name, kept in where.items():
+            axes = list(found.axes)
             place = position(axes, name)
             indices = [axes[place].index(value) for value in kept]
-            values = values.take(indices, axis=1 + place)
             axes[place] = axes[place].part(indices)
-        return replace(self, values=values, axes=tuple(axes))
+            found = found._taken(functools.partial(np.take, indices=indices, axis=1 + place), axes)
+        return found
 
     def renamed(self, **names: str) -> Cells:
         """The same with other names of axes: ``cells.renamed(group="class")`` has ``class`` for ``group``."""
@@ -215,8 +228,11 @@ class Cells:
         """The same with the sum over an axis as its further value ``total``."""
         place = position(self.axes, name)
         axis = replace(self.axes[place], values=(*self.axes[place].values, "total"), unit="", numbers=None, labels=())
-        values = np.concatenate([self.values, self.values.sum(axis=1 + place, keepdims=True)], axis=1 + place)
-        return replace(self, values=values, axes=(*self.axes[:place], axis, *self.axes[place + 1 :]))
+
+        def total(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.concatenate([values, values.sum(axis=1 + place, keepdims=True)], axis=1 + place)
+
+        return self._taken(total, (*self.axes[:place], axis, *self.axes[place + 1 :]))
 
     def where(self, holds: Cells) -> Cells:
         """The values of the seeds and cells for which a comparison holds; the others are undefined."""
@@ -226,7 +242,7 @@ class Cells:
     def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:
         places = [position(self.axes, name) for name in names]
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in places)
-        return replace(self, values=reduce(self.values, axis=tuple(1 + place for place in places)), axes=axes)
+        return self._taken(lambda values: reduce(values, axis=tuple(1 + place for place in places)), axes)
 
     def total(self, *names: str) -> Cells:
         """Sum over axes, which are dropped; undefined where a part is."""
@@ -253,7 +269,7 @@ class Cells:
             raise InputError(f"({start}, {end}] is empty")
         index = (slice(None),) * (1 + place) + (slice(first, last),)
         axes = (*self.axes[:place], *self.axes[place + 1 :])
-        return replace(self, values=self.values[index].sum(axis=1 + place), axes=axes)
+        return self._taken(lambda values: values[index].sum(axis=1 + place), axes)
 
     def mean_over(self, *names: str) -> Cells:
         """Mean over axes, which are dropped; undefined where a part is."""
@@ -286,8 +302,15 @@ class Cells:
     def _estimates(self, statistic: Callable[[NDArray[np.float64]], Interval]) -> Estimates:
         def one(at: tuple[int, ...]) -> Interval | None:
             column = self.values.T[at[::-1]]  # the seeds' axis is the last of the transpose
-            defined = column[~np.isnan(column)]
-            return statistic(defined) if defined.size else None
+            defined = ~np.isnan(column)
+            if not defined.any():
+                return None
+            found = statistic(column[defined])
+            if np.isinf(found.estimate) and self.at_least is not None:
+                # The statistics of censored values, means and quantiles, never fall as values grow.
+                bound = statistic(self.at_least.T[at[::-1]][defined]).estimate
+                found = replace(found, at_least=bound)
+            return found
 
         return Estimates.of(self.axes, one, len(self.seeds), name=self.name, unit=self.unit)
 

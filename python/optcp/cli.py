@@ -402,6 +402,7 @@ def run(
         show_where(_console(), done)
     else:
         show_done(_console(), done)
+    warned.show(warned.of_done(done), whole=True)
 
 
 @cli.command()

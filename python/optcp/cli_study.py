@@ -75,11 +75,14 @@ def plot(
     from optcp.labelled import optional
 
     optional("matplotlib")
+    from optcp import warned
     from optcp.plots.study import Request, write
     from optcp.study.done import Done
 
     asked = Request(y, x, by, dict(settings("--at", at)), of, dict(settings("--minus", minus)), columns)
-    click.echo(str(write(Done.open(directory), asked, out)))
+    done = Done.open(directory)
+    click.echo(str(write(done, asked, out)))
+    warned.show((one for one in warned.of_done(done) if y in one.message), whole=True)
 
 
 @click.command()

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.errors import InputError
-from optcp.labelled import cells_of, html_table, number, optional, text_table
+from optcp.labelled import cells_of, censored, html_table, number, optional, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from optcp.cells import Cells
 
@@ -39,6 +37,9 @@ class Compared:
         The seeds in which both are defined; where there is none, all numbers are NaN.
     relative_pct
         The difference in per cent of the reference's size; NaN where that is zero.
+    value_at_least, reference_at_least
+        Lower bounds of the means. They are the means, unless a run is censored: then the mean is infinite, and the
+        difference, its interval and the p-value are NaN.
     """
 
     metric: str
@@ -52,9 +53,17 @@ class Compared:
     p: float
     n: int
     relative_pct: float
+    value_at_least: float
+    reference_at_least: float
+
+    @property
+    def censored(self) -> bool:
+        """Whether the end of a run cuts a value, so that there is no difference of means."""
+        return not (np.isfinite(self.value) and np.isfinite(self.reference)) and self.n > 0
 
 
 NUMBERS = ("value", "reference", "difference", "low", "high", "p", "relative_pct")
+BOUNDS = ("value_at_least", "reference_at_least")
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,7 +100,8 @@ class Comparison:
         rows = [
             [f"{row.metric} [{row.unit}]" if row.unit else row.metric]
             + [row.cell.get(name, "") for name in axes]
-            + [number(getattr(row, name)) for name in NUMBERS]
+            + [censored(row.value, row.value_at_least), censored(row.reference, row.reference_at_least)]
+            + [number(getattr(row, name)) for name in NUMBERS[2:]]
             + [str(row.n)]
             for row in self.rows
         ]
@@ -107,7 +117,7 @@ class Comparison:
         """Tidy columns, a row a metric and cell; axes as written, None where a metric has no such axis."""
         columns: dict[str, list[Any]] = {"metric": [row.metric for row in self.rows]}
         columns |= {name: [row.cell.get(name) for row in self.rows] for name in self._axes()}
-        return columns | {name: [getattr(row, name) for row in self.rows] for name in ("unit", *NUMBERS, "n")}
+        return columns | {name: [getattr(row, name) for row in self.rows] for name in ("unit", *NUMBERS, "n", *BOUNDS)}
 
     def csv(self) -> str:
         """:meth:`columns` as comma-separated values; what is undefined is empty."""
@@ -165,23 +175,37 @@ def compare(metrics: Mapping[str, Cells], *, at: Mapping[str, str | float]) -> C
         for _, cell in cells_of(cells.axes):
             if any(cell[name] != value for name, value in fixed.items()):
                 others = {name: value for name, value in cell.items() if name not in fixed}
-                rows.append(_row(metric, cells.unit, cell, cells.at(**cell).values, reference.at(**others).values))
+                rows.append(_row(metric, cell, cells.at(**cell), reference.at(**others)))
     return Comparison(tuple(rows), fixed)
 
 
-def _row(
-    metric: str, unit: str, cell: dict[str, str], values: NDArray[np.float64], references: NDArray[np.float64]
-) -> Compared:
+def _row(metric: str, cell: dict[str, str], cells: Cells, references: Cells) -> Compared:
     from optcp import stats
 
-    both = ~(np.isnan(values) | np.isnan(references))
+    both = ~(np.isnan(cells.values) | np.isnan(references.values))
+    nan = float("nan")
     if not both.any():
-        return Compared(metric, unit, cell, np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, 0, np.nan)
-    one, other = values[both], references[both]
+        return Compared(metric, cells.unit, cell, nan, nan, nan, nan, nan, nan, 0, nan, nan, nan)
+    one, other = (side.values[both] for side in (cells, references))
+    value_at_least, reference_at_least = (
+        float((side.values if side.at_least is None else side.at_least)[both].mean()) for side in (cells, references)
+    )
     test = stats.paired(one, other)
-    mean = float(other.mean())
-    gap = test.interval
-    relative = 100 * gap.estimate / abs(mean) if mean != 0 else np.nan
+    gap, p, mean = test.interval, test.p, float(other.mean())
+    if not np.isfinite(gap.estimate):
+        gap, p = stats.Interval(nan, nan, nan, gap.n), nan
     return Compared(
-        metric, unit, cell, float(one.mean()), mean, gap.estimate, gap.low, gap.high, test.p, gap.n, relative
+        metric,
+        cells.unit,
+        cell,
+        value=float(one.mean()),
+        reference=mean,
+        difference=gap.estimate,
+        low=gap.low,
+        high=gap.high,
+        p=p,
+        n=gap.n,
+        relative_pct=100 * gap.estimate / abs(mean) if mean != 0 else nan,
+        value_at_least=value_at_least,
+        reference_at_least=reference_at_least,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp.labelled import cells_of, html_table, number, optional, position, text_table, tidy
+from optcp.labelled import cells_of, censored, html_table, number, optional, position, text_table, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +36,8 @@ class Estimates:
         All seeds; ``n`` is less where the value of some was undefined.
     name, unit
         What is estimated, and its SI unit.
+    at_least
+        Lower bounds of infinite estimates, of the axes' shape; NaN for others.
     """
 
     axes: tuple[Axis, ...]
@@ -46,6 +48,7 @@ class Estimates:
     seeds: int
     name: str = ""
     unit: str = ""
+    at_least: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
@@ -53,23 +56,27 @@ class Estimates:
     ) -> Estimates:
         """Estimate each cell by a function of its position; None where it is undefined."""
         shape = tuple(len(axis) for axis in axes)
-        estimate, low, high = (np.full(shape, np.nan) for _ in range(3))
+        estimate, low, high, at_least = (np.full(shape, np.nan) for _ in range(4))
         n = np.zeros(shape, dtype=np.int64)
         for at in np.ndindex(*shape):
             if (one := interval(at)) is not None:
                 estimate[at], low[at], high[at], n[at] = one.estimate, one.low, one.high, one.n
-        return cls(axes, estimate, low, high, n, seeds, **what)
+                at_least[at] = np.nan if one.at_least is None else one.at_least
+        return cls(axes, estimate, low, high, n, seeds, **what, at_least=at_least)
 
     def interval(self, at: tuple[int, ...] = ()) -> Interval:
         """The estimate at a position, one index an axis."""
         from optcp.stats import Interval
 
-        return Interval(float(self.estimate[at]), float(self.low[at]), float(self.high[at]), int(self.n[at]))
+        bound = np.nan if self.at_least is None else float(self.at_least[at])
+        at_least = None if np.isnan(bound) else bound
+        return Interval(float(self.estimate[at]), float(self.low[at]), float(self.high[at]), int(self.n[at]), at_least)
 
     def times(self, factor: float, unit: str = "") -> Estimates:
         """The same in another unit, such as shares in per cent."""
         arrays = {name: factor * getattr(self, name) for name in ("estimate", "low", "high")}
-        return replace(self, unit=unit, **arrays)
+        at_least = None if self.at_least is None else factor * self.at_least
+        return replace(self, unit=unit, **arrays, at_least=at_least)
 
     def known(self, value: float, **where: str | float) -> Estimates:
         """The same, with a cell that is what it is by definition: without an error."""
@@ -81,6 +88,12 @@ class Estimates:
         for array in arrays.values():
             array[tuple(place)] = value
         return replace(self, **arrays)
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude among finite estimates and lower bounds of others; 0 without any."""
+        known = [self.estimate] if self.at_least is None else [self.estimate, self.at_least]
+        return max((float(np.abs(array[np.isfinite(array)]).max(initial=0)) for array in known), default=0.0)
 
     def __iter__(self) -> Iterator[tuple[dict[str, str], Interval]]:
         """Each cell's values as written, by axis, and its interval."""
@@ -94,9 +107,9 @@ class Estimates:
             title += "; n is less where some were undefined"
         rows = [
             [axis.shown[i] for axis, i in zip(self.axes, at, strict=True)]
-            + [number(float(array[at])) for array in (self.estimate, self.low, self.high)]
-            + [str(self.n[at])]
+            + [censored(one.estimate, one.at_least), number(one.low), number(one.high), str(one.n)]
             for at, _ in cells_of(self.axes)
+            for one in [self.interval(at)]
         ]
         return title, [*(axis.name for axis in self.axes), "estimate", "low", "high", "n"], rows
 

@@ -12,7 +12,7 @@ import numpy as np
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -100,6 +100,15 @@ def prefixed(largest: float, unit: str) -> tuple[float, str]:
 def number(value: float) -> str:
     """A number as tables show it: four digits, and a dash where it is undefined."""
     return "-" if np.isnan(value) else f"{value:.4g}"
+
+
+def censored(value: float, at_least: float | None, text: Callable[[float], str] = number) -> str:
+    """A number as tables show it; an infinite one by its lower bound.
+
+    >>> censored(2.5, None), censored(float("inf"), 0.06)
+    ('2.5', '> 0.06')
+    """
+    return f"> {text(at_least)}" if np.isinf(value) and at_least is not None else text(value)
 
 
 def _shown(rows: Sequence[Sequence[str]]) -> tuple[Sequence[Sequence[str]], str]:

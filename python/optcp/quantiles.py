@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp import _core
 from optcp.errors import InputError
 from optcp.stats import BOOTSTRAP_RESAMPLES, BOOTSTRAP_SEED, percentile, resampled_weights
 
@@ -63,7 +65,39 @@ def quantile(values: ArrayLike, q: float) -> Interval:
     return percentile(samples, float(np.quantile(array, q)), array.size)
 
 
-def pooled_quantile(samples: Sequence[NDArray[np.float64]], q: float) -> Interval:
+def product_limit(values: NDArray[np.float64], at_least: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of all that each value stands for; an infinite one has none.
+
+    The product-limit estimator: a value that is known only to be greater than its bound gives its share to those that
+    are. What is missing to 1 lies beyond all bounds.
+
+    Notes
+    -----
+    E. L. Kaplan, P. Meier, J. Am. Stat. Assoc. 53 (1958) 457-481. How large a value is must not depend on its bound.
+    """
+    return _core.product_limit(at_least, np.isfinite(values))
+
+
+def restricted_mean(values: NDArray[np.float64], at_least: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean of values of which some are known only to be greater than their bounds, and its lower bound.
+
+    Returns
+    -------
+    mean : float
+        Infinite where the largest bound is that of an infinite value.
+    at_least : float
+        The mean, or that of the values restricted to the largest bound (J. O. Irwin, J. Hygiene 47 (1949) 188-189).
+    """
+    shares = product_limit(values, at_least)
+    known = np.isfinite(values)
+    largest = at_least.max()
+    restricted = float(shares[known] @ values[known] + max(0.0, 1 - shares.sum()) * largest)
+    return (restricted if largest not in at_least[~known] else np.inf), restricted
+
+
+def pooled_quantile(
+    samples: Sequence[NDArray[np.float64]], q: float, at_least: Sequence[NDArray[np.float64]] | None = None
+) -> Interval:
     """Quantile of all runs' values together, with a bootstrap interval over runs.
 
     Values of one run depend on each other, so runs are resampled, not values.
@@ -74,11 +108,14 @@ def pooled_quantile(samples: Sequence[NDArray[np.float64]], q: float) -> Interva
         Each run's values, of any number; runs without one are left out.
     q
         Which quantile, 0 < q < 1: the least value that at least that share of all values does not exceed.
+    at_least
+        Lower bounds: an infinite value is known only to be greater than its bound, see :func:`product_limit`.
 
     Returns
     -------
     Interval
-        With the 95 % percentile interval; ``n`` is the number of runs that have values.
+        With the 95 % percentile interval; ``n`` is the number of runs that have values. A quantile beyond the values
+        is infinite, and ``at_least`` the largest bound.
 
     Raises
     ------
@@ -96,14 +133,20 @@ def pooled_quantile(samples: Sequence[NDArray[np.float64]], q: float) -> Interva
     if not runs:
         raise ValueError("expected values of at least one run")
     values = np.concatenate(runs)
+    bounds = values if at_least is None else np.concatenate([run for run in at_least if len(run)])
+    # Each finite value stands for itself, and for its part of those that are known only to be greater than less.
+    share = values.size * product_limit(values, bounds)
     order = np.argsort(values, kind="stable")
-    values, run = values[order], np.repeat(np.arange(len(runs)), [len(run) for run in runs])[order]
+    sizes = np.array([len(run) for run in runs])
+    values, share, run = values[order], share[order], np.repeat(np.arange(len(runs)), sizes)[order]
 
     def weighted(weights: NDArray[np.float64]) -> float:
-        reached = np.cumsum(weights[run])
+        reached = np.cumsum(weights[run] * share)
         # Rounding of the sums must not carry a share that is met exactly past the value.
-        return float(values[np.searchsorted(reached, q * reached[-1] * (1 - 1e-12))])
+        place = np.searchsorted(reached, q * float(weights @ sizes) * (1 - 1e-12))
+        return float(values[place]) if place < values.size else np.inf
 
     estimate = weighted(np.ones(len(runs)))
     found = np.array([weighted(weights) for weights in resampled_weights(len(runs))])
-    return percentile(found, estimate, len(runs))
+    interval = percentile(found, estimate, len(runs))
+    return replace(interval, at_least=float(bounds.max())) if np.isinf(estimate) else interval

@@ -34,11 +34,14 @@ class Samples:
         The seed of each row.
     name, unit
         What the values are, and their SI unit ("" for pure numbers).
+    at_least
+        Lower bounds, in the same form: an infinite value is known only to be greater than its bound, as the completion
+        time of a flow that the end of the run cuts. Left out, an infinite value is greater than all others.
 
     Raises
     ------
     InputError
-        If the shape is not that of the seeds and axes, or a value is NaN.
+        If the shape is not that of the seeds and axes, a value is NaN, or a finite value is not its own lower bound.
 
     Examples
     --------
@@ -55,29 +58,40 @@ class Samples:
     seeds: tuple[int, ...]
     name: str = ""
     unit: str = ""
+    at_least: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         expected = (len(self.seeds), *(len(axis) for axis in self.axes))
-        if self.values.shape != expected or not self.seeds:
+        given = self.values if self.at_least is None else self.at_least
+        if self.values.shape != expected or given.shape != expected or not self.seeds:
             raise InputError(f"expected an array of values for each of {expected}, got {self.values.shape}")
-        own = np.empty(expected, dtype=object)
+        own, bounds = np.empty(expected, dtype=object), np.empty(expected, dtype=object)
         for at in np.ndindex(*expected):
-            own[at] = np.asarray(self.values[at], dtype=np.float64)
+            own[at], bounds[at] = (np.asarray(array[at], dtype=np.float64) for array in (self.values, given))
             if np.isnan(own[at]).any():
                 raise InputError(f"seed {self.seeds[at[0]]}: a value is undefined; leave it out")
+            if own[at].shape != bounds[at].shape or (own[at] != bounds[at])[np.isfinite(own[at])].any():
+                raise InputError(f"seed {self.seeds[at[0]]}: a value and its lower bound differ")
         object.__setattr__(self, "values", own)
+        object.__setattr__(self, "at_least", bounds)
 
     def at(self, **where: str | float) -> Samples:
         """Take one value of some axes, which are dropped: as :meth:`optcp.cells.Cells.at`."""
         numbered = Cells(
             np.arange(self.values.size, dtype=np.float64).reshape(self.values.shape), self.axes, self.seeds
         ).at(**where)
-        return Samples(
-            self.values.ravel()[numbered.values.astype(int)], numbered.axes, self.seeds, self.name, self.unit
-        )
+        values, bounds = (array.ravel()[numbered.values.astype(int)] for array in self._pair())
+        return Samples(values, numbered.axes, self.seeds, self.name, self.unit, bounds)
+
+    def _pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Values and their lower bounds."""
+        return self.values, self.values if self.at_least is None else self.at_least
 
     def per_seed(self, function: Callable[[NDArray[np.float64]], float]) -> Cells:
-        """One number of each seed's values, such as ``numpy.max``; undefined where a seed has none."""
+        """One number of each seed's values, such as ``numpy.max``; undefined where a seed has none.
+
+        What the end of a run cuts is infinite.
+        """
         found = np.array([function(one) if one.size else np.nan for one in self.values.ravel()], dtype=np.float64)
         return Cells(found.reshape(self.values.shape), self.axes, self.seeds, self.name, self.unit)
 
@@ -87,8 +101,20 @@ class Samples:
         return Cells(counts.reshape(self.values.shape), self.axes, self.seeds, "count")
 
     def mean(self) -> Estimates:
-        """Mean over seeds of each seed's mean, with Student's t interval; seeds without a value are left out."""
-        return self.per_seed(np.mean).mean()
+        """Mean over seeds of each seed's mean, with Student's t interval; seeds without a value are left out.
+
+        A seed's mean is infinite where its largest value is cut by the end of the run; the lower bound is then the mean
+        restricted to the largest time observed. See :func:`optcp.quantiles.restricted_mean`.
+        """
+        from optcp.quantiles import restricted_mean
+
+        values, bounds = self._pair()
+        pairs = [
+            restricted_mean(one, bound) if one.size else (np.nan, np.nan)
+            for one, bound in zip(values.ravel(), bounds.ravel(), strict=True)
+        ]
+        means, at_least = (np.array(side).reshape(values.shape) for side in zip(*pairs, strict=True))
+        return Cells(means, self.axes, self.seeds, self.name, self.unit, at_least).mean()
 
     def quantile(self, q: float) -> Estimates:
         """Quantile of all seeds' values together, with an interval that resamples seeds.
@@ -97,9 +123,11 @@ class Samples:
         """
         from optcp.quantiles import pooled_quantile
 
+        values, bounds = self._pair()
+
         def one(at: tuple[int, ...]) -> Interval | None:
-            runs = list(self.values.T[at[::-1]])
-            return pooled_quantile(runs, q) if any(run.size for run in runs) else None
+            runs = list(values.T[at[::-1]])
+            return pooled_quantile(runs, q, list(bounds.T[at[::-1]])) if any(run.size for run in runs) else None
 
         return Estimates.of(self.axes, one, len(self.seeds), name=self.name, unit=self.unit)
 

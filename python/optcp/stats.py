@@ -34,12 +34,16 @@ class Interval:
         In the unit of the values; ``low`` and ``high`` are infinite where one run is not enough for an interval.
     n
         The number of runs behind the estimate.
+    at_least
+        Of an infinite estimate a lower bound; None where there is none. What is censored in a run, such as the
+        completion time of a flow that the end of the run cuts, is infinite there.
     """
 
     estimate: float
     low: float
     high: float
     n: int
+    at_least: float | None = None
 
     @property
     def half_width(self) -> float:
@@ -48,7 +52,8 @@ class Interval:
 
     def times(self, factor: float) -> Interval:
         """Return the interval in another unit, for example shares in per cent."""
-        return Interval(factor * self.estimate, factor * self.low, factor * self.high, self.n)
+        at_least = None if self.at_least is None else factor * self.at_least
+        return Interval(factor * self.estimate, factor * self.low, factor * self.high, self.n, at_least)
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,9 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
     """
     array = _values(values)
     n = array.size
+    if not np.isfinite(array).all():
+        # Censored: the mean is beyond what the runs show.
+        return Interval(np.inf, -np.inf, np.inf, n)
     centre = float(array.mean())
     if n == 1:
         return Interval(centre, -np.inf, np.inf, 1)
@@ -142,9 +150,11 @@ def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Com
     one, other = _values(first), _values(second)
     if one.shape != other.shape:
         raise ValueError(f"paired values must be of the same seeds, got {one.size} and {other.size}")
-    difference = one - other
+    with np.errstate(invalid="ignore"):
+        # A difference of censored values is not known, and neither is their mean difference.
+        difference = one - other
     interval = mean(difference, batches=batches)
-    if difference.size == 1:
+    if difference.size == 1 or not np.isfinite(interval.estimate):
         return Comparison(interval, 1.0)
     error, freedom = _error(difference, batches)
     if error == 0:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from optcp.evidence import outside, page
-from optcp.labelled import prefixed
+from optcp.labelled import censored, prefixed
 from optcp.papers.judge import word
 
 if TYPE_CHECKING:
@@ -367,19 +367,29 @@ def show_comparison(console: Console, comparison: Comparison, most: int | None) 
     for name in ("here", "there", "difference", "95 % interval", "%", "p", "n"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in comparison.rows[:most]:
-        factor, unit = prefixed(max(abs(row.value), abs(row.reference)), row.unit)
-        largest = max(abs(row.value), abs(row.reference))
-        here, there, gap, low, high = (
-            digits(value / factor, largest / factor)
-            for value in (row.value, row.reference, row.difference, row.low, row.high)
-        )
+        largest = max(abs(row.value_at_least), abs(row.reference_at_least))
+        factor, unit = prefixed(largest, row.unit)
+
+        def text(value: float, factor: float = factor, largest: float = largest) -> str:
+            return digits(value / factor, largest / factor)
+
+        here = censored(row.value, row.value_at_least, text)
+        there = censored(row.reference, row.reference_at_least, text)
+        gap, low, high = (text(value) for value in (row.difference, row.low, row.high))
         table.add_row(
             Text(row.metric), Text(unit), *(Text(row.cell[name]) for name in comparison.common),
             *([Text(" ".join(row.cell[name] for name in comparison.differing if name in row.cell))]
               if comparison.differing else []),
-            here, there, gap, Text(f"[{low}, {high}]"), digits(row.relative_pct, 100), p_text(row.p), str(row.n),
+            here, there, gap, Text("-" if low == "-" else f"[{low}, {high}]"),
+            digits(row.relative_pct, 100), p_text(row.p), str(row.n),
         )  # fmt: skip
     show_table(console, table)
+    if names := list(dict.fromkeys(row.metric for row in comparison.rows if row.censored)):
+        console.print(
+            f"{', '.join(names)}: the end of the run cuts values, so means have a lower bound only and no difference; "
+            "compare a quantile that all runs reach, or end the runs later",
+            soft_wrap=True,
+        )
     left = len(comparison.rows) - table.row_count
     if left:
         console.print(f"and {left} more rows: --all shows them, --metric NAME those of one metric")

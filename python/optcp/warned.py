@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from optcp import _core
+    from optcp.study.done import Done
 
 FEW_SEEDS = 5
 """With fewer the t quantile that makes an interval is above 2.8."""
@@ -56,6 +57,61 @@ def of_cells(cells: Sequence[_core.Scenario], seeds: int) -> tuple[Warned, ...]:
     if 1 < seeds < FEW_SEEDS and not any(cell.silences("few-seeds") for cell in cells):
         summed.append(Warned("few-seeds", f"{seeds} seeds make wide intervals: 10 and more are common", ""))
     return tuple(summed)
+
+
+CENSORED = {
+    ("completion_mean_s", "completion_p50_s", "completion_p95_s", "completion_p99_s"): "completion times",
+    ("outage_p50_s", "outage_longest_s"): "stalls",
+}
+"""Metrics that the end of a run can cut."""
+
+
+def of_done(done: Done) -> tuple[Warned, ...]:
+    """The warnings about finished runs: metrics that the end of the run cuts.
+
+    Each group is named once, with the cell in which most of its flows had not ended.
+    """
+    import numpy as np
+
+    if done.grid.branches[0].silences("unfinished"):
+        return ()
+    found = []
+    for names, what in CENSORED.items():
+        cut = [
+            done.metrics[name] for name in names if name in done.metrics and np.isinf(done.metrics[name].values).any()
+        ]
+        if not cut:
+            continue
+        for at, group in enumerate(cut[0].axes[-1].shown):
+            mine = [cells for cells in cut if np.isinf(cells.values[..., at]).any()]
+            if mine:
+                found.append(Warned("unfinished", _unfinished(done, group, what, [cells.name for cells in mine]), ""))
+    return tuple(found)
+
+
+def _unfinished(done: Done, group: str, what: str, names: Sequence[str]) -> str:
+    if what == "stalls":
+        return (
+            f"the end of the run cuts {what} of group {group}: {', '.join(names)} {_have(names)} a lower bound only; "
+            "a later `stop` shows when they end"
+        )
+    ended, left = (
+        done.metrics[name].at(group=group).values.mean(axis=0).ravel()
+        for name in ("completed_flows", "unfinished_flows")
+    )
+    worst = int((left / (ended + left)).argmax())
+    branch = done.grid.branches[done.grid.firsts[worst]]
+    cell = ", ".join(f"{name} = {value}" for name, value in branch.key.items())
+    stop_s = branch.resolved["stop_ps"] / 1e12
+    return (
+        f"{100 * left[worst] / (ended[worst] + left[worst]):.3g} % of the flows of group {group} had not ended at "
+        f"{stop_s:.3g} s{f' ({cell})' if cell else ''}: {', '.join(names)} {_have(names)} a lower bound only; "
+        f'set a later `stop`, for example "{10 * stop_s:.3g} s" with `end_with_flows = true`'
+    )
+
+
+def _have(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
 
 
 def show(warnings: Iterable[Warned], *, whole: bool = False) -> None:

@@ -195,7 +195,7 @@ def no_file(out):
 
 def edited_manifest(out):
     path = of_table(out, "parts")
-    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    path.write_text(path.read_text().replace('"format": 2', '"format": 3'))
     return path
 
 

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use optcp_runs::RunOptions;
-use optcp_store::{AxisValue, Block, Cell, Failure, METRICS};
+use optcp_store::{AxisValue, Block, Cell, Failure, METRICS, Observation};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -91,13 +92,28 @@ pub(crate) fn world_sha256(scenario: &Scenario) -> String {
 }
 
 #[pyfunction]
+pub(crate) fn product_limit<'py>(
+    py: Python<'py>,
+    seconds: PyReadonlyArray1<'_, f64>,
+    ended: PyReadonlyArray1<'_, bool>,
+) -> Bound<'py, PyArray1<f64>> {
+    let pairs = seconds.as_array().into_iter().copied().zip(ended.as_array().into_iter().copied());
+    let observations: Vec<Observation> =
+        pairs.map(|(seconds, ended)| Observation { seconds, ended }).collect();
+    optcp_store::product_limit(&observations).into_pyarray(py)
+}
+
+#[pyfunction]
 pub(crate) fn metrics(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let one = |metric: &optcp_store::Metric| {
         let entry = PyDict::new(py);
         entry.set_item("name", metric.name)?;
         entry.set_item("unit", metric.unit)?;
         entry.set_item("of", metric.of)?;
+        entry.set_item("bounds", metric.range.bounds())?;
         entry.set_item("summary", metric.summary)?;
+        entry.set_item("absent", metric.absent)?;
+        entry.set_item("unfinished", metric.unfinished)?;
         Ok(entry)
     };
     METRICS.iter().map(one).collect()

@@ -32,6 +32,7 @@ optcp_units::registry! {
         "warm-up" => WarmUp: "a measurement that begins before all flows have started", "OpTCP";
         "ecn-mismatch" => EcnMismatch: "ends that want different things of marks", "RFC 9768 table 2";
         "few-seeds" => FewSeeds: "fewer seeds than an interval needs", "OpTCP";
+        "unfinished" => Unfinished: "flows that had not ended with the run, so that their completion times have a lower bound only", "Kaplan and Meier 1958";
     }
 }
 

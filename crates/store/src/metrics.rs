@@ -4,8 +4,10 @@ use optcp_runs::{Run, Series, Values};
 use optcp_scenario::Plan;
 use optcp_traffic::hurst::local_whittle;
 
+use crate::survival::{Estimate, Observation, Survival};
+
 /// What a metric is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
     /// Its name, in tables, files, the API and the docs.
     pub name: &'static str,
@@ -13,51 +15,153 @@ pub struct Metric {
     pub unit: &'static str,
     /// Of what there is one each, in a run.
     pub of: &'static str,
+    /// The values that it can have.
+    pub range: Range,
     /// Its definition.
     pub summary: &'static str,
+    /// When a run has no value.
+    pub absent: &'static str,
+    /// How flows count that have not ended with the run.
+    pub unfinished: &'static str,
+}
+
+/// The values that a metric can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// Zero or more.
+    NotNegative,
+    /// From zero to one.
+    Share,
+    /// Any number.
+    Any,
+}
+
+impl Range {
+    /// The smallest and the largest value, both possible; infinite where there is none.
+    #[must_use]
+    pub const fn bounds(self) -> (f64, f64) {
+        match self {
+            Range::NotNegative => (0.0, f64::INFINITY),
+            Range::Share => (0.0, 1.0),
+            Range::Any => (f64::NEG_INFINITY, f64::INFINITY),
+        }
+    }
 }
 
 macro_rules! metrics {
-    ($( $CONST:ident $name:literal $unit:literal $of:literal $summary:literal; )+) => {
-        $( const $CONST: Metric = Metric { name: $name, unit: $unit, of: $of, summary: $summary }; )+
+    ($( $CONST:ident $name:literal $unit:literal $of:literal $range:ident: $summary:literal
+        absent: $absent:literal, unfinished: $unfinished:literal; )+) => {
+        $( const $CONST: Metric = Metric {
+            name: $name,
+            unit: $unit,
+            of: $of,
+            range: Range::$range,
+            summary: $summary,
+            absent: $absent,
+            unfinished: $unfinished,
+        }; )+
         /// Every metric, in the order of tables.
         pub const METRICS: &[Metric] = &[$( $CONST ),+];
     };
 }
 
 metrics! {
-    GOODPUT "goodput_bps" "bit/s" "group" "Newly acknowledged in-order payload over the whole run, from 0 to its end.";
-    ACTIVE "active_goodput_bps" "bit/s" "group" "The same payload over the time in which the group was active: from the start of its first flow to the end of its last, or of the run.";
-    ACTIVE_FROM "active_from_s" "s" "group" "When its first flow started.";
-    ACTIVE_TO "active_to_s" "s" "group" "When the last of its flows had all of its data in order at the receiver; the run's end if one never had.";
-    MEAN "completion_mean_s" "s" "group" "Mean completion time of the flows that ended, from start to the last in-order byte.";
-    P50 "completion_p50_s" "s" "group" "Their median.";
-    P95 "completion_p95_s" "s" "group" "Their 95th percentile.";
-    P99 "completion_p99_s" "s" "group" "Their 99th percentile.";
-    ENDED "completed_flows" "flows" "group" "Flows that ended.";
-    UNFINISHED "unfinished_flows" "flows" "group" "Flows that had started and did not end.";
-    OUTAGE "outage_p50_s" "s" "group" "Of flows that lost packets to a failure, how much longer the longest gap without new in-order bytes was than is usual: their median.";
-    OUTAGE_LONGEST "outage_longest_s" "s" "group" "The longest of these times.";
-    HIT "hit_flows" "flows" "group" "Flows that lost packets to a failure.";
-    UTILISATION "utilisation" "" "port" "Bits whose transmission ended in the run, over what the port's rate allows.";
-    HURST "hurst" "" "group" "Hurst parameter of the packets sent an interval, by the local Whittle method.";
-    HURST_ERROR "hurst_error" "" "group" "The asymptotic standard error of that estimate.";
-    SOJOURN "sojourn_mean_s" "s" "port" "Mean time that the packets which it sent had waited in its queue, from arrival until the first bit left.";
-    SOJOURN_LONGEST "sojourn_longest_s" "s" "port" "The longest of these times.";
-    BURSTS "bursts" "bursts" "fibre" "Bursts that asked for a wavelength.";
-    BURST_LOSS "burst_loss" "" "fibre" "The share of them that got none.";
-    WAVELENGTHS "wavelength_utilisation" "" "fibre" "The share of time that wavelengths were reserved, mean over intervals.";
-    DROP_SHARE "drop_share" "" "" "Dropped packets over those sent.";
-    DROPS "drops" "packets" "reason" "Packets dropped, data and ACKs.";
-    SENT "sent" "packets" "" "Packets that entered the network, data and ACKs.";
-    DELIVERED "delivered" "packets" "" "Packets that arrived.";
-    DROPPED "dropped" "packets" "" "Packets dropped for any reason.";
-    IN_FLIGHT "in_flight" "packets" "" "Packets in flight when the run ended.";
-    COPIED "copied" "packets" "" "Second copies of packets, that 1+1 protection sends or a link makes.";
-    MARKED "marked" "packets" "" "Packets that queues marked, each time one did; none where no queue has.";
-    HOPS "packet_hops" "hops" "" "Transmissions of a packet by a port.";
-    EVENTS "events" "events" "" "Events that the kernel took.";
-    ANNOUNCEMENTS "announcements" "messages" "" "Link states that routers originated.";
+    GOODPUT "goodput_bps" "bit/s" "group" NotNegative:
+        "New in-order payload at receivers, over the whole run."
+        absent: "`goodput` not observed", unfinished: "bytes received so far";
+    ACTIVE "active_goodput_bps" "bit/s" "group" NotNegative:
+        "The same payload, over the time from `active_from_s` to `active_to_s`."
+        absent: "no flow started", unfinished: "bytes received so far";
+    ACTIVE_FROM "active_from_s" "s" "group" NotNegative:
+        "Start of the first flow."
+        absent: "no flow started", unfinished: "not affected";
+    ACTIVE_TO "active_to_s" "s" "group" NotNegative:
+        "Time at which the last flow had all of its data in order."
+        absent: "no flow started", unfinished: "the end of the run";
+    MEAN "completion_mean_s" "s" "group" NotNegative:
+        "Mean completion time, from a flow's start to its last in-order byte."
+        absent: "no flow with a size started", unfinished: "product-limit estimator; infinite if the longest flow is unfinished, `at_least` is then the restricted mean";
+    P50 "completion_p50_s" "s" "group" NotNegative:
+        "Median completion time: the smallest that half of all flows do not exceed."
+        absent: "no flow with a size started", unfinished: "later than the end of the run; infinite if the quantile falls there, `at_least` is then the longest time observed";
+    P95 "completion_p95_s" "s" "group" NotNegative:
+        "95th percentile of completion times."
+        absent: "no flow with a size started", unfinished: "as for `completion_p50_s`";
+    P99 "completion_p99_s" "s" "group" NotNegative:
+        "99th percentile of completion times."
+        absent: "no flow with a size started", unfinished: "as for `completion_p50_s`";
+    ENDED "completed_flows" "flows" "group" NotNegative:
+        "Flows that received all of their data."
+        absent: "`completions` not observed", unfinished: "not counted";
+    UNFINISHED "unfinished_flows" "flows" "group" NotNegative:
+        "Flows with a size that started and did not receive all of their data."
+        absent: "`completions` not observed", unfinished: "counted";
+    OUTAGE "outage_p50_s" "s" "group" Any:
+        "Median over affected flows of the longest gap without new in-order bytes, minus the usual gap."
+        absent: "no affected flow", unfinished: "a gap that the end of the run cuts is longer than observed; infinite if the median falls there";
+    OUTAGE_LONGEST "outage_longest_s" "s" "group" Any:
+        "Maximum over affected flows of the longest gap, minus the usual gap."
+        absent: "no affected flow", unfinished: "infinite if a gap is cut by the end of the run, `at_least` is then the longest observed";
+    HIT "hit_flows" "flows" "group" NotNegative:
+        "Affected flows: those that lost packets to a failure."
+        absent: "`outages` not observed", unfinished: "counted";
+    UTILISATION "utilisation" "" "port" Share:
+        "Bits transmitted over the bits that the port's rate allows."
+        absent: "`load` not observed", unfinished: "not affected";
+    HURST "hurst" "" "group" Any:
+        "Hurst parameter of packets sent per interval, by the local Whittle method."
+        absent: "too few intervals, or constant counts", unfinished: "not affected";
+    HURST_ERROR "hurst_error" "" "group" NotNegative:
+        "Asymptotic standard error of `hurst`."
+        absent: "as for `hurst`", unfinished: "not affected";
+    SOJOURN "sojourn_mean_s" "s" "port" NotNegative:
+        "Mean queueing delay of transmitted packets, from arrival to the first bit sent."
+        absent: "`sojourn` not observed, or nothing was sent", unfinished: "not affected";
+    SOJOURN_LONGEST "sojourn_longest_s" "s" "port" NotNegative:
+        "Maximum queueing delay of transmitted packets."
+        absent: "as for `sojourn_mean_s`", unfinished: "not affected";
+    BURSTS "bursts" "bursts" "fibre" NotNegative:
+        "Bursts that requested a wavelength."
+        absent: "`fibres` not observed", unfinished: "not affected";
+    BURST_LOSS "burst_loss" "" "fibre" Share:
+        "Share of these bursts that got no wavelength."
+        absent: "no burst", unfinished: "not affected";
+    WAVELENGTHS "wavelength_utilisation" "" "fibre" Share:
+        "Share of time for which wavelengths were reserved, mean over intervals."
+        absent: "`fibres` not observed", unfinished: "not affected";
+    DROP_SHARE "drop_share" "" "" Share:
+        "Dropped packets over those sent."
+        absent: "nothing was sent", unfinished: "not affected";
+    DROPS "drops" "packets" "reason" NotNegative:
+        "Packets dropped, data and ACKs."
+        absent: "0 for a reason that occurs in another run of the study", unfinished: "not affected";
+    SENT "sent" "packets" "" NotNegative:
+        "Packets that entered the network, data and ACKs."
+        absent: "never", unfinished: "packets sent so far";
+    DELIVERED "delivered" "packets" "" NotNegative:
+        "Packets that arrived at an endpoint."
+        absent: "never", unfinished: "packets delivered so far";
+    DROPPED "dropped" "packets" "" NotNegative:
+        "Packets dropped for any reason."
+        absent: "never", unfinished: "not affected";
+    IN_FLIGHT "in_flight" "packets" "" NotNegative:
+        "Packets in queues and on links at the end of the run."
+        absent: "never", unfinished: "not affected";
+    COPIED "copied" "packets" "" NotNegative:
+        "Second copies of packets, sent by 1+1 protection or made by a link."
+        absent: "no copies", unfinished: "not affected";
+    MARKED "marked" "packets" "" NotNegative:
+        "ECN marks that queues set; a packet counts once per queue that marks it."
+        absent: "no marks", unfinished: "not affected";
+    HOPS "packet_hops" "hops" "" NotNegative:
+        "Transmissions of a packet by a port."
+        absent: "never", unfinished: "not affected";
+    EVENTS "events" "events" "" NotNegative:
+        "Events that the engine processed; the only metric that depends on the engine."
+        absent: "never", unfinished: "not affected";
+    ANNOUNCEMENTS "announcements" "messages" "" NotNegative:
+        "Link states that routers originated."
+        absent: "no routing", unfinished: "not affected";
 }
 
 /// The fibres of an observation together.
@@ -68,7 +172,10 @@ const ALL_FIBRES: &str = "all";
 pub(crate) struct Scalar {
     pub(crate) metric: Metric,
     pub(crate) of: String,
+    /// Infinite where the run shows only that it is greater than `at_least`.
     pub(crate) value: f64,
+    /// `value`, or its lower bound.
+    pub(crate) at_least: f64,
 }
 
 /// Every metric of a run that has a value; where two observations see the same thing, the first counts.
@@ -112,8 +219,12 @@ struct Found(Vec<Scalar>);
 
 impl Found {
     fn add(&mut self, metric: Metric, of: &str, value: f64) {
+        self.estimate(metric, of, Estimate::exact(value));
+    }
+
+    fn estimate(&mut self, metric: Metric, of: &str, Estimate { value, at_least }: Estimate) {
         if !self.0.iter().any(|one| one.metric == metric && one.of == of) {
-            self.0.push(Scalar { metric, of: of.to_owned(), value });
+            self.0.push(Scalar { metric, of: of.to_owned(), value, at_least });
         }
     }
 
@@ -207,17 +318,18 @@ fn completions(series: &Series, plan: &Plan, found: &mut Found) {
     let (ends, starts) = (column(series, "time_ps"), column(series, "start_ps"));
     let finished = column(series, "finished");
     for (name, ours) in by_group(series, plan) {
-        let (ended, left): (Vec<usize>, Vec<usize>) =
-            ours.into_iter().partition(|&row| finished[row] > 0.5);
-        let mut times: Vec<f64> =
-            ended.iter().map(|&row| (ends[row] - starts[row]) / 1e12).collect();
-        times.sort_by(f64::total_cmp);
-        found.add(ENDED, name, float(times.len() as u64));
-        found.add(UNFINISHED, name, float(left.len() as u64));
-        if !times.is_empty() {
-            found.add(MEAN, name, times.iter().sum::<f64>() / float(times.len() as u64));
+        let flow = |&row: &usize| Observation {
+            seconds: (ends[row] - starts[row]) / 1e12,
+            ended: finished[row] > 0.5,
+        };
+        let flows: Vec<Observation> = ours.iter().map(flow).collect();
+        let ended = flows.iter().filter(|flow| flow.ended).count();
+        found.add(ENDED, name, float(ended as u64));
+        found.add(UNFINISHED, name, float((flows.len() - ended) as u64));
+        if let Some(times) = Survival::of(flows) {
+            found.estimate(MEAN, name, times.mean());
             for (metric, share) in [(P50, 0.5), (P95, 0.95), (P99, 0.99)] {
-                found.add(metric, name, quantile(&times, share));
+                found.estimate(metric, name, times.quantile(share));
             }
         }
     }
@@ -225,30 +337,20 @@ fn completions(series: &Series, plan: &Plan, found: &mut Found) {
 
 fn outages(series: &Series, plan: &Plan, found: &mut Found) {
     let (gaps, usual) = (column(series, "gap_ps"), column(series, "usual_gap_ps"));
-    let lost = column(series, "lost_packets");
+    let (lost, ended) = (column(series, "lost_packets"), column(series, "ended"));
     for (name, ours) in by_group(series, plan) {
-        let hit = ours.into_iter().filter(|&row| lost[row] > 0.5);
-        let mut times: Vec<f64> = hit.map(|row| (gaps[row] - usual[row]) / 1e12).collect();
-        times.sort_by(f64::total_cmp);
-        found.add(HIT, name, float(times.len() as u64));
-        if let Some(&longest) = times.last() {
-            found.add(OUTAGE, name, quantile(&times, 0.5));
-            found.add(OUTAGE_LONGEST, name, longest);
+        let gap = |row: usize| Observation {
+            seconds: (gaps[row] - usual[row]) / 1e12,
+            ended: ended[row] > 0.5,
+        };
+        let gaps: Vec<Observation> =
+            ours.into_iter().filter(|&row| lost[row] > 0.5).map(gap).collect();
+        found.add(HIT, name, float(gaps.len() as u64));
+        if let Some(times) = Survival::of(gaps) {
+            found.estimate(OUTAGE, name, times.quantile(0.5));
+            found.estimate(OUTAGE_LONGEST, name, times.longest());
         }
     }
-}
-
-/// The quantile of sorted values, linear between two of them (type 7 of Hyndman and Fan, 1996).
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a place among values, from 0 to their number"
-)]
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * float(sorted.len() as u64 - 1);
-    let (below, part) = (place.floor() as usize, place.fract());
-    let above = (below + 1).min(sorted.len() - 1);
-    sorted[below] + part * (sorted[above] - sorted[below])
 }
 
 fn datagrams(series: &Series, found: &mut Found) {
@@ -297,18 +399,5 @@ fn fibres(series: &Series, found: &mut Found) {
         rows(series, &bursts).zip(rows(series, &lost)).zip(rows(series, &busy))
     {
         add(fibre, bursts, lost, busy);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_lie_between_neighbours() {
-        // By hand: place 0.95 * 3 = 2.85 of 1, 2, 4, 8.
-        assert!((quantile(&[1.0, 2.0, 4.0, 8.0], 0.95) - 7.4).abs() < 1e-12);
-        assert!((quantile(&[3.0], 0.99) - 3.0).abs() < 1e-12);
-        assert!((quantile(&[1.0, 2.0, 4.0, 8.0], 0.5) - 3.0).abs() < 1e-12);
     }
 }

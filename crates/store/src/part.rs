@@ -18,7 +18,7 @@ const COUNTS: [&str; 8] =
     ["sent", "delivered", "dropped", "in_flight", "copied", "marked", "packet_hops", "events"];
 
 /// The form of the files.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What a cell has on an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,6 +221,7 @@ fn scalar_table(run: &Run, scenario: &Scenario) -> Table {
         ("of", texts(found.iter().map(|one| one.of.as_str()))),
         ("unit", texts(found.iter().map(|one| one.metric.unit))),
         ("value", Data::F64(found.iter().map(|one| one.value).collect())),
+        ("at_least", Data::F64(found.iter().map(|one| one.at_least).collect())),
     ])
 }
 

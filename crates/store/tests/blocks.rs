@@ -91,8 +91,12 @@ fn texts<'a>(table: &'a Table, name: &str) -> Vec<&'a str> {
 }
 
 fn scalar(table: &Table, cell: &str, seed: u64, metric: &str, of: &str) -> f64 {
-    let (Data::U64(seeds), Data::F64(values)) = (column(table, "seed"), column(table, "value"))
-    else {
+    number(table, "value", (cell, seed), metric, of)
+}
+
+/// A number of the row of a metric.
+fn number(table: &Table, name: &str, (cell, seed): (&str, u64), metric: &str, of: &str) -> f64 {
+    let (Data::U64(seeds), Data::F64(values)) = (column(table, "seed"), column(table, name)) else {
         panic!("other columns");
     };
     let (cells, metrics, ofs) = (texts(table, "cell"), texts(table, "metric"), texts(table, "of"));
@@ -168,8 +172,11 @@ fn an_outage_is_the_longest_gap_beyond_the_usual_one() {
     assert_eq!(column(&outages, "ended"), &Data::Bool(vec![false]));
     let scalars = table(&files, "scalars");
     let of = |metric, group| scalar(&scalars, "one", 1, metric, group);
+    // The end of the run cuts the gap.
     for metric in ["outage_p50_s", "outage_longest_s"] {
-        assert!((of(metric, "endless") - 0.995).abs() < 1e-9);
+        assert!(of(metric, "endless").is_infinite());
+        let at_least = number(&scalars, "at_least", ("one", 1), metric, "endless");
+        assert!((at_least - 0.995).abs() < 1e-9);
     }
     assert!((of("hit_flows", "endless") - 1.0).abs() < 1e-9);
     assert!(of("hit_flows", "short").abs() < 1e-9);
@@ -177,12 +184,47 @@ fn an_outage_is_the_longest_gap_beyond_the_usual_one() {
     assert!(!hit.contains(&("outage_p50_s", "short")));
 }
 
+/// The file starts 3.5 s before the end, and a segment takes 8 ms and 5 ms: with 1 MB it has not ended. A second file of the
+/// group has, after 10 segments and less than a second.
 #[test]
-fn every_scalar_is_a_metric_that_is_listed() {
+fn completion_time_of_an_unfinished_flow_is_beyond_the_end_of_the_run() {
+    let unfinished = scenario(&[
+        ("flows.0.size", "1 MB"),
+        ("flows.0.start", "0.5 s"),
+        ("flows.1.group", "short"),
+        ("flows.1.size", "10 kB"),
+    ]);
+    let cells = [Cell { id: "one", values: &[], scenario: &unfinished }];
+    let mut files = BTreeMap::new();
+    let mut take = |more: Vec<File>| {
+        files.extend(more.into_iter().map(|file| (file.path, file.content)));
+        Ok::<(), std::io::Error>(())
+    };
+    let block = Block { axes: &[], cells: &cells, todo: &[(1, vec![0])] };
+    run_block(block, RunOptions::default(), &Cancel::default(), &mut take).expect("runs");
+    let scalars = table(&files, "scalars");
+    let of = |column, metric| number(&scalars, column, ("one", 1), metric, "short");
+    assert!((of("value", "unfinished_flows") - 1.0).abs() < 1e-12);
+    assert!((of("value", "completed_flows") - 1.0).abs() < 1e-12);
+    let ended = of("value", "completion_p50_s");
+    assert!((0.08..1.0).contains(&ended), "{ended}");
+    assert!(of("value", "completion_p99_s").is_infinite());
+    assert!((of("at_least", "completion_p99_s") - 3.5).abs() < 1e-12);
+    // The mean restricted to 3.5 s.
+    assert!(of("value", "completion_mean_s").is_infinite());
+    assert!((of("at_least", "completion_mean_s") - f64::midpoint(ended, 3.5)).abs() < 1e-12);
+}
+
+#[test]
+fn every_scalar_is_a_listed_metric_within_its_bounds() {
     let scalars = table(&made(&[(1, vec![0])]), "scalars");
-    for (name, unit) in texts(&scalars, "metric").iter().zip(texts(&scalars, "unit")) {
-        let metric = METRICS.iter().find(|metric| metric.name == *name);
-        assert_eq!(metric.map(|metric| metric.unit), Some(unit), "{name}");
+    let Data::F64(values) = column(&scalars, "value") else { panic!("another column") };
+    let rows = texts(&scalars, "metric").into_iter().zip(texts(&scalars, "unit")).zip(values);
+    for ((name, unit), value) in rows {
+        let metric = METRICS.iter().find(|metric| metric.name == name).expect(name);
+        assert_eq!(metric.unit, unit, "{name}");
+        let (low, high) = metric.range.bounds();
+        assert!((low..=high).contains(value), "{name}: {value}");
     }
 }
 

@@ -50,9 +50,10 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
     order += [at for at in range(len(axes)) if at not in order]
     along = axes[order[0]]
     curves = axes[order[1]].shown if by is not None else ("",)
-    middle, low, high = (
+    at_least = np.full_like(estimates.estimate, np.nan) if estimates.at_least is None else estimates.at_least
+    middle, low, high, bound = (
         array.transpose(order).reshape(len(along), len(curves))
-        for array in (estimates.estimate, estimates.low, estimates.high)
+        for array in (estimates.estimate, estimates.low, estimates.high, at_least)
     )
     places = np.array(range(len(along)) if along.numbers is None else along.numbers, dtype=np.float64)
     style = resources.files("optcp.plots") / "optcp.mplstyle"
@@ -60,8 +61,9 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
         if ax is None:
             ax = plt.figure(figsize=(IEEE_WIDTH_IN[columns], 2.4), facecolor="white").add_subplot()
         for at, curve in enumerate(curves):
-            # One seed has no interval: its infinite bounds are no bar.
-            bars = np.array([middle[:, at] - low[:, at], high[:, at] - middle[:, at]])
+            # One seed has no interval, nor has a censored mean: infinite bounds are no bar.
+            with np.errstate(invalid="ignore"):
+                bars = np.array([middle[:, at] - low[:, at], high[:, at] - middle[:, at]])
             bars[~np.isfinite(bars)] = 0
             # Between words there is no line; what stands at one of them stands side by side.
             beside, line = (
@@ -69,10 +71,12 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
                 if along.numbers is not None
                 else (0.12 * (at - (len(curves) - 1) / 2), "none")
             )
-            ax.errorbar(
-                places + beside, middle[:, at], bars,
-                linestyle=line, marker=MARKERS[at % len(MARKERS)], markersize=3.5, capsize=2, label=curve,
+            marker = MARKERS[at % len(MARKERS)]
+            drawn = ax.errorbar(
+                places + beside, np.where(np.isinf(middle[:, at]), np.nan, middle[:, at]), bars,
+                linestyle=line, marker=marker, markersize=3.5, capsize=2, label=curve,
             )  # fmt: skip
+            _censored(ax, places + beside, bound[:, at], marker, str(drawn.lines[0].get_color()))
         if along.numbers is None:
             crowded = sum(map(len, along.shown)) > WIDE * columns
             ax.set_xticks(places, along.shown)
@@ -83,7 +87,7 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
         else:
             _numeric(ax.xaxis, words(x), along.unit, places)
             _spread(ax, places)
-        finite = middle[np.isfinite(middle)]
+        finite = np.concatenate([array[np.isfinite(array)] for array in (middle, bound)])
         _numeric(ax.yaxis, words(estimates.name, estimates.unit), estimates.unit, finite)
         if by is not None:
             ax.legend(
@@ -91,6 +95,17 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
                 loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2,
             )  # fmt: skip
     return ax
+
+
+def _censored(ax: Axes, places: NDArray[np.float64], bounds: NDArray[np.float64], marker: str, color: str) -> None:
+    """Draw lower bounds of infinite estimates: hollow marks with an arrow to the values that the runs do not show."""
+    known = np.isfinite(bounds)
+    if known.any():
+        ax.plot(places[known], bounds[known], marker, markersize=5, markerfacecolor="none", color=color)
+        # From the bound upwards.
+        arrow = {"arrowstyle": "<-", "color": color, "shrinkB": 3}
+        for place, bound in zip(places[known], bounds[known], strict=True):
+            ax.annotate("", (place, bound), xytext=(0, 16), textcoords="offset points", arrowprops=arrow)
 
 
 def _beside(names: Sequence[str], columns: int) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.labelled import prefixed, words
+from optcp.labelled import censored, prefixed, words
 from optcp.report.words import listed
 from optcp.tables import digits, many, p_text
 
@@ -24,6 +24,7 @@ MOST_VALUES = 4
 
 def differences(rows: Iterable[Compared], reference: Mapping[str, str]) -> tuple[str, list[tuple[str, str]]]:
     """How many differences are significant, and of each metric the largest one: its name and a sentence."""
+    rows = list(rows)
     known = [row for row in rows if np.isfinite(row.low) and np.isfinite(row.high)]
     off = [row for row in known if row.low > 0 or row.high < 0]
     largest: dict[str, Compared] = {}
@@ -33,12 +34,17 @@ def differences(rows: Iterable[Compared], reference: Mapping[str, str]) -> tuple
             if before is None or abs(row.relative_pct) > abs(before.relative_pct):
                 largest[row.metric] = row
     at = _named(reference)
+    cut = list(dict.fromkeys(words(row.metric, row.unit) for row in rows if row.censored))
+    if not known and cut:
+        return f"The end of the run cuts {listed(cut)}: there is no difference of means from {at}.", []
     if not known:
         return f"One seed has no interval: more runs say which differences from {at} are more than chance.", []
     text = (
         f"Of {many(len(known), 'difference')} from {at}, paired by seed, {len(off)} "
         f"{'has' if len(off) == 1 else 'have'} a 95 % interval that leaves out zero."
     )
+    if cut:
+        text += f" The end of the run cuts {listed(cut)}, so means of these have a lower bound and no difference."
     text += " The largest one of each metric, in per cent:" if largest else ""
     return text, [(name, _sentence(row, reference)) for name, row in list(largest.items())[:MOST]]
 
@@ -64,13 +70,17 @@ def values(metrics: Mapping[str, Cells]) -> list[tuple[str, str]]:
         known = [(cell, one) for cell, one in means if one.n]
         if not known:
             continue
-        largest = max(abs(one.estimate) for _, one in known)
+        largest = means.largest
         factor, unit = prefixed(largest, cells.unit)
+
+        def shown(value: float, factor: float = factor, largest: float = largest) -> str:
+            return digits(value / factor, largest / factor)
+
         own = [axis.name for axis in cells.axes if len(axis) > 1]
         parts = []
         for cell, one in known[:MOST_VALUES]:
             of = ", ".join(cell[axis] for axis in own)
-            text = f"{digits(one.estimate / factor, largest / factor)} {unit}".strip()
+            text = f"{censored(one.estimate, one.at_least, shown)} {unit}".strip()
             parts.append(f"{text} ({of})" if of else text)
         left = len(known) - len(parts)
         found.append((name, f"{words(name, cells.unit)}: {listed([*parts, *([f'{left} more'] if left else [])])}."))

@@ -11,7 +11,7 @@ import numpy as np
 
 from optcp import _core
 from optcp.files import write_text
-from optcp.labelled import cells_of, missing, prefixed, words
+from optcp.labelled import cells_of, censored, missing, prefixed, words
 from optcp.plots.network import of_world
 from optcp.plots.registry import Figure
 from optcp.report import worlds
@@ -84,11 +84,12 @@ def _files(done: Done, comparison: Comparison | None) -> Files:
     text = io.StringIO()
     names = list(dict.fromkeys(axis.name for cells in done.metrics.values() for axis in cells.axes))
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["metric", "unit", *names, "mean", "low", "high", "n"])
+    writer.writerow(["metric", "unit", *names, "mean", "low", "high", "n", "at_least"])
     for name, cells in done.metrics.items():
         for cell, one in cells.mean():
             ends = ["" if np.isnan(value) else value for value in (one.estimate, one.low, one.high)]
-            writer.writerow([name, cells.unit, *(cell.get(axis, "") for axis in names), *ends, one.n])
+            bound = "" if one.at_least is None else one.at_least
+            writer.writerow([name, cells.unit, *(cell.get(axis, "") for axis in names), *ends, one.n, bound])
     files.add("metrics.csv", text.getvalue())
     if comparison:
         files.add("comparison.csv", comparison.csv())
@@ -111,7 +112,7 @@ def _world(world: dict[str, Any]) -> str:
 
 def _metric(cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared]) -> dict[str, Any]:
     means = cells.mean()
-    largest = float(np.nanmax(np.abs(means.estimate), initial=0))
+    largest = means.largest
     factor, unit = prefixed(largest, cells.unit)
 
     def shown(*values: float) -> list[str]:
@@ -119,7 +120,9 @@ def _metric(cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared
 
     rows = []
     for at, cell in cells_of(means.axes):
-        mean, low, high = shown(means.estimate[at], means.low[at], means.high[at])
+        one = means.interval(at)
+        mean = censored(one.estimate, one.at_least, lambda value: shown(value)[0])
+        low, high = shown(one.low, one.high)
         against = ["reference", "", "", "", ""] if compared else []
         if (row := compared.get(tuple(cell.values()))) is not None:
             gap, least, most = shown(row.difference, row.low, row.high)
@@ -145,7 +148,7 @@ def _ends(low: str, high: str) -> str:
 
 def _figure(cells: Cells, means: Estimates) -> Figure | None:
     """The metric along the first axis of numbers; none where all cells are alike, or nothing can be drawn."""
-    known = means.estimate[~np.isnan(means.estimate)]
+    known = means.estimate[np.isfinite(means.estimate)]
     if not known.size or np.ptp(known) == 0 or missing("matplotlib"):
         return None
     from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw

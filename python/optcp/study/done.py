@@ -111,15 +111,27 @@ class Done:
             return axes
         return (Axis("cell", tuple(branch.id for branch in self.grid.branches)),)
 
-    def cells(self, values: NDArray[Any], more: tuple[Axis, ...] = (), name: str = "", unit: str = "") -> Cells:
-        """Label values of shape (seeds, branches, length of each further axis).
+    def cells(
+        self,
+        values: NDArray[Any],
+        more: tuple[Axis, ...] = (),
+        name: str = "",
+        unit: str = "",
+        at_least: NDArray[Any] | None = None,
+    ) -> Cells:
+        """Label values of shape (seeds, branches, length of each further axis), and lower bounds of infinite ones.
 
         Cells that are the world of an earlier one have its values, whatever is given for them.
         """
         axes = (*self.axes, *more)
         shape = (len(self.seeds), *(len(axis) for axis in axes))
-        found = np.asarray(values, dtype=np.float64).reshape(len(self.seeds), len(self.grid.branches), -1)
-        return Cells(found[:, self.grid.firsts].reshape(shape), axes, self.seeds, name, unit)
+
+        def labelled(numbers: NDArray[Any]) -> NDArray[np.float64]:
+            found = np.asarray(numbers, dtype=np.float64).reshape(len(self.seeds), len(self.grid.branches), -1)
+            return found[:, self.grid.firsts].reshape(shape)
+
+        bounds = None if at_least is None else labelled(at_least)
+        return Cells(labelled(values), axes, self.seeds, name, unit, bounds)
 
     def each(self, function: Callable[[StoredRun], Any], *more: Axis, name: str = "", unit: str = "") -> Cells:
         """Reduce every run to a number, or to an array with the axes ``more``.
@@ -206,9 +218,13 @@ class Done:
 
     @functools.cached_property
     def metrics(self) -> dict[str, Cells]:
-        """Every metric by name, with an axis (group, port, reason) where there is one each of several."""
-        table, run = self.rows("scalars", ["metric", "of", "value"])
-        values, (of_metric, names), (of, texts) = table.numbers("value"), table.coded("metric"), table.coded("of")
+        """Every metric by name, with an axis (group, port, reason) where there is one each of several.
+
+        A value that the end of a run cuts is infinite, and :attr:`Cells.at_least` has its lower bound.
+        """
+        table, run = self.rows("scalars", ["metric", "of", "value", "at_least"])
+        values, at_least = table.numbers("value"), table.numbers("at_least")
+        (of_metric, names), (of, texts) = table.coded("metric"), table.coded("of")
         found = {}
         for about in _core.metrics():
             mine = of_metric == names.index(about["name"]) if about["name"] in names else np.zeros(0, dtype=bool)
@@ -216,15 +232,18 @@ class Done:
                 continue
             codes, place = np.unique(of[mine], return_inverse=True)
             shape = (self.places, len(codes))
-            cells = np.full(shape, 0.0 if about["name"] == DROPS else np.nan)
-            cells[run[mine], place] = values[mine]
+            cells, bounds = (np.full(shape, 0.0 if about["name"] == DROPS else np.nan) for _ in range(2))
+            cells[run[mine], place], bounds[run[mine], place] = values[mine], at_least[mine]
             more = (Axis(about["of"], tuple(texts[code] for code in codes)),) if about["of"] else ()
-            found[about["name"]] = self.cells(cells, more, about["name"], about["unit"])
+            found[about["name"]] = self.cells(cells, more, about["name"], about["unit"], bounds)
         return found
 
     @functools.cached_property
     def completions(self) -> dict[str, Samples]:
-        """How long flows took that ended, by group; of several observations of a group the first counts.
+        """Completion times of flows, by group; of several observations of a group the first counts.
+
+        The time of a flow that had not ended with the run is infinite; :attr:`Samples.at_least` has how long it lasted
+        up to there.
 
         Examples
         --------
@@ -242,17 +261,22 @@ class Done:
         for group, observation in watching.items():
             table, run = self.rows(observation, ["time_ps", "start_ps", "group", "finished"])
             codes, texts = table.coded("group")
-            ours = table.numbers("finished").astype(bool) & (codes == (texts.index(group) if group in texts else -1))
-            took_s = (table.numbers("time_ps") - table.numbers("start_ps"))[ours] / PICOSECONDS_A_SECOND
+            ours = codes == (texts.index(group) if group in texts else -1)
+            lasted_s = (table.numbers("time_ps") - table.numbers("start_ps"))[ours] / PICOSECONDS_A_SECOND
+            took_s = np.where(table.numbers("finished").astype(bool)[ours], lasted_s, np.inf)
             order = np.argsort(run[ours], kind="stable")
-            values = np.empty(self.places, dtype=object)
-            ends = np.searchsorted(run[ours][order], np.arange(1, values.size))
-            for at, one in enumerate(np.split(took_s[order], ends)):
-                values[at] = one
-            shape = (len(self.seeds), *(len(axis) for axis in self.axes))
-            values = values.reshape(len(self.seeds), len(branches))[:, self.grid.firsts]
-            found[group] = Samples(values.reshape(shape), self.axes, self.seeds, "completion", "s")
+            ends = np.searchsorted(run[ours][order], np.arange(1, self.places))
+            times, bounds = (self._by_run(np.split(column[order], ends)) for column in (took_s, lasted_s))
+            found[group] = Samples(times, self.axes, self.seeds, "completion", "s", bounds)
         return found
+
+    def _by_run(self, arrays: Sequence[NDArray[np.float64]]) -> NDArray[Any]:
+        """Arrays of each run, seed by seed, as labelled cells: shape (seeds, length of each axis), of objects."""
+        values = np.empty(self.places, dtype=object)
+        for at, one in enumerate(arrays):
+            values[at] = one
+        shape = (len(self.seeds), *(len(axis) for axis in self.axes))
+        return values.reshape(len(self.seeds), len(self.grid.branches))[:, self.grid.firsts].reshape(shape)
 
     def compare(self, *, at: Mapping[str, str | float], metrics: Sequence[str] | None = None) -> Comparison:
         """Compare metrics in each cell with one cell, paired by seed: :func:`optcp.compare.compare`.

@@ -69,6 +69,10 @@ class Branch:
         found: dict[str, Any] = json.loads(self.scenario.resolved())
         return found
 
+    def silences(self, warning: str) -> bool:
+        """Whether the scenario file silences a warning."""
+        return self.scenario.silences(warning)
+
 
 class UncheckedBranch(Branch):
     """A cell whose world is made when it is asked for: thousands of worlds of a large network take minutes."""
@@ -91,6 +95,10 @@ class StoredBranch(Branch):
         for name, value in (("key", key), ("id", id_), ("resolved", resolved)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "observe", tuple(one["name"] for one in resolved["observe"]))
+
+    def silences(self, warning: str) -> bool:  # noqa: ARG002 - the resolved form does not say
+        """Return False: what reads a study back shows every warning."""
+        return False
 
 
 Values = Sequence[str] | Mapping[str, Mapping[str, str]]

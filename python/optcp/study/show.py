@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
+from optcp.labelled import censored
 from optcp.study.cluster import workers
 from optcp.study.remote import tasks_of
 from optcp.study.single import missing
@@ -36,7 +37,7 @@ MOST_LINES = 120
 """Of a table on the terminal; files have all."""
 LATE = 0.05
 """A group that starts after this share of the run is not active in the whole of it."""
-PERCENTILES = (50, 95, 99)
+COMPLETIONS = ("completion_mean_s", "completion_p50_s", "completion_p95_s", "completion_p99_s")
 ALL = "all"
 """What ``of`` is for all fibres together."""
 
@@ -59,6 +60,9 @@ TEXTS: dict[str, Callable[[float], str]] = {
     "active_from_s": _seconds,
     "active_to_s": _seconds,
     "completion_mean_s": _seconds,
+    "completion_p50_s": _seconds,
+    "completion_p95_s": _seconds,
+    "completion_p99_s": _seconds,
     "outage_p50_s": _milliseconds,
     "outage_longest_s": _milliseconds,
     "hit_flows": "{:.1f}".format,
@@ -84,7 +88,7 @@ def with_interval(name: str, one: Interval | None) -> list[str]:
         return ["-", "-", "0"]
     whole = math.isfinite(one.low) and math.isfinite(one.high)
     ends = f"[{value_text(name, one.low)}, {value_text(name, one.high)}]" if whole else "-"
-    return [value_text(name, one.estimate), ends, str(one.n)]
+    return [censored(one.estimate, one.at_least, functools.partial(value_text, name)), ends, str(one.n)]
 
 
 def show_plan(console: Console, study: Study, store: Store, estimate: Estimate | None, where: Jobs) -> None:
@@ -272,27 +276,19 @@ class _Shown:
         return {group: np.asarray(part[:, :, place].any(axis=0)) for place, group in enumerate(groups)}
 
     def completions(self) -> None:
-        """Print how long flows took that came and went."""
-        table = self._table(["group"], ["completed_flows", "unfinished_flows", "", "time", "95 % interval", "n"])
-        groups = self._chosen("completed_flows")
-        lines = {group: [("mean", self._means("completion_mean_s").get(group))] for group in groups}
-        for group, shares in itertools.product(groups, PERCENTILES):
-            quantile = self._done.completions[group].quantile(shares / 100)
-            lines[group].append((f"p{shares}", [one for _, one in quantile]))
+        """Print completion times: means over seeds of each run's mean and quantiles."""
+        name = "completed_flows"
+        table = self._table(["group"], [name, "unfinished_flows", "", "time", "95 % interval", "n"])
+        groups = self._chosen(name)
         for (cell, key), group in itertools.product(enumerate(self._keys), groups):
-            flows = (self._means(name)[group][cell].estimate for name in ("completed_flows", "unfinished_flows"))
-            beside = [f"{count:.1f}" for count in flows]
-            for what, cells in lines[group]:
-                one = cells[cell] if cells else None
-                table.add_row(*key, group, *beside, what, *with_interval("completion_mean_s", one))
+            counts = (self._means(one)[group][cell].estimate for one in (name, "unfinished_flows"))
+            beside = [f"{count:.1f}" for count in counts]
+            for metric in COMPLETIONS:
+                one = self._means(metric).get(group, [None] * len(self._keys))[cell]
+                table.add_row(*key, group, *beside, metric, *with_interval(metric, one))
                 if one is None or not one.n:
                     break
-        self._print(
-            "completion times of flows: mean of the runs' means (completion_mean_s), quantiles of all runs' flows",
-            table,
-            "group",
-            len(self._means("completed_flows")),
-        )
+        self._print("completion times of flows, from start to the last in-order byte", table, "group", len(groups))
 
     def spare(self) -> None:
         """Print the capacity that protection needs; cells that differ in what fails need the same."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from optcp.study.grid import Branch, Grid
 
-FORMAT = 1
+FORMAT = 2
 """Of the files; another one is not read."""
 IDENTITY = "study.json"
 OLD = ("meta.json", "seed-*/meta.json", "cell-*-seed-*/meta.json")

@@ -56,7 +56,13 @@ COLUMNS = {
         "sack": pa.string(),
         "marking": pa.string(),
     },
-    "scalars": {"metric": pa.string(), "of": pa.string(), "unit": pa.string(), "value": pa.float64()},
+    "scalars": {
+        "metric": pa.string(),
+        "of": pa.string(),
+        "unit": pa.string(),
+        "value": pa.float64(),
+        "at_least": pa.float64(),
+    },
 }
 
 
