@@ -13,14 +13,15 @@ BEGIN, END = "<!-- metrics: begin -->\n", "<!-- metrics: end -->\n"
 def table() -> str:
     """Make the table: a row per metric, in the order of the tables of results."""
     lines = [
-        "| metric | unit | one per | range | definition | no value if | unfinished flows |",
-        "|---|---|---|---|---|---|---|",
+        "| metric | unit | one per | range | definition | no value if | unfinished flows | `[measure]` |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for one in _core.metrics():
         low, high = (f"{bound:g}" for bound in one["bounds"])
         bounds = "any" if low == "-inf" else f"{low} or more" if high == "inf" else f"{low} to {high}"
         cells = (f"`{one['name']}`", one["unit"] or "-", one["of"] or "-", bounds)
-        lines.append(f"| {' | '.join((*cells, one['summary'], one['absent'], one['unfinished']))} |")
+        about = (one["summary"], one["absent"], one["unfinished"], "yes" if one["measured"] else "-")
+        lines.append(f"| {' | '.join((*cells, *about))} |")
     return "".join(f"{line}\n" for line in lines)
 
 

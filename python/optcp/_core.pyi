@@ -344,8 +344,8 @@ def metrics() -> list[dict[str, Any]]:
     """Every metric of the table ``scalars``, in the order of tables.
 
     ``name``, ``unit``, ``of`` (of what there is one each), ``bounds`` (the lowest and highest value possible),
-    ``summary``, ``absent`` (when a run has no value) and ``unfinished`` (how flows count that have not ended with
-    the run).
+    ``summary``, ``absent`` (when a run has no value), ``unfinished`` (how flows count that have not ended with the run)
+    and ``measured`` (whether it covers the part of the run that ``[measure]`` names).
     """
 
 def product_limit(seconds: NDArray[np.float64], ended: NDArray[np.bool_]) -> NDArray[np.float64]:

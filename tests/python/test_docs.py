@@ -289,6 +289,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     sections |= {"BundleEntry": "bundles", "BurstsEntry": "bursts"}
     sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
         "CoreTable": "[core]",
+        "MeasureTable": "[measure]",
         "RoutingTable": "[routing]",
         "TopologyTable": "[topology]",
     }

@@ -33,6 +33,19 @@ impl Counts {
         self.events += events;
     }
 
+    /// What was counted after `before`.
+    #[must_use]
+    pub fn since(mut self, before: &Counts) -> Counts {
+        let Counts { sent, copied, delivered, dropped, marked, events } = before;
+        self.sent -= sent;
+        self.copied -= copied;
+        self.delivered -= delivered;
+        self.dropped.iter_mut().zip(dropped).for_each(|(ours, theirs)| *ours -= theirs);
+        self.marked -= marked;
+        self.events -= events;
+        self
+    }
+
     /// Lost for any reason.
     #[must_use]
     pub fn dropped_in_all(&self) -> u64 {

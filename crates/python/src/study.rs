@@ -110,10 +110,11 @@ pub(crate) fn metrics(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         entry.set_item("name", metric.name)?;
         entry.set_item("unit", metric.unit)?;
         entry.set_item("of", metric.of)?;
-        entry.set_item("bounds", metric.range.bounds())?;
+        entry.set_item("bounds", metric.bounds.ends())?;
         entry.set_item("summary", metric.summary)?;
         entry.set_item("absent", metric.absent)?;
         entry.set_item("unfinished", metric.unfinished)?;
+        entry.set_item("measured", metric.measured)?;
         Ok(entry)
     };
     METRICS.iter().map(one).collect()

@@ -76,6 +76,7 @@ impl LiveRun {
         let made = result(scenario, world, *seed, *forked_at, &progress.simulation, &never);
         let run = made.expect("nobody else has the flag");
         Run {
+            measured: progress.measured(),
             switches: world.switches.clone(),
             failed: world.failed.clone(),
             routing: world.routing.clone(),

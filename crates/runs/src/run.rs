@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use optcp_engine::observe::{Observations, Observer, Quiet, hex};
-use optcp_engine::{Blueprint, Cut, FlowSpec, Kernel, Simulation, cuts};
+use optcp_engine::{Blueprint, Counts, Cut, FlowSpec, Kernel, Simulation, cuts};
 use optcp_net::DropReason;
 use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
@@ -111,6 +111,8 @@ pub struct Run {
     pub active: Vec<Active>,
     /// How packets waited for their turn at the end, in words. No part of the digests.
     pub waiting: String,
+    /// What was counted in the part of the run that metrics cover, if that is not the whole run. No part of the digests.
+    pub measured: Option<Counts>,
 }
 
 /// For so long the way of a flow led nowhere, as forwarding tables and ports were.
@@ -187,6 +189,10 @@ const END_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct Progress<O> {
     /// By flow, whether its end is waited for; `None` where the run does not end with its flows.
     awaited: Option<Vec<bool>>,
+    /// The ends of the part of the run that metrics cover, which are still to come, the later first.
+    ends: Vec<Time>,
+    /// What was counted up to each end that has passed, in their order.
+    counted: Vec<Counts>,
     pub(crate) simulation: Simulation<O>,
 }
 
@@ -203,6 +209,8 @@ impl<O: Observer> Progress<O> {
             simulation: Simulation::new(blueprint, options.kernel, observer)
                 .on_threads(options.threads),
             awaited: plan.end_with_flows.then(|| blueprint.flows.iter().map(waited).collect()),
+            ends: plan.measure.iter().flat_map(|window| [window.until, window.after]).collect(),
+            counted: Vec::new(),
         }
     }
 
@@ -218,6 +226,7 @@ impl<O: Observer> Progress<O> {
             !cancel.is_set()
         };
         self.look_for_the_flows_end(until.unwrap_or(Time::MAX), &mut go_on)?;
+        self.count_up_to(until.unwrap_or(Time::MAX), &mut go_on)?;
         let through = go_on(self.simulation.now())
             && match until {
                 Some(until) => self.simulation.run_before_while(until, &mut go_on),
@@ -225,6 +234,35 @@ impl<O: Observer> Progress<O> {
             };
         cancel.tell(&mut reached, self.simulation.now());
         if through { Ok(()) } else { Err(Cancelled) }
+    }
+
+    /// Takes down what has been counted up to each end of the measured part that comes before `limit`.
+    fn count_up_to(
+        &mut self,
+        limit: Time,
+        go_on: &mut dyn FnMut(Time) -> bool,
+    ) -> Result<(), Cancelled> {
+        let stop = self.simulation.stop();
+        let due = |at: &Time| *at < limit.min(stop);
+        while let Some(at) = self.ends.pop_if(|at| due(at)) {
+            // A run begins with an instant of its own: nothing but starts happens there, and they count.
+            if at == Time::ZERO {
+                self.counted.push(Counts::default());
+                continue;
+            }
+            // The instant itself included.
+            if !self.simulation.run_before_while(at + Duration::from_ps(1), go_on) {
+                return Err(Cancelled);
+            }
+            self.counted.push(self.simulation.counts());
+        }
+        Ok(())
+    }
+
+    /// What was counted in the part of the finished run that metrics cover.
+    pub(crate) fn measured(&self) -> Option<Counts> {
+        let [before, up_to @ ..] = &self.counted[..] else { return None };
+        Some(up_to.first().copied().unwrap_or(self.simulation.counts()).since(before))
     }
 
     /// Stops the run at the first whole second before `limit` at which every flow that is to end has ended.
@@ -273,7 +311,8 @@ impl Family {
         let finish = |mut run: Progress<O>, index: usize, forked_at| {
             run.advance(None, cancel)?;
             let (scenario, world) = (branches[index], &worlds[index]);
-            Ok((index, result(scenario, world, seed, forked_at, &run.simulation, cancel)?))
+            let made = result(scenario, world, seed, forked_at, &run.simulation, cancel)?;
+            Ok((index, Run { measured: run.measured(), ..made }))
         };
         let (trunk, others) = (self.members[0], &self.members[1..]);
         let (plan, blueprint) = (branches[trunk].plan(), &worlds[trunk].blueprint);
@@ -303,8 +342,8 @@ pub(crate) fn shared_until(one: (&Plan, &World), other: (&Plan, &World)) -> Time
         plan.flows.iter().map(|flow| flow.group).collect()
     };
     // Observations are part of the state that is copied.
-    let observed_alike =
-        a.observe == b.observe && a.stop == b.stop && groups(a, first) == groups(b, second);
+    let observed_alike = (&a.observe, a.measure, a.stop) == (&b.observe, b.measure, b.stop)
+        && groups(a, first) == groups(b, second);
     // Where the end is found on the way, branches would have to agree on it.
     let found_on_the_way = a.end_with_flows || b.end_with_flows;
     if !observed_alike || found_on_the_way {
@@ -372,6 +411,7 @@ pub(crate) fn result<O: Observer + AsRef<Observations>>(
         series: series(plan, observations),
         active: active(plan, &starts, simulation),
         waiting: simulation.waiting(),
+        measured: None,
     };
     if counts.copied > 0 {
         run.counts.push(("copied", counts.copied));

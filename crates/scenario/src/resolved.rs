@@ -47,6 +47,10 @@ pub(crate) fn json(plan: &Plan) -> String {
     if plan.end_with_flows {
         resolved["end_with_flows"] = json!(true);
     }
+    if let Some(window) = plan.measure {
+        resolved["measure"] =
+            json!({ "after_ps": window.after.as_ps(), "until_ps": window.until.as_ps() });
+    }
     if let Some(core) = &plan.core {
         resolved["core"] = json!({
             "scheduling": core.scheduling.name(),

@@ -1,8 +1,11 @@
 //! What a run comes to: each metric's one definition.
 
+use std::ops::Range;
+
 use optcp_runs::{Run, Series, Values};
 use optcp_scenario::Plan;
 use optcp_traffic::hurst::local_whittle;
+use optcp_units::{Duration, Time};
 
 use crate::survival::{Estimate, Observation, Survival};
 
@@ -16,18 +19,20 @@ pub struct Metric {
     /// Of what there is one each, in a run.
     pub of: &'static str,
     /// The values that it can have.
-    pub range: Range,
+    pub bounds: Bounds,
     /// Its definition.
     pub summary: &'static str,
     /// When a run has no value.
     pub absent: &'static str,
     /// How flows count that have not ended with the run.
     pub unfinished: &'static str,
+    /// Whether it covers the part of the run that `[measure]` names, in place of all of it.
+    pub measured: bool,
 }
 
 /// The values that a metric can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Range {
+pub enum Bounds {
     /// Zero or more.
     NotNegative,
     /// From zero to one.
@@ -36,39 +41,42 @@ pub enum Range {
     Any,
 }
 
-impl Range {
+impl Bounds {
     /// The smallest and the largest value, both possible; infinite where there is none.
     #[must_use]
-    pub const fn bounds(self) -> (f64, f64) {
+    pub const fn ends(self) -> (f64, f64) {
         match self {
-            Range::NotNegative => (0.0, f64::INFINITY),
-            Range::Share => (0.0, 1.0),
-            Range::Any => (f64::NEG_INFINITY, f64::INFINITY),
+            Bounds::NotNegative => (0.0, f64::INFINITY),
+            Bounds::Share => (0.0, 1.0),
+            Bounds::Any => (f64::NEG_INFINITY, f64::INFINITY),
         }
     }
 }
 
 macro_rules! metrics {
-    ($( $CONST:ident $name:literal $unit:literal $of:literal $range:ident: $summary:literal
-        absent: $absent:literal, unfinished: $unfinished:literal; )+) => {
+    ($( $CONST:ident $name:literal $unit:literal $of:literal $bounds:ident: $summary:literal
+        absent: $absent:literal, unfinished: $unfinished:literal $(, $measured:ident)?; )+) => {
         $( const $CONST: Metric = Metric {
             name: $name,
             unit: $unit,
             of: $of,
-            range: Range::$range,
+            bounds: Bounds::$bounds,
             summary: $summary,
             absent: $absent,
             unfinished: $unfinished,
+            measured: metrics!(@measured $($measured)?),
         }; )+
         /// Every metric, in the order of tables.
         pub const METRICS: &[Metric] = &[$( $CONST ),+];
     };
+    (@measured measured) => { true };
+    (@measured) => { false };
 }
 
 metrics! {
     GOODPUT "goodput_bps" "bit/s" "group" NotNegative:
-        "New in-order payload at receivers, over the whole run."
-        absent: "`goodput` not observed", unfinished: "bytes received so far";
+        "New in-order payload at receivers, per unit of time."
+        absent: "`goodput` not observed", unfinished: "bytes received so far", measured;
     ACTIVE "active_goodput_bps" "bit/s" "group" NotNegative:
         "The same payload, over the time from `active_from_s` to `active_to_s`."
         absent: "no flow started", unfinished: "bytes received so far";
@@ -80,22 +88,22 @@ metrics! {
         absent: "no flow started", unfinished: "the end of the run";
     MEAN "completion_mean_s" "s" "group" NotNegative:
         "Mean completion time, from a flow's start to its last in-order byte."
-        absent: "no flow with a size started", unfinished: "product-limit estimator; infinite if the longest flow is unfinished, `at_least` is then the restricted mean";
+        absent: "no flow with a size started", unfinished: "product-limit estimator; infinite if the longest flow is unfinished, `at_least` is then the restricted mean", measured;
     P50 "completion_p50_s" "s" "group" NotNegative:
         "Median completion time: the smallest that half of all flows do not exceed."
-        absent: "no flow with a size started", unfinished: "later than the end of the run; infinite if the quantile falls there, `at_least` is then the longest time observed";
+        absent: "no flow with a size started", unfinished: "later than the end of the run; infinite if the quantile falls there, `at_least` is then the longest time observed", measured;
     P95 "completion_p95_s" "s" "group" NotNegative:
         "95th percentile of completion times."
-        absent: "no flow with a size started", unfinished: "as for `completion_p50_s`";
+        absent: "no flow with a size started", unfinished: "as for `completion_p50_s`", measured;
     P99 "completion_p99_s" "s" "group" NotNegative:
         "99th percentile of completion times."
-        absent: "no flow with a size started", unfinished: "as for `completion_p50_s`";
+        absent: "no flow with a size started", unfinished: "as for `completion_p50_s`", measured;
     ENDED "completed_flows" "flows" "group" NotNegative:
         "Flows that received all of their data."
-        absent: "`completions` not observed", unfinished: "not counted";
+        absent: "`completions` not observed", unfinished: "not counted", measured;
     UNFINISHED "unfinished_flows" "flows" "group" NotNegative:
         "Flows with a size that started and did not receive all of their data."
-        absent: "`completions` not observed", unfinished: "counted";
+        absent: "`completions` not observed", unfinished: "counted", measured;
     OUTAGE "outage_p50_s" "s" "group" Any:
         "Median over affected flows of the longest gap without new in-order bytes, minus the usual gap."
         absent: "no affected flow", unfinished: "a gap that the end of the run cuts is longer than observed; infinite if the median falls there";
@@ -107,19 +115,25 @@ metrics! {
         absent: "`outages` not observed", unfinished: "counted";
     UTILISATION "utilisation" "" "port" Share:
         "Bits transmitted over the bits that the port's rate allows."
-        absent: "`load` not observed", unfinished: "not affected";
+        absent: "`load` not observed", unfinished: "not affected", measured;
     HURST "hurst" "" "group" Any:
         "Hurst parameter of packets sent per interval, by the local Whittle method."
-        absent: "too few intervals, or constant counts", unfinished: "not affected";
+        absent: "too few intervals, or constant counts", unfinished: "not affected", measured;
     HURST_ERROR "hurst_error" "" "group" NotNegative:
         "Asymptotic standard error of `hurst`."
-        absent: "as for `hurst`", unfinished: "not affected";
+        absent: "as for `hurst`", unfinished: "not affected", measured;
     SOJOURN "sojourn_mean_s" "s" "port" NotNegative:
         "Mean queueing delay of transmitted packets, from arrival to the first bit sent."
-        absent: "`sojourn` not observed, or nothing was sent", unfinished: "not affected";
+        absent: "`sojourn` not observed, or nothing was sent", unfinished: "not affected", measured;
     SOJOURN_LONGEST "sojourn_longest_s" "s" "port" NotNegative:
         "Maximum queueing delay of transmitted packets."
-        absent: "as for `sojourn_mean_s`", unfinished: "not affected";
+        absent: "as for `sojourn_mean_s`", unfinished: "not affected", measured;
+    QUEUE "queue_mean_packets" "packets" "port" NotNegative:
+        "Mean queue length over time, the packet in transmission included."
+        absent: "`queue` not observed", unfinished: "not affected", measured;
+    QUEUE_LONGEST "queue_max_packets" "packets" "port" NotNegative:
+        "Maximum queue length, the packet in transmission included."
+        absent: "`queue` not observed", unfinished: "not affected", measured;
     BURSTS "bursts" "bursts" "fibre" NotNegative:
         "Bursts that requested a wavelength."
         absent: "`fibres` not observed", unfinished: "not affected";
@@ -130,8 +144,8 @@ metrics! {
         "Share of time for which wavelengths were reserved, mean over intervals."
         absent: "`fibres` not observed", unfinished: "not affected";
     DROP_SHARE "drop_share" "" "" Share:
-        "Dropped packets over those sent."
-        absent: "nothing was sent", unfinished: "not affected";
+        "Dropped packets over those sent; in a part of the run, over those delivered or dropped in it, since packets in flight cross its ends."
+        absent: "nothing was sent", unfinished: "not affected", measured;
     DROPS "drops" "packets" "reason" NotNegative:
         "Packets dropped, data and ACKs."
         absent: "0 for a reason that occurs in another run of the study", unfinished: "not affected";
@@ -178,18 +192,42 @@ pub(crate) struct Scalar {
     pub(crate) at_least: f64,
 }
 
+/// The part of a run that metrics cover: after `after`, up to `until`, the latter included.
+#[derive(Clone, Copy)]
+struct Window {
+    after: Time,
+    until: Time,
+}
+
+impl Window {
+    fn seconds(self) -> f64 {
+        seconds((self.until - self.after).as_ps())
+    }
+
+    /// The intervals of a series that lie in it.
+    fn intervals(self, series: &Series) -> Range<usize> {
+        let interval = series.interval.map_or(u64::MAX, Duration::as_ps);
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        place(self.after.as_ps() / interval)..place(self.until.as_ps().div_ceil(interval))
+    }
+}
+
 /// Every metric of a run that has a value; where two observations see the same thing, the first counts.
 pub(crate) fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
     let mut found = Found::default();
+    let window = plan.measure.map_or(Window { after: Time::ZERO, until: plan.stop }, |window| {
+        Window { after: window.after, until: window.until }
+    });
     for series in &run.series {
         match series.kind {
-            "goodput" => goodput(series, run, &mut found),
-            "load" => load(series, plan, &mut found),
-            "completions" => completions(series, plan, &mut found),
+            "goodput" => goodput(series, run, window, &mut found),
+            "load" => load(series, plan, window, &mut found),
+            "queue" => queue(series, window, &mut found),
+            "completions" => completions(series, plan, window, &mut found),
             "outages" => outages(series, plan, &mut found),
-            "datagrams" => datagrams(series, &mut found),
+            "datagrams" => datagrams(series, window, &mut found),
             "fibres" => fibres(series, &mut found),
-            "sojourn" => sojourn(series, &mut found),
+            "sojourn" => sojourn(series, window, &mut found),
             _ => {}
         }
     }
@@ -201,10 +239,15 @@ pub(crate) fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
             found.add(*metric, "", float(*count));
         }
     }
-    if let (Some(dropped), Some(sent)) =
-        (found.of(DROPPED), found.of(SENT).filter(|&sent| sent > 0.0))
-    {
-        found.add(DROP_SHARE, "", dropped / sent);
+    let (dropped, of) = match &run.measured {
+        Some(counts) => {
+            let dropped = float(counts.dropped_in_all());
+            (Some(dropped), Some(dropped + float(counts.delivered)))
+        }
+        None => (found.of(DROPPED), found.of(SENT)),
+    };
+    if let (Some(dropped), Some(of)) = (dropped, of.filter(|&of| of > 0.0)) {
+        found.add(DROP_SHARE, "", dropped / of);
     }
     if let Some(routing) = &run.routing {
         found.add(ANNOUNCEMENTS, "", float(routing.announcements));
@@ -267,35 +310,54 @@ fn rows<'a>(series: &'a Series, values: &'a [f64]) -> impl Iterator<Item = (&'a 
         .map(move |(row, name)| (name.as_str(), &values[row * length..(row + 1) * length]))
 }
 
-fn goodput(series: &Series, run: &Run, found: &mut Found) {
+fn goodput(series: &Series, run: &Run, window: Window, found: &mut Found) {
     let bytes = column(series, "bytes");
     for (group, bytes) in rows(series, &bytes) {
-        let bits = 8.0 * bytes.iter().sum::<f64>();
-        let whole_s = seconds(series.stop.as_ps());
-        if whole_s > 0.0 {
-            found.add(GOODPUT, group, bits / whole_s);
+        let measured: f64 = bytes[window.intervals(series)].iter().sum();
+        if window.seconds() > 0.0 {
+            found.add(GOODPUT, group, 8.0 * measured / window.seconds());
         }
         if let Some(active) = run.active.iter().find(|active| active.group == group) {
             let (from_s, to_s) = (seconds(active.from.as_ps()), seconds(active.to.as_ps()));
             found.add(ACTIVE_FROM, group, from_s);
             found.add(ACTIVE_TO, group, to_s);
             if to_s > from_s {
-                found.add(ACTIVE, group, bits / (to_s - from_s));
+                found.add(ACTIVE, group, 8.0 * bytes.iter().sum::<f64>() / (to_s - from_s));
             }
         }
     }
 }
 
-fn load(series: &Series, plan: &Plan, found: &mut Found) {
+fn load(series: &Series, plan: &Plan, window: Window, found: &mut Found) {
     let bytes = column(series, "bytes");
     let ports = (0..plan.links.len()).flat_map(|link| [(link, 0), (link, 1)]);
     let rates: std::collections::BTreeMap<String, f64> = ports
         .map(|port| (plan.port_name(port), float(plan.links[port.0].directions[port.1].rate.bps())))
         .collect();
     for (port, bytes) in rows(series, &bytes) {
-        let can = rates.get(port).map(|rate| rate * seconds(series.stop.as_ps()));
+        let can = rates.get(port).map(|rate| rate * window.seconds());
         if let Some(can) = can.filter(|&can| can > 0.0) {
-            found.add(UTILISATION, port, 8.0 * bytes.iter().sum::<f64>() / can);
+            let measured: f64 = bytes[window.intervals(series)].iter().sum();
+            found.add(UTILISATION, port, 8.0 * measured / can);
+        }
+    }
+}
+
+fn queue(series: &Series, window: Window, found: &mut Found) {
+    let (means, most) = (column(series, "mean_packets"), column(series, "max_packets"));
+    let interval = series.interval.map_or(u64::MAX, Duration::as_ps);
+    for ((port, means), (_, most)) in rows(series, &means).zip(rows(series, &most)) {
+        let measured = window.intervals(series);
+        // The end of the run cuts the last interval.
+        let length = |place: usize| {
+            let from = interval.saturating_mul(place as u64);
+            seconds(interval.min(series.stop.as_ps().saturating_sub(from)))
+        };
+        let area: f64 = measured.clone().map(|place| means[place] * length(place)).sum();
+        let lasted: f64 = measured.clone().map(length).sum();
+        if lasted > 0.0 {
+            found.add(QUEUE, port, area / lasted);
+            found.add(QUEUE_LONGEST, port, most[measured].iter().copied().fold(0.0, f64::max));
         }
     }
 }
@@ -314,15 +376,18 @@ fn by_group<'a>(series: &'a Series, plan: &Plan) -> Vec<(&'a str, Vec<usize>)> {
     chosen.filter_map(|&group| Some((names.get(group)?.as_str(), ours(group)))).collect()
 }
 
-fn completions(series: &Series, plan: &Plan, found: &mut Found) {
+fn completions(series: &Series, plan: &Plan, window: Window, found: &mut Found) {
     let (ends, starts) = (column(series, "time_ps"), column(series, "start_ps"));
     let finished = column(series, "finished");
     for (name, ours) in by_group(series, plan) {
-        let flow = |&row: &usize| Observation {
+        let flow = |row: usize| Observation {
             seconds: (ends[row] - starts[row]) / 1e12,
             ended: finished[row] > 0.5,
         };
-        let flows: Vec<Observation> = ours.iter().map(flow).collect();
+        // Flows that start in the part of the run that is measured, however long they take.
+        let measured = float(window.after.as_ps())..=float(window.until.as_ps());
+        let ours = ours.into_iter().filter(|&row| measured.contains(&starts[row]));
+        let flows: Vec<Observation> = ours.map(flow).collect();
         let ended = flows.iter().filter(|flow| flow.ended).count();
         found.add(ENDED, name, float(ended as u64));
         found.add(UNFINISHED, name, float((flows.len() - ended) as u64));
@@ -353,24 +418,29 @@ fn outages(series: &Series, plan: &Plan, found: &mut Found) {
     }
 }
 
-fn datagrams(series: &Series, found: &mut Found) {
+fn datagrams(series: &Series, window: Window, found: &mut Found) {
     let sent = column(series, "sent_packets");
     let Some(interval) = series.interval else { return };
     // A last interval that the run's end cuts is none.
     let whole = usize::try_from(series.stop.as_ps() / interval.as_ps()).unwrap_or(usize::MAX);
+    let Range { start, end } = window.intervals(series);
     for (group, counts) in rows(series, &sent) {
-        if let Some(estimate) = local_whittle(&counts[..whole.min(counts.len())]) {
+        let end = end.min(whole).min(counts.len());
+        if let Some(estimate) = local_whittle(&counts[start.min(end)..end]) {
             found.add(HURST, group, estimate.hurst);
             found.add(HURST_ERROR, group, estimate.standard_error);
         }
     }
 }
 
-fn sojourn(series: &Series, found: &mut Found) {
+fn sojourn(series: &Series, window: Window, found: &mut Found) {
     let (packets, means) = (column(series, "packets"), column(series, "mean_ps"));
     let longest = column(series, "longest_ps");
     let by_port = rows(series, &packets).zip(rows(series, &means)).zip(rows(series, &longest));
     for (((port, packets), (_, means)), (_, longest)) in by_port {
+        let measured = window.intervals(series);
+        let (packets, means, longest) =
+            (&packets[measured.clone()], &means[measured.clone()], &longest[measured]);
         let sent = packets.iter().sum::<f64>();
         if sent > 0.0 {
             let sum: f64 = packets.iter().zip(means).map(|(packets, mean)| packets * mean).sum();

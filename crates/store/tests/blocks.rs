@@ -194,15 +194,7 @@ fn completion_time_of_an_unfinished_flow_is_beyond_the_end_of_the_run() {
         ("flows.1.group", "short"),
         ("flows.1.size", "10 kB"),
     ]);
-    let cells = [Cell { id: "one", values: &[], scenario: &unfinished }];
-    let mut files = BTreeMap::new();
-    let mut take = |more: Vec<File>| {
-        files.extend(more.into_iter().map(|file| (file.path, file.content)));
-        Ok::<(), std::io::Error>(())
-    };
-    let block = Block { axes: &[], cells: &cells, todo: &[(1, vec![0])] };
-    run_block(block, RunOptions::default(), &Cancel::default(), &mut take).expect("runs");
-    let scalars = table(&files, "scalars");
+    let scalars = scalars_of(&unfinished);
     let of = |column, metric| number(&scalars, column, ("one", 1), metric, "short");
     assert!((of("value", "unfinished_flows") - 1.0).abs() < 1e-12);
     assert!((of("value", "completed_flows") - 1.0).abs() < 1e-12);
@@ -215,6 +207,80 @@ fn completion_time_of_an_unfinished_flow_is_beyond_the_end_of_the_run() {
     assert!((of("at_least", "completion_mean_s") - f64::midpoint(ended, 3.5)).abs() < 1e-12);
 }
 
+/// What one run of a world comes to.
+fn scalars_of(world: &Scenario) -> Table {
+    let cells = [Cell { id: "one", values: &[], scenario: world }];
+    let mut files = BTreeMap::new();
+    let mut take = |more: Vec<File>| {
+        files.extend(more.into_iter().map(|file| (file.path, file.content)));
+        Ok::<(), std::io::Error>(())
+    };
+    let block = Block { axes: &[], cells: &cells, todo: &[(1, vec![0])] };
+    run_block(block, RunOptions::default(), &Cancel::default(), &mut take).expect("runs");
+    table(&files, "scalars")
+}
+
+/// By hand. From 1 s on a source sends 1000 B each 16 ms, which take 8 ms at 1 Mb/s: half of the time one packet is in the
+/// queue, in the whole 4 s three eighths. From 3 s on the line is down, so that all of that second's packets are lost. The endless
+/// flow, which starts at 2 s with 8 ms a segment, has a full line from 3 s on.
+#[test]
+fn metrics_after_a_warm_up_cover_the_measured_part_alone() {
+    let observe = r#"[
+        { name = "goodput", kind = "goodput", interval = "500 ms", groups = ["endless"] },
+        { name = "load", kind = "load", interval = "1 s" },
+        { name = "queue", kind = "queue", interval = "500 ms" },
+        { name = "ended", kind = "completions", groups = ["short"] },
+    ]"#;
+    let source = r#"[{ group = "steady", path = ["B", "A"], process = "constant", rate = "0.5 Mbps",
+                       size = "1000 B", start = "1 s" }]"#;
+    let world = |more: &[(&str, &str)]| {
+        scalars_of(&scenario(&[&[("observe", observe), ("traffic", source)], more].concat()))
+    };
+    let of = |table: &Table, metric, of| scalar(table, "one", 1, metric, of);
+    let (whole, part) = (world(&[]), world(&[("measure", r#"{ after = "3 s" }"#)]));
+    assert!((of(&part, "queue_mean_packets", "B->A") - 0.5).abs() < 0.01);
+    assert!((of(&part, "queue_max_packets", "B->A") - 1.0).abs() < 1e-12);
+    assert!((of(&part, "utilisation", "B->A") - 0.5).abs() < 0.01);
+    // In the whole run 100 ACKs of 0.32 ms as well, each behind at most one packet of 8 ms.
+    let acks = 100.0 * 8.32e-3 / 4.0;
+    assert!((0.37..0.375 + acks).contains(&of(&whole, "queue_mean_packets", "B->A")));
+    // A segment more or less lies at the ends of a second.
+    assert!((of(&part, "goodput_bps", "endless") - 1e6).abs() <= 8000.0);
+    assert!((of(&part, "utilisation", "A->C") - 1.0).abs() < 0.01);
+    assert!(of(&whole, "goodput_bps", "endless") < 0.5e6);
+    // The only flow that ends starts at 1 s.
+    assert!((of(&whole, "completed_flows", "short") - 1.0).abs() < 1e-12);
+    assert!(of(&part, "completed_flows", "short").abs() < 1e-12);
+    let failing =
+        [("failures", r#"[{ link = ["A", "B"], at = "3 s" }, { link = ["A", "C"], at = "3 s" }]"#)];
+    let (before, lost) = (
+        world(&[
+            failing[0],
+            ("measure", r#"{ after = "1 s", until = "2.5 s" }"#),
+            ("observe", "[]"),
+        ]),
+        world(&[failing[0], ("measure", r#"{ after = "3.5 s" }"#), ("observe", "[]")]),
+    );
+    assert!(of(&before, "drop_share", "").abs() < 1e-12);
+    assert!((of(&lost, "drop_share", "") - 1.0).abs() < 1e-12);
+    // What is no mean over time is of the whole run.
+    assert!((of(&lost, "sent", "") - of(&before, "sent", "")).abs() < 1e-12);
+}
+
+#[test]
+fn measured_parts_that_cannot_be_are_refused() {
+    for (window, said) in [
+        (r#"{ after = "2.25 s" }"#, "2.25 s is within an interval of `goodput`"),
+        (r#"{ after = "1 s", until = "3.5 s" }"#, "3.5 s is within an interval of `load`"),
+        (r#"{ after = "3 s", until = "3 s" }"#, "nothing lies between 3 s and 3 s"),
+        (r#"{ until = "5 s" }"#, "the run ends at 4 s, before 5 s"),
+    ] {
+        let set = [("measure".to_owned(), window.to_owned())];
+        let refusal = Scenario::parse(WORLD, "two.toml", &set).expect_err("it cannot be");
+        assert!(refusal.to_string().contains(said), "{refusal}");
+    }
+}
+
 #[test]
 fn every_scalar_is_a_listed_metric_within_its_bounds() {
     let scalars = table(&made(&[(1, vec![0])]), "scalars");
@@ -223,7 +289,7 @@ fn every_scalar_is_a_listed_metric_within_its_bounds() {
     for ((name, unit), value) in rows {
         let metric = METRICS.iter().find(|metric| metric.name == name).expect(name);
         assert_eq!(metric.unit, unit, "{name}");
-        let (low, high) = metric.range.bounds();
+        let (low, high) = metric.bounds.ends();
         assert!((low..=high).contains(value), "{name}: {value}");
     }
 }

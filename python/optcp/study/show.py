@@ -15,6 +15,7 @@ from optcp.labelled import censored
 from optcp.study.cluster import workers
 from optcp.study.remote import tasks_of
 from optcp.study.single import missing
+from optcp.table import PICOSECONDS_A_SECOND
 from optcp.tables import rate_text, show_coverage, show_table
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ TEXTS: dict[str, Callable[[float], str]] = {
     "outage_p50_s": _milliseconds,
     "outage_longest_s": _milliseconds,
     "hit_flows": "{:.1f}".format,
+    "queue_mean_packets": "{:.1f}".format,
+    "queue_max_packets": "{:.1f}".format,
     "sojourn_mean_s": _milliseconds,
     "sojourn_longest_s": _milliseconds,
     "drop_share": _share,
@@ -133,7 +136,7 @@ def show_plan(console: Console, study: Study, store: Store, estimate: Estimate |
 def show_done(console: Console, done: Done) -> None:
     """Print the metrics of a study, cell by cell; each is a mean over seeds with its 95 % interval."""
     shown = _Shown(console, done)
-    if not shown.metrics("goodput over the whole run", "goodput_bps"):
+    if not shown.metrics(f"goodput over {shown.part}", "goodput_bps"):
         console.print("the scenario observes no goodput")
     shown.active()
     shown.completions()
@@ -141,7 +144,8 @@ def show_done(console: Console, done: Done) -> None:
     shown.metrics(
         "of these flows the longest gap without new data, beyond their usual gap", "outage_p50_s", "outage_longest_s"
     )
-    shown.metrics("load of ports over their rates", "utilisation")
+    shown.metrics(f"utilisation of ports over {shown.part}", "utilisation")
+    shown.metrics(f"queue length over {shown.part}", "queue_mean_packets", "queue_max_packets")
     shown.metrics("time that packets waited in queues", "sojourn_mean_s", "sojourn_longest_s")
     shown.metrics("bursts that found no wavelength", "burst_loss", "bursts", "wavelength_utilisation")
     shown.metrics("Hurst parameter of packets sent an interval", "hurst")
@@ -185,6 +189,15 @@ class _Shown:
         values = [[axis.shown[i] for axis, i in zip(done.axes, at, strict=True)] for at in np.ndindex(*shape)]
         # Without a sweep the only cell has no name.
         self._keys = values if len(values) > 1 else [[]]
+
+    @property
+    def part(self) -> str:
+        """Name the part of the run that metrics cover."""
+        window = self._done.grid.branches[0].resolved.get("measure")
+        if window is None:
+            return "the whole run"
+        after, until = (f"{window[key] / PICOSECONDS_A_SECOND:g} s" for key in ("after_ps", "until_ps"))
+        return f"the time from {after} to {until}"
 
     @functools.cache  # noqa: B019 - it is as short-lived as what it prints
     def _means(self, name: str) -> dict[str, list[Interval]]:

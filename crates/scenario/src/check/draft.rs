@@ -5,7 +5,8 @@ use optcp_units::Time;
 
 use crate::plan::{
     ArrivalsPlan, BurstsPlan, CorePlan, DrawnPlan, FailurePlan, FlowPlan, ForwardingPlan, LossPlan,
-    ObservePlan, Plan, ProtectionPlan, RiskPlan, RoutingPlan, SchedulePlan, TrafficPlan,
+    MeasurePlan, ObservePlan, Plan, ProtectionPlan, RiskPlan, RoutingPlan, SchedulePlan,
+    TrafficPlan,
 };
 
 use super::network::Network;
@@ -16,6 +17,7 @@ use super::network::Network;
 pub(super) struct Draft {
     pub(super) stop: Time,
     pub(super) end_with_flows: bool,
+    pub(super) measure: Option<MeasurePlan>,
     pub(super) core: Option<CorePlan>,
     pub(super) bursts: Vec<BurstsPlan>,
     pub(super) routing: Option<RoutingPlan>,
@@ -46,6 +48,7 @@ impl Draft {
             title: title.to_owned(),
             stop: self.stop,
             end_with_flows: self.end_with_flows,
+            measure: self.measure,
             numbers: network.numbers(),
             nodes: network.nodes,
             node_groups: network.group.into_iter().collect(),

@@ -16,6 +16,7 @@ mod generated;
 mod links;
 mod losses;
 mod mahimahi;
+mod measure;
 mod network;
 mod observe;
 mod outages;
@@ -77,6 +78,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     losses::losses(file, &mut plan, &mut network, problems);
     bursts::bursts(file, &mut plan, &mut network, problems);
     observe::observe(file, &mut plan, &mut network, problems);
+    measure::measure(file, &mut plan, problems);
     if plan.end_with_flows {
         early_end(&plan, problems);
     }

@@ -19,7 +19,7 @@ pub use faults::{
 };
 pub use flows::{ArrivalsPlan, Carries, DrawnPlan, FlowPlan, ProcessPlan, TrafficPlan};
 pub use forwarding::{ForwardingPlan, ForwardingStep};
-pub use observe::{ObserveKind, ObservePlan};
+pub use observe::{MeasurePlan, ObserveKind, ObservePlan};
 pub use optcp_des::{Shape, Spread};
 pub use optcp_routing::DirectedLink;
 pub use planned::{ChangePlan, SchedulePlan, StepPlan, VoqPlan, WayPlan};
@@ -64,6 +64,8 @@ pub struct Plan {
     pub stop: Time,
     /// Whether it ends before that, at the first whole second at which every flow that is to end has ended.
     pub end_with_flows: bool,
+    /// The part of the run that metrics cover; `None` is the whole run.
+    pub measure: Option<MeasurePlan>,
     /// Names of the nodes.
     pub nodes: Vec<String>,
     /// The number of each node: its place in its group, or among all nodes where it is in none.

@@ -1,9 +1,18 @@
 //! What is measured.
 
 use optcp_routing::DirectedLink;
-use optcp_units::Duration;
+use optcp_units::{Duration, Time};
 
 pub use optcp_engine::observe::ObserveKind;
+
+/// The part of a run that metrics cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasurePlan {
+    /// Its start, which is not part of it.
+    pub after: Time,
+    /// Its end, which is part of it.
+    pub until: Time,
+}
 
 /// Something that is measured: what, where and how often. What its kind does not take is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -142,6 +142,8 @@ sections! {
         /// What is measured.
         #[schemars(default)]
         observe: Vec<ObserveEntry>,
+        /// The part of the run that metrics cover, for example without a warm-up.
+        measure: Option<MeasureTable>,
         /// Key paths, and the values that a study gives them.
         #[schemars(default)]
         #[expect(dead_code, reason = "for the JSON Schema; the sweep is read from the tree")]
@@ -170,6 +172,16 @@ pub(crate) struct NodesEntry {
     pub group: Option<String>,
     /// The number of members of a group; they are called S0, S1, ... in a group S.
     pub count: Option<Count>,
+}
+
+/// The part of the run that metrics cover.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MeasureTable {
+    /// Its start, which is not part of it; 0 s if left out.
+    pub after: Option<Span>,
+    /// Its end, which is part of it; the end of the run if left out.
+    pub until: Option<Span>,
 }
 
 optcp_units::registry! {

@@ -32,6 +32,8 @@ struct Maker<'s> {
     net: Net,
     /// Groups of flows and the paths that they have as lists of nodes; none with routing.
     groups: Vec<Group>,
+    /// Of observations that have some, in picoseconds.
+    intervals: Vec<u64>,
     table: Table,
 }
 
@@ -74,6 +76,7 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
         schema,
         net: Net::default(),
         groups: Vec::new(),
+        intervals: Vec::new(),
         table: Table::new(),
     };
     maker.top();
@@ -86,6 +89,7 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
     maker.protection();
     maker.losses();
     maker.observe();
+    maker.measure();
     maker.sweep();
     maker.parameters();
     maker.table

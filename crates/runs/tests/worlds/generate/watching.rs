@@ -17,6 +17,24 @@ impl Maker<'_> {
         }
     }
 
+    /// A part of the run for metrics, whose ends are often those of intervals.
+    pub(super) fn measure(&mut self) {
+        if !self.draw.chance(20) {
+            return;
+        }
+        let interval = self.intervals.first().copied().unwrap_or(self.unit_ps);
+        let whole = self.units * self.unit_ps / interval;
+        let after = self.draw.between(0, whole.saturating_sub(1));
+        let until = self.draw.between(after + 1, whole.max(after + 1));
+        let mut window = Table::new();
+        for (key, at) in [("after", after), ("until", until)] {
+            if self.draw.chance(80) {
+                window.insert(key.to_owned(), text(leaf::span(at * interval)));
+            }
+        }
+        self.table.insert("measure".to_owned(), Value::Table(window));
+    }
+
     fn observation(&mut self, name: String, kind: &str) {
         let mut entry = Table::new();
         entry.insert("name".to_owned(), text(name));
@@ -34,6 +52,7 @@ impl Maker<'_> {
                 }
             };
             entry.insert("interval".to_owned(), text(leaf::span(interval)));
+            self.intervals.push(interval);
         }
         if keys.after && self.draw.chance(40) {
             let after = self.some_span(0, self.units * 5);
