@@ -14,7 +14,7 @@ mod survival;
 mod write;
 
 pub use block::{Block, Cell, Failure, run_block};
-pub use metrics::{Bounds, METRICS, Metric};
+pub use metrics::{Bounds, METRICS, Metric, Scalar, scalars};
 pub use part::{AxisValue, File, TABLES};
 pub use read::{ReadError, read};
 pub use survival::{Observation, product_limit};

@@ -1,9 +1,11 @@
 //! What a run comes to: each metric's one definition.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use optcp_runs::{Run, Series, Values};
 use optcp_scenario::Plan;
+use optcp_scenario::plan::{ChangePlan, DirectedLink};
 use optcp_traffic::hurst::local_whittle;
 use optcp_units::{Duration, Time};
 
@@ -114,7 +116,7 @@ metrics! {
         "Affected flows: those that lost packets to a failure."
         absent: "`outages` not observed", unfinished: "counted";
     UTILISATION "utilisation" "" "port" Share:
-        "Bits transmitted over the bits that the port's rate allows."
+        "Bits whose transmission ended over the bits that the port's rate allows, its changes by schedule included; at most 1."
         absent: "`load` not observed", unfinished: "not affected", measured;
     HURST "hurst" "" "group" Any:
         "Hurst parameter of packets sent per interval, by the local Whittle method."
@@ -183,13 +185,15 @@ const ALL_FIBRES: &str = "all";
 
 /// A metric's value in a run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Scalar {
-    pub(crate) metric: Metric,
-    pub(crate) of: String,
+pub struct Scalar {
+    /// Which one.
+    pub metric: Metric,
+    /// The group, port, fibre or reason; empty of metrics that a run has once.
+    pub of: String,
     /// Infinite where the run shows only that it is greater than `at_least`.
-    pub(crate) value: f64,
+    pub value: f64,
     /// `value`, or its lower bound.
-    pub(crate) at_least: f64,
+    pub at_least: f64,
 }
 
 /// The part of a run that metrics cover: after `after`, up to `until`, the latter included.
@@ -213,7 +217,8 @@ impl Window {
 }
 
 /// Every metric of a run that has a value; where two observations see the same thing, the first counts.
-pub(crate) fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
+#[must_use]
+pub fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
     let mut found = Found::default();
     let window = plan.measure.map_or(Window { after: Time::ZERO, until: plan.stop }, |window| {
         Window { after: window.after, until: window.until }
@@ -331,16 +336,47 @@ fn goodput(series: &Series, run: &Run, window: Window, found: &mut Found) {
 fn load(series: &Series, plan: &Plan, window: Window, found: &mut Found) {
     let bytes = column(series, "bytes");
     let ports = (0..plan.links.len()).flat_map(|link| [(link, 0), (link, 1)]);
-    let rates: std::collections::BTreeMap<String, f64> = ports
-        .map(|port| (plan.port_name(port), float(plan.links[port.0].directions[port.1].rate.bps())))
-        .collect();
-    for (port, bytes) in rows(series, &bytes) {
-        let can = rates.get(port).map(|rate| rate * window.seconds());
+    let ports: BTreeMap<String, DirectedLink> =
+        ports.map(|port| (plan.port_name(port), port)).collect();
+    for (name, bytes) in rows(series, &bytes) {
+        let can = ports.get(name).map(|&port| capacity_bits(plan, port, window));
         if let Some(can) = can.filter(|&can| can > 0.0) {
             let measured: f64 = bytes[window.intervals(series)].iter().sum();
-            found.add(UTILISATION, port, 8.0 * measured / can);
+            // A transmission counts whole where it ends: one that a window or a change of rate cuts must not carry
+            // the share past all.
+            found.add(UTILISATION, name, (8.0 * measured / can).min(1.0));
         }
     }
+}
+
+/// The bits that the rate of a port allows in a part of the run, with the changes of rate by plan.
+fn capacity_bits(plan: &Plan, port: DirectedLink, window: Window) -> f64 {
+    let mut changes: Vec<(Time, f64)> = Vec::new();
+    for schedule in &plan.schedules {
+        for step in &schedule.steps {
+            let rates = step.changes.iter().filter(|(of, _)| *of == port);
+            let rates = rates.filter_map(|(_, change)| match change {
+                ChangePlan::Rate(rate) => Some(float(rate.bps())),
+                _ => None,
+            });
+            for rate in rates {
+                let mut at = Some(schedule.start + step.after);
+                while let Some(change) = at.filter(|at| *at < window.until) {
+                    changes.push((change, rate));
+                    at = schedule.period.map(|period| change + period);
+                }
+            }
+        }
+    }
+    changes.sort_by_key(|(at, _)| *at);
+    let (mut bits, mut since) = (0.0, window.after);
+    let mut rate = float(plan.links[port.0].directions[port.1].rate.bps());
+    for (at, next) in changes.into_iter().chain([(window.until, 0.0)]) {
+        bits += rate * seconds(at.saturating_since(since).as_ps());
+        since = since.max(at);
+        rate = next;
+    }
+    bits
 }
 
 fn queue(series: &Series, window: Window, found: &mut Found) {

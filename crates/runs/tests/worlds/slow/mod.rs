@@ -6,6 +6,7 @@ mod flows;
 mod forwarding;
 mod lines;
 mod marks;
+mod metrics;
 mod outages;
 mod planned;
 mod sojourn;
@@ -125,7 +126,7 @@ pub(crate) fn derived_again(
         }
         seen.insert(format!("kind {}", series.kind));
     }
-    Ok(())
+    evidence.metrics(scenario, seen)
 }
 
 fn series<'r>(run: &'r Run, name: &str) -> &'r Series {

@@ -7,7 +7,7 @@ use crate::check::Failure;
 
 impl Evidence<'_> {
     /// When each packet that a port sent had left it, and how long it had waited until its first bit went.
-    fn sojourns(&self, name: &str) -> Vec<(u64, u64)> {
+    pub(super) fn sojourns(&self, name: &str) -> Vec<(u64, u64)> {
         let port = self.ports.iter().position(|port| port == name).expect("a port of the list");
         if !self.listed[port] {
             return Vec::new();
