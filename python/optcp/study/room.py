@@ -16,7 +16,7 @@ from optcp.errors import InputError
 
 CELL = 2_000
 """Bytes of a cell whose world is not made yet."""
-RUN = 300
+RUN = 1_000
 """Bytes of a run in the tables and lists of its study."""
 SAMPLE = 64
 """Cells after which the need is estimated from what they took."""
