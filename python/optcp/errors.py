@@ -50,7 +50,8 @@ class Interrupted(Exception):  # noqa: N818
     def __init__(self, kept: int, total: int) -> None:
         self.kept, self.total = kept, total
         super().__init__(
-            f"interrupted: {kept} of {many(total, 'run')} finished and kept; the same command continues there"
+            f"interrupted: {kept} of {many(total, 'run is', 'runs are')} finished and kept; "
+            "the same command continues there"
         )
 
 

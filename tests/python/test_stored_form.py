@@ -1,4 +1,4 @@
-"""The form of stored studies: keys as docs/contract.md lists them, signed columns, names of axes, rows for all reasons."""
+"""The form of stored studies: keys as docs/contract.md lists them, signed columns, axes, rows for all reasons."""
 
 import json
 import re

@@ -31,7 +31,9 @@ class Bar:
     def start(self, total: int, kept: int) -> None:
         """Show the bar; runs that were stored before count neither as work nor in the ETA."""
         if kept:
-            self._console.print(f"{kept} of {many(total, 'run')} finished before and reused", highlight=False)
+            self._console.print(
+                f"{kept} of {many(total, 'run was', 'runs were')} finished before and reused", highlight=False
+            )
         if kept == total:
             return
         self._progress = RichProgress(
