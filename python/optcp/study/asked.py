@@ -24,6 +24,7 @@ OBSERVED = {
     "datagrams": ("hurst", "hurst_error"),
     "fibres": ("bursts", "burst_loss", "wavelength_utilisation"),
     "sojourn": ("sojourn_mean_s", "sojourn_longest_s"),
+    "queue": ("queue_mean_packets", "queue_max_packets"),
 }
 # fmt: on
 """Metrics that come of a kind of observation; all others are of every run, as far as they are defined there."""

@@ -70,15 +70,15 @@ class Branch:
         """The world with every default filled in."""
         return _resolved(self.scenario)
 
+    def silences(self, warning: str) -> bool:
+        """Whether the scenario file silences a warning."""
+        return self.scenario.silences(warning)
+
 
 @functools.lru_cache(MOST_RESOLVED)
 def _resolved(scenario: _core.Scenario) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(scenario.resolved())
     return found
-
-    def silences(self, warning: str) -> bool:
-        """Whether the scenario file silences a warning."""
-        return self.scenario.silences(warning)
 
 
 class UncheckedBranch(Branch):
