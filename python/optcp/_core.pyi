@@ -340,6 +340,9 @@ def read_tables(
     Raises :class:`ValueError` (path, a colon, and what is wrong) for one that is not as it was written.
     """
 
+def check_files(files: list[tuple[str, str]]) -> tuple[int, str] | None:
+    """Compare files, each a path and its SHA-256; the place of the first that differs, and what is wrong with it."""
+
 def metrics() -> list[dict[str, Any]]:
     """Every metric of the table ``scalars``, in the order of tables.
 

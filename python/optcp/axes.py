@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+SUFFIXES = {"": "", "s": "_s", "bit/s": "_bps", "B": "_bytes", "packets": "_packets"}
+"""What the name of a column of quantities ends with, by their unit."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """One axis of labelled cells.
@@ -63,6 +67,10 @@ class Axis:
             if known and len(known) == len(read) and len({unit for _, unit in known}) == 1:
                 object.__setattr__(self, "numbers", tuple(number for number, _ in known))
                 object.__setattr__(self, "unit", known[0][1])
+        first: dict[float, str] = {}
+        for number, value in zip(self.numbers or (), self.values, strict=False):
+            if (before := first.setdefault(number, value)) != value:
+                raise InputError(f"axis {self.name!r}: the values {before!r} and {value!r} are equal")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -71,6 +79,11 @@ class Axis:
     def shown(self) -> tuple[str, ...]:
         """What tables and figures show: the labels, or else the values."""
         return self.labels or self.values
+
+    @property
+    def column(self) -> str:
+        """Its name in tables: of quantities in SI with their unit at the end."""
+        return self.name + (SUFFIXES.get(self.unit, "") if self.numbers else "")
 
     @property
     def coordinates(self) -> tuple[float, ...] | tuple[str, ...]:

@@ -16,6 +16,7 @@ from optcp.axes import Axis
 from optcp.errors import InputError
 from optcp.estimates import Estimates
 from optcp.labelled import optional, position, tidy
+from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -356,14 +357,14 @@ class Cells:
         axes = "".join(f" x {axis.name} ({', '.join(axis.shown)})" for axis in self.axes)
         undefined = int(np.isnan(self.values).sum())
         return (
-            f"{self.name or 'cells'}{f' [{self.unit}]' if self.unit else ''}: {len(self.seeds)} seeds{axes}"
-            + (f", {undefined} of {self.values.size} values undefined" if undefined else "")
+            f"{self.name or 'cells'}{f' [{self.unit}]' if self.unit else ''}: {many(len(self.seeds), 'seed')}{axes}"
+            + (f", {undefined} of {many(self.values.size, 'value')} undefined" if undefined else "")
         )  # fmt: skip
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Tidy columns: the seed, each axis in SI, or as written where it has no numbers, and the value."""
+        """Tidy columns, named as in Parquet files: the seed, each axis in SI, or else as written, and the value."""
         coordinates: dict[str, Sequence[Any]] = {"seed": self.seeds}
-        coordinates |= {axis.name: axis.coordinates for axis in self.axes}
+        coordinates |= {axis.column: axis.coordinates for axis in self.axes}
         return tidy(coordinates, **{self.name or "value": self.values})
 
     def to_numpy(self) -> NDArray[np.float64]:
@@ -380,7 +381,7 @@ class Cells:
     def to_xarray(self) -> Any:  # noqa: ANN401 - xarray may not be installed
         """Make an xarray DataArray; an :class:`~optcp.errors.InputError` where there is no xarray."""
         # A tuple is something else to xarray.
-        coords = {"seed": np.array(self.seeds)} | {axis.name: np.array(axis.coordinates) for axis in self.axes}
+        coords = {"seed": np.array(self.seeds)} | {axis.column: np.array(axis.coordinates) for axis in self.axes}
         return optional("xarray").DataArray(self.values, coords, tuple(coords), self.name or None, {"units": self.unit})
 
     def plot(self, *, x: str, by: str | None = None, columns: int = 1, ax: Axes | None = None) -> Axes:

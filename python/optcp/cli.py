@@ -30,6 +30,7 @@ from optcp.options import (
     workers,
 )
 from optcp.options import console as _console
+from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -291,7 +292,9 @@ def sensitivity(
     write_text(path, sealed(found.to_json()))
     show(_console(), found)
     made, runs = progress.runs, found.design["runs"]
-    click.echo(f"\n{made} of {runs} runs made now, with the analysis in {took_s:.0f} s: {made / took_s:.0f} runs/s")
+    click.echo(
+        f"\n{made} of {many(runs, 'run')} made now, with the analysis in {took_s:.0f} s: {made / took_s:.0f} runs/s"
+    )
     click.echo(f"{path}")
     if bare := missing("matplotlib"):
         click.echo(f"no figures: {bare}", err=True)
@@ -366,6 +369,7 @@ def run(
     from optcp.files import check_directory
     from optcp.processors import check_threads
     from optcp.study import single
+    from optcp.study.asked import check_observed
     from optcp.study.done import Done
     from optcp.study.progress import for_console
     from optcp.study.ranked import WORST, show_ranked
@@ -383,15 +387,17 @@ def run(
     changed = list(pairs(settings).items())
     with noted(named):
         study = single.study(scenario, changed, seed, runs, digest=digest, fork=fork, kernel=kernel)
+    if by is not None:
+        check_observed(study.grid, by, "--by")
     store = Store(target)
+    copied = beside.copies(scenario.parent, named, store.names(study.grid))
     where = workers(1 if threads > 1 else jobs, dask)
     if dry_run:
         store.look(study.grid, force=force)
         warned.show(study.warnings)
         show_plan(_console(), study, store, single.probe(study, store, threads), where)
         return
-    store.open(study.grid, force=force)
-    beside.keep(scenario.parent, target, named)
+    store.open(study.grid, force=force, beside=copied)
     warned.show(study.warnings)
     run_missing([(study, store)], where, for_console(_console(stderr=True)), threads=threads)
     done = Done(study.grid, study.seeds, store)

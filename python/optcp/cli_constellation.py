@@ -14,6 +14,7 @@ import click
 from optcp import completion
 from optcp.errors import InputError
 from optcp.options import DIRECTORY, FILE, console, pairs
+from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -92,7 +93,9 @@ def constellation(
     made = network(chosen, permutation(count, 1 if seed is None else seed), *asked.times(), rate, _tracked)
     files = _files(out, made, force)
     console().print(f"{chosen.name}: {chosen.summary}", soft_wrap=True)
-    console().print(f"{count} flows, each from one of {count} cities to another", soft_wrap=True)
+    console().print(
+        f"{many(count, 'flow')}, each from one of {many(count, 'city', 'cities')} to another", soft_wrap=True
+    )
     _write(files, out)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shlex
 from pathlib import Path
@@ -66,13 +67,15 @@ def animate(
     from optcp.files import write_text
     from optcp.plots.trace.request import seconds
     from optcp.scenario import Scenario
+    from optcp.topologies import given as given_files
     from optcp.topologies import places
 
+    files: dict[str, bytes] | None = None
     if Path(target).is_dir():
         if settings:
             raise InputError("--set: a run of a study is as it was run; name a scenario to change a value")
-        world, seed, name = _stored(Path(target), cells, seed)
-        source, folder = target, Path(target)
+        world, seed, name, files = _stored(Path(target), cells, seed)
+        source, folder = str(Path(target) / "scenario.toml"), Path(target)
     else:
         if cells:
             raise InputError("--cell: a scenario has no cells; name the directory of a study, or use --set")
@@ -86,7 +89,8 @@ def animate(
         (option, text) for option, text in (("--from", start), ("--to", end)) if text is not None
     ]
     command = shlex.join(["optcp", "animate", target, *(part for pair in given for part in pair)])
-    known = places(dict(world.core.settings()), source)
+    with contextlib.nullcontext() if files is None else given_files(files):
+        known = places(dict(world.core.settings()), source)
     made = page(world, seed, start_s=window[0], end_s=window[1], known=known, beside=beside(folder), command=command)
     where = out or Path(f"{name}.html")
     write_text(where, made)
@@ -124,17 +128,21 @@ def playground(scenarios: tuple[Path, ...], settings: tuple[str, ...], out: Path
     click.echo(f"{out}")
 
 
-def _stored(directory: Path, cells: tuple[str, ...], seed: int | None) -> tuple[Scenario, int, str]:
-    """The world and the seed of a run of a study, and what it is called."""
+def _stored(directory: Path, cells: tuple[str, ...], seed: int | None) -> tuple[Scenario, int, str, dict[str, bytes]]:
+    """The world and the seed of a run of a study, what it is called, and the files that it may read."""
     from optcp.scenario import Scenario
     from optcp.study import Done, choose
+    from optcp.topologies import given
 
     done = Done.open(directory)
     run = choose.one(done, axes_of("--cell", cells), seed)
     toml = done.store.cell(run.cell_id).get("toml")
     if toml is None:
         raise InputError(f"{directory}: the study is of before worlds were kept in it; name its scenario")
-    return Scenario.parse(toml, str(directory / "scenario.toml")), run.seed, run.id
+    # A study that was handed over reads what lies in its directory, and nothing else of this machine.
+    files = done.store.beside()
+    with given(files):
+        return Scenario.parse(toml, str(directory / "scenario.toml")), run.seed, run.id, files
 
 
 VERBS = (draw_map, animate, playground)

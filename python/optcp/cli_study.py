@@ -37,9 +37,14 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
     several axes, name a value of each, or of some: along the others each cell has a reference of its own.
     """
     from optcp.labelled import MOST_ROWS
+    from optcp.study import asked
     from optcp.study.done import Done
 
-    found = Done.open(directory).compare(at=dict(settings("--at", at)), metrics=metrics or None)
+    reference = dict(settings("--at", at))
+    for name in metrics:
+        asked.check_metric(name, "--metric")
+    done = Done.open(directory, lambda grid: asked.check_values(grid, "--at", reference))
+    found = done.compare(at=reference, metrics=metrics or None)
     if form == "csv":
         click.echo(found.csv(), nl=False)
         return
@@ -76,11 +81,11 @@ def plot(
 
     optional("matplotlib")
     from optcp import warned
-    from optcp.plots.study import Request, write
+    from optcp.plots.study import Request, check, write
     from optcp.study.done import Done
 
     asked = Request(y, x, by, dict(settings("--at", at)), of, dict(settings("--minus", minus)), columns)
-    done = Done.open(directory)
+    done = Done.open(directory, lambda grid: check(grid, asked, out))
     click.echo(str(write(done, asked, out)))
     warned.show((one for one in warned.of_done(done) if y in one.message), whole=True)
 
@@ -117,13 +122,15 @@ def trace(
     from optcp.labelled import optional
 
     optional("matplotlib")
-    from optcp.plots.trace.draw import draw
+    from optcp.plots.trace.draw import check, draw
     from optcp.plots.trace.request import Request, seconds
     from optcp.study import Done, choose
 
     asked = Request(kinds, flows, ports, seconds(start, "--from"), seconds(end, "--to"))
-    run = choose.one(Done.open(directory), settings("--cell", cells), seed)
-    for path, remark in draw(run, asked, directory / "plots", out, form):
+    check(asked, out, form)
+    done = Done.open(directory)
+    run = choose.one(done, settings("--cell", cells), seed)
+    for path, remark in draw(run, asked, done.store.written("plots"), out, form):
         click.echo(f"{path}{remark}")
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optcp import spreadsheet
 from optcp.errors import InputError
 from optcp.labelled import cells_of, censored, html_table, number, optional, text_table
 
@@ -121,12 +120,10 @@ class Comparison:
 
     def csv(self) -> str:
         """:meth:`columns` as comma-separated values; what is undefined is empty."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns := self.columns())
+        columns = self.columns()
         # Only NaN differs from itself.
-        writer.writerows([["" if one != one else one for one in row] for row in zip(*columns.values(), strict=True)])  # noqa: PLR0124
-        return text.getvalue()
+        rows = [["" if one != one else one for one in row] for row in zip(*columns.values(), strict=True)]  # noqa: PLR0124
+        return spreadsheet.written([columns, *rows])
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
         """Make a pandas DataFrame of :meth:`columns`.

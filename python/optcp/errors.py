@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from optcp.plurals import many
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -47,7 +49,10 @@ class Interrupted(Exception):  # noqa: N818
 
     def __init__(self, kept: int, total: int) -> None:
         self.kept, self.total = kept, total
-        super().__init__(f"interrupted: {kept} of {total} runs are finished and kept; the same command continues there")
+        super().__init__(
+            f"interrupted: {kept} of {many(total, 'run is', 'runs are')} finished and kept; "
+            "the same command continues there"
+        )
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.labelled import cells_of, censored, html_table, number, optional, position, text_table, tidy
+from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -102,7 +103,7 @@ class Estimates:
 
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
         unit = f" [{self.unit}]" if self.unit else ""
-        title = f"{self.name or 'estimate'}{unit}, 95 % interval over {self.seeds} seeds"
+        title = f"{self.name or 'estimate'}{unit}, 95 % interval over {many(self.seeds, 'seed')}"
         if (self.n < self.seeds).any():
             title += "; n is less where some were undefined"
         rows = [
@@ -120,8 +121,8 @@ class Estimates:
         return html_table(*self._table())
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Tidy columns: each axis in SI, or as written where it has no numbers, then estimate, low, high and n."""
-        axes = {axis.name: axis.coordinates for axis in self.axes}
+        """Tidy columns, named as in Parquet files: each axis in SI, or else as written; estimate, low, high and n."""
+        axes = {axis.column: axis.coordinates for axis in self.axes}
         return tidy(axes, estimate=self.estimate, low=self.low, high=self.high, n=self.n)
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed

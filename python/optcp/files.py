@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 _serial = itertools.count()
@@ -29,6 +29,18 @@ def read_lines(path: Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise InputError(f"{path}: cannot be read: {reason}") from None
+
+
+def need_directory(path: Path) -> None:
+    """Make sure that there is a directory of results to read.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not path.is_dir():
+        raise InputError(f"{path}: no such directory")
 
 
 def check_directory(path: Path) -> None:
@@ -59,6 +71,40 @@ def check_directory(path: Path) -> None:
         for one in reversed(made):
             with contextlib.suppress(OSError):
                 one.rmdir()
+
+
+def is_name(text: str) -> bool:
+    """Whether a text names one file in a directory, on every system: no path, drive, device or parent directory."""
+    return bool(text.strip(". ")) and text.isprintable() and not any(letter in text for letter in "/\\:")
+
+
+def refuse_links(root: Path, names: Iterable[str]) -> None:
+    """Make sure that nothing that a directory holds under some names, or below them, is a symbolic link.
+
+    A directory may come from somebody else: a link in it would have a command read or write anywhere.
+
+    Raises
+    ------
+    InputError
+        If there is a link.
+    """
+    for name in names:
+        path = root / name
+        found = path if path.is_symlink() else next(_links(path), None)
+        if found is not None:
+            raise InputError(f"{found}: a symbolic link, which may lead out of the directory; remove it")
+
+
+def _links(folder: Path) -> Iterator[Path]:
+    """Symbolic links below a folder, which need not exist."""
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                yield folder / entry.name
+            elif entry.is_dir():
+                yield from _links(folder / entry.name)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from optcp import _core
 from optcp.constellation import SHELLS, cities
 from optcp.papers.registry import exhibits
+from optcp.plurals import many
 from optcp.shipped import scenarios
 from optcp.topologies import networks
 
@@ -28,7 +29,7 @@ def families() -> Families:
         source = f" [{entry['source']}]" if entry["source"] else ""
         found.setdefault(entry["family"], []).append((entry["name"], entry["summary"] + source))
     found["topologies"] = [
-        (collection, f"{len(names)} networks, such as {names[0]}: `optcp list {collection}`")
+        (collection, f"{many(len(names), 'network')}, such as {names[0]}: `optcp list {collection}`")
         for collection, names in networks().items()
     ]
     found["constellations"] = [(name, f"{one.summary} [{one.source}]") for name, one in SHELLS.items()]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from optcp.errors import InputError
+from optcp.plurals import many
 from optcp.shipped import ScenarioType
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def workers(jobs: int | None, dask: str | None = None) -> Jobs:
     client = cluster.connected(dask)
     click.get_current_context().call_on_close(client.close)
     count, threads = cluster.workers(client)
-    there = f"{count} workers with {threads} threads" if count else "no workers yet; runs wait for them"
+    there = f"{many(count, 'worker')} with {many(threads, 'thread')}" if count else "no workers yet; runs wait for them"
     click.echo(f"{dask}: {there}", err=True)
     executor: Executor = client
     return executor

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from optcp import stored
 from optcp.errors import InputError
+from optcp.files import refuse_links
 from optcp.papers.model import Result
 from optcp.papers.registry import names
 from optcp.sensitivity.result import Result as Sensitivity
@@ -21,10 +22,11 @@ def exhibits(directory: Path) -> dict[Path, Result]:
     Raises
     ------
     InputError
-        If there is none.
+        If there is none, or a symbolic link among them.
     RunFailed
         If one cannot be read.
     """
+    refuse_links(directory, names())
     found = {path: stored.load(path, Result.from_json) for path in files(directory)}
     if not found:
         raise InputError(f"{directory}: there are no exhibits' results; `optcp reproduce --out {directory}` makes them")

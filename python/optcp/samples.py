@@ -10,6 +10,7 @@ import numpy as np
 from optcp.cells import Cells
 from optcp.errors import InputError
 from optcp.estimates import Estimates
+from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,4 +136,4 @@ class Samples:
         axes = "".join(f" x {axis.name} ({', '.join(axis.shown)})" for axis in self.axes)
         total = sum(one.size for one in self.values.ravel())
         unit = f" [{self.unit}]" if self.unit else ""
-        return f"{self.name or 'samples'}{unit}: {total} values of {len(self.seeds)} seeds{axes}"
+        return f"{self.name or 'samples'}{unit}: {many(total, 'value')} of {many(len(self.seeds), 'seed')}{axes}"

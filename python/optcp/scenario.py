@@ -14,6 +14,7 @@ import numpy as np
 
 from optcp import _core
 from optcp.errors import InputError, nearest
+from optcp.plurals import many
 from optcp.processors import check_threads
 from optcp.run import Run
 from optcp.table import PICOSECONDS_A_SECOND, Table
@@ -265,7 +266,8 @@ class Scenario:
         summary = self._summary
         groups = ", ".join(summary["groups"])
         text = (
-            f"{self.title}: {summary['nodes']} nodes, {summary['links']} links, {summary['flows']} flows ({groups}), "
+            f"{self.title}: {many(summary['nodes'], 'node')}, {many(summary['links'], 'link')}, "
+            f"{many(summary['flows'], 'flow')} ({groups}), "
             f"{self.stop_s:g} s"
         )
         return text + "".join(f"; {name}: {', '.join(values)}" for name, values in self.axes.items())

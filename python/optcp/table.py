@@ -10,6 +10,7 @@ import numpy as np
 from optcp import _core
 from optcp.errors import InputError, nearest
 from optcp.labelled import MOST_ROWS, html_table, number, optional, text_table
+from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -156,7 +157,7 @@ class Table:
         ]
         rows = [list(row) for row in zip(*columns, strict=True)]
         more = f", the first {MOST_ROWS}" if len(self) > MOST_ROWS else ""
-        return f"table of {len(self)} rows{more}", list(self.columns), rows
+        return f"table of {many(len(self), 'row')}{more}", list(self.columns), rows
 
     def __repr__(self) -> str:
         return text_table(*self._shown())

@@ -13,6 +13,7 @@ from rich.text import Text
 from optcp.evidence import outside, page
 from optcp.labelled import censored, prefixed
 from optcp.papers.judge import word
+from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,15 +87,6 @@ def size_text(result: Result) -> str:
     first, last = result.provenance["seeds"]
     seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
     return f"size {name}: {', '.join(parts)}, {seeds}{theirs}"
-
-
-def many(count: int, one: str, more: str = "") -> str:
-    """Write a number and what is counted.
-
-    >>> many(1, "seed"), many(0, "seed"), many(2, "holds", "hold")
-    ('1 seed', '0 seeds', '2 hold')
-    """
-    return f"{count} {one if count == 1 else more or one + 's'}"
 
 
 def assumed_text(result: Result) -> str:

@@ -192,12 +192,12 @@ def test_columns_are_tidy_and_in_si():
     columns = Cells([[1, 2], [3, 4]], (DELAY,), (5, 6), "goodput").columns()
     assert {name: column.tolist() for name, column in columns.items()} == {
         "seed": [5, 5, 6, 6],
-        "delay": [0, 0.05, 0, 0.05],
+        "delay_s": [0, 0.05, 0, 0.05],
         "goodput": [1, 2, 3, 4],
     }
     means = Cells([[1, 2], [1, 2]], (DELAY,), (5, 6)).mean()
     assert {name: column.tolist() for name, column in means.columns().items()} == {
-        "delay": [0, 0.05], "estimate": [1, 2], "low": [1, 2], "high": [1, 2], "n": [2, 2],
+        "delay_s": [0, 0.05], "estimate": [1, 2], "low": [1, 2], "high": [1, 2], "n": [2, 2],
     }  # fmt: skip
     assert means.to_numpy().tolist() == [[1, 1, 1], [2, 2, 2]]
 

@@ -282,7 +282,7 @@ def test_a_second_run_only_makes_what_is_missing(optcp, world, calls):
     calls.clear()
     status, out, err = optcp("run", "world.toml", "--runs", "3", "--out", "out")
     assert (status, calls) == (0, [(3, 1)])
-    assert err.endswith("[few-seeds]\n3 runs, 2 finished before and reused\n1/1 runs, 0 s left\n")
+    assert err.endswith("[few-seeds]\n3 runs, 2 finished before and reused\n1/1 run, 0 s left\n")
     assert "3 runs in out" in out
     status, out, _ = optcp("run", "world.toml", "--runs", "3", "--out", "out", "--dry-run")
     assert status == 0
@@ -508,7 +508,7 @@ def test_a_path_that_is_no_text_is_printed(world, tmp_path, encoding, shown):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert b"1 runs in out" + shown in done.stdout
+    assert b"1 run in out" + shown in done.stdout
 
 
 def test_a_setting_that_is_no_text_is_refused(world, tmp_path):

@@ -86,9 +86,8 @@ def test_what_there_is_not_is_named(done):
 
 
 def test_digests_are_those_of_the_runs_cell_by_cell(tmp_path):
-    done = optcp.Study("single-failure", {"parameters.switch_delay": ["0 ms", "1 s", "0 s"]}, seeds=2).run(
-        tmp_path / "a"
-    )
+    delays = {name: {"parameters.switch_delay": delay} for name, delay in (("a", "0 ms"), ("b", "1 s"), ("c", "0 s"))}
+    done = optcp.Study("single-failure", {"delay": delays}, seeds=2).run(tmp_path / "a")
     single = [done.run(branch, seed).metrics_sha256 for branch in done.grid.branches for seed in done.seeds]
     assert done.digests("metrics_sha256") == single
     assert single[:2] == single[4:] != single[2:4]

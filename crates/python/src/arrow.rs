@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, RecordBatch, RecordBatchIterator,
-    StringArray, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch,
+    RecordBatchIterator, StringArray, UInt32Array, UInt64Array,
 };
 use optcp_runs::{Data, Texts};
 use pyo3::exceptions::PyValueError;
@@ -33,8 +33,8 @@ pub(crate) fn arrow_stream<'py>(
 
 fn array(data: Data) -> PyResult<ArrayRef> {
     Ok(match data {
+        Data::I64(values) => Arc::new(Int64Array::from(values)),
         Data::U64(values) => Arc::new(UInt64Array::from(values)),
-        Data::U32(values) => Arc::new(UInt32Array::from(values)),
         Data::Bool(values) => Arc::new(BooleanArray::from(values)),
         Data::F64(values) => Arc::new(Float64Array::from(values)),
         Data::Text(Texts { names, codes }) => {

@@ -44,7 +44,7 @@ pub(crate) fn write_pcapng<'py>(
 }
 
 fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
-    let times: Vec<u64> = column(frames, "time_ps")?;
+    let times: Vec<i64> = column(frames, "time_ps")?;
     let interface: Vec<u32> = column(frames, "interface")?;
     let connection: Vec<u32> = column(frames, "connection")?;
     let backward: Vec<bool> = column(frames, "backward")?;
@@ -76,7 +76,7 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
         return Err(PyValueError::new_err("columns of unlike lengths"));
     }
     let frame = |row: usize| Frame {
-        at: Time::from_ps(times[row]),
+        at: Time::from_ps(times[row].cast_unsigned()),
         interface: interface[row],
         connection: connection[row],
         backward: backward[row],

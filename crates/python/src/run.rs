@@ -1,7 +1,7 @@
 //! `Run`, and how runs are made.
 
 use numpy::{IntoPyArray, PyArrayMethods};
-use optcp_runs::{Kernel, RunOptions, Series, Values};
+use optcp_runs::{Kernel, RunOptions, Series, Values, signed};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -231,28 +231,36 @@ fn columns<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>
     });
     let rows = rows.transpose()?;
     for column in &series.columns {
+        let index = column.index_into.is_some();
         let array = match &column.values {
-            Values::U64(values) => array(py, values, rows)?,
-            Values::U32(values) => array(py, values, rows)?,
-            Values::U8(values) => array(py, values, rows)?,
-            Values::Bool(values) => array(py, values, rows)?,
-            Values::F64(values) => array(py, values, rows)?,
+            Values::U32(places) if index => array(py, places.clone(), rows)?,
+            Values::U8(places) if index => array(py, places.clone(), rows)?,
+            Values::U64(values) => array(py, values.iter().copied().map(signed).collect(), rows)?,
+            Values::U32(values) => array(py, whole(values), rows)?,
+            Values::U8(values) => array(py, whole(values), rows)?,
+            Values::Bool(values) => array(py, values.clone(), rows)?,
+            Values::F64(values) => array(py, values.clone(), rows)?,
         };
         dict.set_item(column.name, array)?;
     }
     Ok(dict)
 }
 
+fn whole<T: Copy + Into<i64>>(values: &[T]) -> Vec<i64> {
+    values.iter().map(|&value| value.into()).collect()
+}
+
 /// A NumPy array, of two dimensions if there are rows.
-fn array<'py, T: numpy::Element + Copy>(
-    py: Python<'py>,
-    values: &[T],
+fn array<T: numpy::Element>(
+    py: Python<'_>,
+    values: Vec<T>,
     rows: Option<usize>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let flat = values.to_vec().into_pyarray(py);
+) -> PyResult<Bound<'_, PyAny>> {
+    let length = values.len();
+    let flat = values.into_pyarray(py);
     match rows {
         Some(rows) => {
-            let length = values.len().checked_div(rows).unwrap_or(0);
+            let length = length.checked_div(rows).unwrap_or(0);
             Ok(flat.reshape([rows, length])?.into_any())
         }
         None => Ok(flat.into_any()),

@@ -87,6 +87,14 @@ pub(crate) fn read_tables<'py>(
 }
 
 #[pyfunction]
+pub(crate) fn check_files(
+    py: Python<'_>,
+    files: Vec<(PathBuf, String)>,
+) -> Option<(usize, String)> {
+    py.detach(|| optcp_store::check(&files))
+}
+
+#[pyfunction]
 pub(crate) fn world_sha256(scenario: &Scenario) -> String {
     optcp_store::world_sha256(&scenario.0)
 }

@@ -31,8 +31,8 @@ pub(crate) fn dictionaries(
     }
     for (name, data) in table.columns {
         match data {
+            Data::I64(values) => columns.set_item(name, values.into_pyarray(py))?,
             Data::U64(values) => columns.set_item(name, values.into_pyarray(py))?,
-            Data::U32(values) => columns.set_item(name, values.into_pyarray(py))?,
             Data::Bool(values) => columns.set_item(name, values.into_pyarray(py))?,
             Data::F64(values) => columns.set_item(name, values.into_pyarray(py))?,
             Data::Text(Texts { names, codes }) => {
@@ -66,10 +66,10 @@ pub(crate) fn write_parquet<'py>(
 pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {
     if let Ok(array) = values.cast::<PyArray1<f64>>() {
         Ok(Data::F64(array.to_vec()?))
+    } else if let Ok(array) = values.cast::<PyArray1<i64>>() {
+        Ok(Data::I64(array.to_vec()?))
     } else if let Ok(array) = values.cast::<PyArray1<u64>>() {
         Ok(Data::U64(array.to_vec()?))
-    } else if let Ok(array) = values.cast::<PyArray1<u32>>() {
-        Ok(Data::U32(array.to_vec()?))
     } else if let Ok(array) = values.cast::<PyArray1<bool>>() {
         Ok(Data::Bool(array.to_vec()?))
     } else if let Ok(names) = values.extract::<Vec<String>>() {

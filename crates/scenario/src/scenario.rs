@@ -184,8 +184,10 @@ impl Scenario {
             };
             found_axes.push((axis.key, values));
         }
+        let found = problems.found;
+        sweep::without_fixed(&mut tree, &overrides);
         match plan {
-            Some(plan) if problems.found.is_empty() => Ok(Scenario {
+            Some(plan) if found.is_empty() => Ok(Scenario {
                 sha256: hex(&Sha256::digest(resolved::json(&plan))),
                 protected: source.networks.of(&plan),
                 plan,
@@ -196,7 +198,7 @@ impl Scenario {
                 overrides,
                 tree,
             }),
-            _ => Err(refuse(problems.found)),
+            _ => Err(refuse(found)),
         }
     }
 

@@ -1,6 +1,8 @@
 //! `[sweep]`: key paths and the values that a study gives them.
 
+use optcp_units::Quantity;
 use optcp_units::nearest::suggestion;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::every::Every;
 use crate::library::Library;
@@ -42,6 +44,55 @@ pub(crate) fn axes(
     reader.axes
 }
 
+/// What to say of the first value of an axis that is there before: in the same words, or as an equal quantity.
+fn repeated(key: &str, values: &[Node]) -> Option<Problem> {
+    let (mut texts, mut quantities) = (BTreeMap::new(), BTreeMap::new());
+    for value in values {
+        let text = value.to_text();
+        let quantity = Quantity::parse(&text, None).ok().map(Quantity::in_si);
+        let quantity = quantity.map(|(number, unit)| (unit, number.to_bits()));
+        let before = texts.get(&text).or_else(|| quantities.get(&quantity?));
+        if let Some(before) = before {
+            let problem = Problem::new(value.origin, format!("`{key}` has a value twice"));
+            return Some(problem.label(format!("equals `{before}`, which is in the list before")));
+        }
+        quantities.extend(quantity.map(|quantity| (quantity, text.clone())));
+        texts.insert(text.clone(), text);
+    }
+    None
+}
+
+/// The file without the axes that overrides fix: a cell of a study holds none of them, however long they are.
+pub(crate) fn without_fixed(tree: &mut Node, overrides: &[(String, String)]) {
+    let fixed: BTreeSet<Vec<String>> =
+        overrides.iter().map(|(key, _)| overrides::split(key)).collect();
+    let Value::Table(sections) = &mut tree.value else { return };
+    for section in sections.iter_mut().filter(|section| section.key == "sweep") {
+        remove(&mut section.node, &[], &fixed);
+    }
+    sections.retain(|section| section.key != "sweep" || !section.node.entries().is_empty());
+}
+
+/// Removes axes below a step of a key path, and tables that are empty then.
+fn remove(node: &mut Node, path: &[String], fixed: &BTreeSet<Vec<String>>) {
+    let Value::Table(entries) = &mut node.value else { return };
+    entries.retain_mut(|entry| {
+        let choices = path.is_empty() && overrides::names_choices(entry);
+        let steps: Vec<String> = match choices {
+            true => vec!["sweep".to_owned(), entry.key.clone()],
+            false => path.iter().cloned().chain(overrides::split(&entry.key)).collect(),
+        };
+        if fixed.contains(&steps) {
+            return false;
+        }
+        let table = matches!(entry.node.value, Value::Table(_)) && !choices;
+        if table {
+            remove(&mut entry.node, &steps, fixed);
+        }
+        !table || !entry.node.entries().is_empty()
+    });
+}
+
 struct Reader<'r, 't> {
     tree: &'r Node,
     /// The key paths that overrides fix.
@@ -58,7 +109,15 @@ impl Reader<'_, '_> {
         let steps = overrides::split(&key);
         match &entry.node.value {
             _ if self.fixed.contains(&steps) => {}
+            _ if self.axes.iter().any(|axis| overrides::split(&axis.key) == steps) => {
+                let problem = Problem::new(entry.key_origin, format!("`{key}` is there twice"));
+                self.problems.found.push(problem.label("one list of values for each key"));
+            }
             Value::Array(values) if !values.is_empty() => {
+                if let Some(problem) = repeated(&key, values) {
+                    self.problems.found.push(problem);
+                    return;
+                }
                 let setting = |value: &Node| Setting {
                     key: key.clone(),
                     value: value.clone(),

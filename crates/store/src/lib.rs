@@ -16,7 +16,7 @@ mod write;
 pub use block::{Block, Cell, Failure, run_block};
 pub use metrics::{Bounds, METRICS, Metric, Scalar, scalars};
 pub use part::{AxisValue, File, TABLES};
-pub use read::{ReadError, read};
+pub use read::{ReadError, check, read};
 pub use survival::{Observation, product_limit};
 pub use write::write;
 

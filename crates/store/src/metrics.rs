@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use optcp_runs::{Run, Series, Values};
+use optcp_runs::{DropReason, Run, Series, Values};
 use optcp_scenario::Plan;
 use optcp_scenario::plan::{ChangePlan, DirectedLink};
 use optcp_traffic::hurst::local_whittle;
@@ -150,7 +150,7 @@ metrics! {
         absent: "nothing was sent", unfinished: "not affected", measured;
     DROPS "drops" "packets" "reason" NotNegative:
         "Packets dropped, data and ACKs."
-        absent: "0 for a reason that occurs in another run of the study", unfinished: "not affected";
+        absent: "never: each run has a row for each reason", unfinished: "not affected";
     SENT "sent" "packets" "" NotNegative:
         "Packets that entered the network, data and ACKs."
         absent: "never", unfinished: "packets sent so far";
@@ -236,8 +236,10 @@ pub fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
             _ => {}
         }
     }
-    for (reason, count) in &run.drops {
-        found.add(DROPS, reason, float(*count));
+    // A row for each reason in each run: what is missing would be left out of means over runs.
+    for reason in DropReason::ALL.map(DropReason::name) {
+        let dropped = run.drops.iter().find(|(name, _)| *name == reason);
+        found.add(DROPS, reason, float(dropped.map_or(0, |&(_, count)| count)));
     }
     for (name, count) in &run.counts {
         if let Some(metric) = METRICS.iter().find(|metric| metric.name == *name) {

@@ -235,7 +235,7 @@ fn run_table(run: &Run) -> Table {
     for name in COUNTS {
         let count =
             run.counts.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count);
-        columns.push((name, Data::U64(vec![count])));
+        columns.push((name, Data::whole([count])));
     }
     let columns = columns.into_iter().map(|(name, data)| (name.to_owned(), data));
     Table { metadata: Vec::new(), columns: columns.collect() }
@@ -243,10 +243,9 @@ fn run_table(run: &Run) -> Table {
 
 fn switch_table(run: &Run) -> Table {
     let all = || run.switches.iter();
-    let protections = all().map(|one| u32::try_from(one.protection).unwrap_or(u32::MAX));
     table([
-        ("time_ps", Data::U64(all().map(|one| one.at.as_ps()).collect())),
-        ("protection", Data::U32(protections.collect())),
+        ("time_ps", Data::whole(all().map(|one| one.at.as_ps()))),
+        ("protection", Data::whole(all().map(|one| one.protection as u64))),
         ("node", texts(all().map(|one| one.node.as_str()))),
         ("packets", texts(all().map(|one| if one.acks { "acks" } else { "data" }))),
         ("to", texts(all().map(|one| if one.to_backup { "backup" } else { "working" }))),
@@ -256,10 +255,10 @@ fn switch_table(run: &Run) -> Table {
 fn reroute_table(run: &Run) -> Table {
     let all = || run.routing.iter().flat_map(|record| &record.steps);
     table([
-        ("time_ps", Data::U64(all().map(|one| one.at.as_ps()).collect())),
+        ("time_ps", Data::whole(all().map(|one| one.at.as_ps()))),
         ("router", texts(all().map(|one| one.router.as_str()))),
         ("cause", texts(all().map(|one| one.cause))),
-        ("entries", Data::U64(all().map(|one| one.entries).collect())),
+        ("entries", Data::whole(all().map(|one| one.entries))),
     ])
 }
 
@@ -269,7 +268,7 @@ fn arrived_table(run: &Run) -> Table {
     };
     table([
         ("group", texts(all().map(|(group, _)| group))),
-        ("route", Data::U32(all().map(|(_, route)| route).collect())),
+        ("route", Data::whole(all().map(|(_, route)| u64::from(route)))),
     ])
 }
 
@@ -279,7 +278,7 @@ fn cut_table(run: &Run) -> Table {
         ("flow", texts(all().map(|one| one.flow.as_str()))),
         ("group", texts(all().map(|one| one.group.as_str()))),
         ("ack", Data::Bool(all().map(|one| one.acks).collect())),
-        ("from_ps", Data::U64(all().map(|one| one.from.as_ps()).collect())),
-        ("until_ps", Data::U64(all().map(|one| one.until.as_ps()).collect())),
+        ("from_ps", Data::whole(all().map(|one| one.from.as_ps()))),
+        ("until_ps", Data::whole(all().map(|one| one.until.as_ps()))),
     ])
 }

@@ -1,7 +1,10 @@
 //! Files of a study, read back.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::thread;
 
 use optcp_runs::{Data, Table};
 use sha2::{Digest, Sha256};
@@ -23,6 +26,51 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
+/// Read at once of a file that is compared with its checksum.
+const BUFFER: usize = 1 << 18;
+
+/// What is said of a file whose content is not that of its checksum.
+const CHANGED: &str = "changed since it was written: its checksum does not fit";
+
+/// Compares files with their SHA-256, on all processors; the place of the first one that differs, and what is wrong.
+#[must_use]
+pub fn check(files: &[(PathBuf, String)]) -> Option<(usize, String)> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    let mine = |first: usize| {
+        let places = (first..files.len()).step_by(threads);
+        places.filter_map(|at| wrong_with(&files[at].0, &files[at].1).map(|what| (at, what))).next()
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|first| scope.spawn(move || mine(first))).collect();
+        let found = (threads > 0).then(|| mine(0)).flatten();
+        found.into_iter().chain(others.into_iter().filter_map(|other| other.join().ok()?)).min()
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is read here has been simulated")]
+fn wrong_with(path: &Path, sha256: &str) -> Option<String> {
+    match File::open(path).and_then(digest) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some("missing".to_owned()),
+        Err(error) => Some(format!("cannot be read ({error})")),
+        Ok(found) => (found != sha256).then(|| CHANGED.to_owned()),
+    }
+}
+
+fn digest(mut file: File) -> io::Result<String> {
+    let mut sha = Sha256::new();
+    let mut some = vec![0; BUFFER];
+    loop {
+        match file.read(&mut some)? {
+            0 => return Ok(hexadecimal(sha)),
+            length => sha.update(&some[..length]),
+        }
+    }
+}
+
+fn hexadecimal(sha: Sha256) -> String {
+    sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// One table out of several files, whose checksums are given; of some columns only if they are named. The
 /// metadata are those of the first file.
 ///
@@ -35,12 +83,8 @@ pub fn read(files: &[(PathBuf, String)], columns: Option<&[String]>) -> Result<T
         let wrong = |what: String| ReadError { path: path.clone(), what };
         let bytes =
             std::fs::read(path).map_err(|error| wrong(format!("cannot be read ({error})")))?;
-        let found: String =
-            Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        if found != *sha256 {
-            return Err(wrong(
-                "changed since it was written: its checksum does not fit".to_owned(),
-            ));
+        if hexadecimal(Sha256::new_with_prefix(&bytes)) != *sha256 {
+            return Err(wrong(CHANGED.to_owned()));
         }
         let table = Table::some_from_parquet(bytes, columns)
             .map_err(|error| wrong(format!("cannot be read ({error})")))?;

@@ -1,6 +1,7 @@
 //! Files of a study, written so that a reader never sees half of one.
 
-use std::io;
+use std::fs::File as Open;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::part::File;
@@ -21,7 +22,13 @@ pub fn write(root: &Path, files: &[File]) -> io::Result<()> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(named)?;
         }
-        std::fs::write(&temporary, &file.content).map_err(named)?;
+        // A link in its place would lead elsewhere: it is removed, never followed.
+        match std::fs::remove_file(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(named(error)),
+            _ => {}
+        }
+        let mut open = Open::create_new(&temporary).map_err(named)?;
+        open.write_all(&file.content).map_err(named)?;
         std::fs::rename(&temporary, &path).map_err(named)?;
     }
     Ok(())

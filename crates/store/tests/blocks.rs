@@ -167,8 +167,8 @@ fn an_outage_is_the_longest_gap_beyond_the_usual_one() {
     run_block(block, RunOptions::default(), &Cancel::default(), &mut take).expect("runs");
     let outages = table(&files, "outages");
     assert_eq!(texts(&outages, "flow"), ["endless/A/0"]);
-    assert_eq!(column(&outages, "gap_ps"), &Data::U64(vec![1_003_000_000_000]));
-    assert_eq!(column(&outages, "usual_gap_ps"), &Data::U64(vec![8_000_000_000]));
+    assert_eq!(column(&outages, "gap_ps"), &Data::I64(vec![1_003_000_000_000]));
+    assert_eq!(column(&outages, "usual_gap_ps"), &Data::I64(vec![8_000_000_000]));
     assert_eq!(column(&outages, "ended"), &Data::Bool(vec![false]));
     let scalars = table(&files, "scalars");
     let of = |metric, group| scalar(&scalars, "one", 1, metric, group);

@@ -18,6 +18,7 @@ from optcp.animation.globe import changes, globe, story
 from optcp.errors import InputError
 from optcp.export.packets import World
 from optcp.plots import network
+from optcp.plurals import many
 from optcp.report.templating import templates
 from optcp.table import PICOSECONDS_A_SECOND
 
@@ -286,9 +287,9 @@ class Shown:
         packets = "every packet" if part.every == 1 else f"one packet in {part.every}"
         number = len(self.drawn.came)
         between = f"{part.start_ps / PICOSECONDS_A_SECOND:.6g} s to {part.end_ps / PICOSECONDS_A_SECOND:.6g} s"
-        drawn = f"{packets} drawn: {number} packet-hops" if number else "no packet is drawn by itself"
+        drawn = f"{packets} drawn: {many(number, 'packet-hop')}" if number else "no packet is drawn by itself"
         return [
-            f"The whole run, {stop_s:g} s, in {whole.load.shape[1]} steps of {_time(whole.step_ps)}.",
+            f"The whole run, {stop_s:g} s, in {many(whole.load.shape[1], 'step')} of {_time(whole.step_ps)}.",
             f"From {between} in slow motion, {drawn}.",
         ]
 

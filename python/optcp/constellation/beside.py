@@ -7,15 +7,16 @@ The first two nodes of ``places.csv`` are the ends of the path whose round trips
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp.constellation import places
 from optcp.constellation.recorded import round_trips
-from optcp.files import write_bytes
+from optcp.errors import InputError
+from optcp.files import is_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from pathlib import Path
 
     from optcp.constellation.places import Track
     from optcp.constellation.recorded import Recorded
@@ -57,16 +58,25 @@ def beside(folder: Path) -> Beside:
     return Beside(found, round_trips(folder / ROUND_TRIPS, (names[0], names[1])) if there else None)
 
 
-def keep(folder: Path, directory: Path, named: Mapping[str, bytes]) -> None:
-    """Copy what lies in the folder of a scenario into the directory of its runs, and with it what the scenario names.
+def copies(folder: Path, named: Mapping[str, bytes], taken: Collection[str]) -> dict[str, bytes]:
+    """What goes from the folder of a scenario into the directory of its runs, by name.
 
     Parameters
     ----------
     named
         Files that the scenario reads, by their names in it: with those in its own folder its world can be made again
         from the directory, as ``optcp animate`` does.
+    taken
+        Names in that directory that are those of something else.
+
+    Raises
+    ------
+    InputError
+        If a file has such a name.
     """
     there = {name: (folder / name).read_bytes() for name in (PLACES, ROUND_TRIPS) if (folder / name).is_file()}
-    for name, content in (there | dict(named)).items():
-        if Path(name).name == name:
-            write_bytes(directory / name, content)
+    found = {name: content for name, content in (there | dict(named)).items() if is_name(name)}
+    for name in found:
+        if name.lower() in {one.lower() for one in taken}:
+            raise InputError(f"{folder / name}: the directory of a study has a `{name}` of its own; rename the file")
+    return found

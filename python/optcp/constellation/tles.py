@@ -31,6 +31,7 @@ from optcp.constellation.paths import plus_grid
 from optcp.errors import InputError
 from optcp.files import read_lines
 from optcp.labelled import optional
+from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -106,7 +107,7 @@ class Tles:
 
         begins = f"{sat_epoch_datetime(self.records[0]):%Y-%m-%d %H:%M:%S} UTC"
         reach = shells.reach(self.gsl_km, self.elevation_deg)
-        return f"{self.size} satellites, {len(self.isls)} ISLs, time zero {begins}; {reach}"
+        return f"{many(self.size, 'satellite')}, {many(len(self.isls), 'ISL')}, time zero {begins}; {reach}"
 
     def positions(self, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return where satellites are.

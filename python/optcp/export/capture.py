@@ -34,7 +34,7 @@ DATAGRAM_HEADERS = 28
 """IPv4 and UDP in bytes."""
 NONE = 2**32 - 1
 """Stands for no place in a list."""
-NEVER = 2**64 - 1
+NEVER = 2**63 - 1
 MARKS = {"ect1": 1, "ect0": 2, "ce": 3, "ece": 4, "cwr": 8, "ae": 16}
 """What words of the column ``marking`` stand for, in bits."""
 ENDS = {"senders": ("sent", "resent", "acked"), "receivers": ("arrived",)}
@@ -137,7 +137,7 @@ def _frames(table: Table, flows: Sequence[str], of: Sequence[Flow]) -> dict[str,
     shakes_hands = _each(connection, [int(flow.tcp["handshake"]) if flow.tcp else 0 for flow in of])
     datagrams = _each(connection, [int(flow.tcp is None) for flow in of]) == 1
     # A SYN is segment 0. ACKs for it alone answer it as long as no data have come to their receiver.
-    data_came = np.full(len(flows), NEVER, dtype=np.uint64)
+    data_came = np.full(len(flows), NEVER, dtype=np.int64)
     data = table.is_("event", "arrived") & (seq > 0)
     np.minimum.at(data_came, connection[data], time[data])
     opens = (shakes_hands == 1) & (seq == backward) & (~backward | (time < data_came[connection]))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optcp import spreadsheet
 from optcp.export import tabular
 from optcp.files import replacing, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from optcp.export import Chosen
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
 def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
     """Write each table of a study, a row with the cell, seed and values of axes; and rows and curves of exhibits.
 
-    A head line, then the values; truth values are 0 and 1, what is missing is empty.
+    A head line, then the values; truth values are 0 and 1, what is missing is empty, and texts are as
+    :mod:`optcp.spreadsheet` says.
     """
     study, exhibits = tabular.found(directory, chosen)
     for name in study.tables if study else ():
@@ -32,7 +32,7 @@ def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
     for path, result in exhibits.items():
         for sheet in tabular.sheets(path, result):
             target = sheet.stem.with_name(f"{sheet.stem.name}.csv")
-            write_text(target, _lines([sheet.columns, *zip(*sheet.columns.values(), strict=True)]))
+            write_text(target, spreadsheet.written([sheet.columns, *zip(*sheet.columns.values(), strict=True)]))
             yield target, ""
 
 
@@ -44,26 +44,22 @@ def _table(study: Done, name: str) -> Iterator[tuple[Path, str]]:
     if first is None:
         return
     with replacing(target) as file:
-        file.write(_lines([list(first.columns)]).encode())
+        file.write(spreadsheet.written([first.columns]).encode())
         for piece in itertools.chain([first], pieces):
             columns = [_values(piece, column) for column in first.columns]
-            file.write(_lines(zip(*columns, strict=True)).encode())
+            file.write(spreadsheet.lines(zip(*columns, strict=True)).encode())
     yield target, ""
 
 
 def _values(table: Table, name: str) -> list[Any]:
     values = table.columns[name]
     if isinstance(values, tuple):
-        return table.texts(name)
+        codes, texts = values
+        shown = [spreadsheet.shown(text) for text in texts]
+        return [shown[code] for code in codes]
     if values.dtype == bool:
         values = values.astype(int)
     if values.dtype.kind == "f" and np.isnan(values).any():
         return ["" if value != value else value for value in values.tolist()]  # noqa: PLR0124 - only NaN is unlike itself
     found: list[Any] = values.tolist()
     return found
-
-
-def _lines(rows: Iterable[Iterable[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.errors import InputError
+from optcp.files import need_directory
 from optcp.results import exhibits
 from optcp.study import choose
 from optcp.study.done import Done
@@ -43,8 +44,14 @@ class Sheet:
 
 
 def folder(study: Done) -> Path:
-    """Where a study's tables and packets go in other forms."""
-    return study.store.root / FOLDER
+    """Where a study's tables and packets go in other forms.
+
+    Raises
+    ------
+    optcp.errors.InputError
+        If there is a symbolic link in it.
+    """
+    return study.store.written(FOLDER)
 
 
 def opened(directory: Path, chosen: Chosen) -> Done:
@@ -80,8 +87,7 @@ def found(directory: Path, chosen: Chosen) -> tuple[Done | None, dict[Path, Resu
     optcp.errors.InputError
         If there is neither, or no such run.
     """
-    if not directory.is_dir():
-        raise InputError(f"{directory}: there is no such directory; `optcp run` and `optcp reproduce` make them")
+    need_directory(directory)
     study = opened(directory, chosen) if (directory / IDENTITY).is_file() else None
     try:
         results = exhibits(directory)

@@ -12,6 +12,7 @@ from optcp.outage import events, study
 from optcp.outage.mechanisms import DETECTION, MECHANISMS
 from optcp.outage.network import US_A_KM, Network
 from optcp.outage.world import SIZES, Assumptions
+from optcp.plurals import many
 from optcp.warned import Warned
 
 if TYPE_CHECKING:
@@ -271,10 +272,18 @@ class Asked:
             found.append(Warned("bridges", f"no mechanism can answer these, left out: {_few(self.left_out)}", ""))
         ends = [name for name in self.mechanisms if MECHANISMS[name].settings.get("parameters.path") == "shortest-pair"]
         if ends and (alone := self._without_pair()):
-            what = f"{alone} of {len(self._joined())} pairs of nodes have no disjoint path: both share a bridge"
+            what = (
+                f"{alone} of {many(len(self._joined()), 'pair')} of nodes without a disjoint path: both share a bridge"
+            )
             found.append(Warned("no-disjoint-path", f"{'; '.join(ends)}: {what}", ""))
         if apart := len(self.network.demands) - len(self._joined()):
-            found.append(Warned("not-joined", f"{apart} pairs of nodes have a demand and no path: left out", ""))
+            found.append(
+                Warned(
+                    "not-joined",
+                    f"{many(apart, 'pair of nodes has', 'pairs of nodes have')} a demand and no path: left out",
+                    "",
+                )
+            )
         return found
 
     def _joined(self) -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp import topologies
-from optcp.files import write_text
 from optcp.outage.result import Result, grid_of
 from optcp.outage.world import matrix_of
 from optcp.study import Done, Study
@@ -57,9 +56,7 @@ def make(
             open_.enter_context(topologies.given(files))
         study = Study(grid_of(asked, None if matrix is None else str(matrix)), seeds=1)
     store = Store(directory)
-    store.open(study.grid, force=force)
-    if matrix is not None:
-        write_text(matrix, matrix_of(asked.network))
+    store.open(study.grid, force=force, beside={} if matrix is None else {DEMANDS: matrix_of(asked.network).encode()})
     warn([*asked.not_answered(), *asked.standing(), *study.warnings])
     run_missing([(study, store)], where, progress)
     return Result.of(asked, Done(study.grid, study.seeds, store))

@@ -14,6 +14,7 @@ from optcp.outage.availability import year
 from optcp.outage.capacity import spare_of
 from optcp.outage.study import METRICS, CostsOf, failing, grid, mechanisms, window_s
 from optcp.outage.world import World
+from optcp.plurals import many
 from optcp.stats import exact
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Result:
 
     def tables(self) -> list[Shown]:
         """What is printed: what was lost, for how long flows were silent, and the worst failures."""
-        over = f"Over {len(self.costs.events)} failures of {FAILED[self.asked.failures]}"
+        over = f"Over {many(len(self.costs.events), 'failure')} of {FAILED[self.asked.failures]}"
         first = self.asked.mechanisms[0]
         by_mechanism = [self.lost_mb(name) for name in self.asked.mechanisms]
         worst = [[name, *(_number(lost[name]) for lost in by_mechanism)] for name in self.worst()]
@@ -139,7 +140,7 @@ class Result:
                 *self._columns(TIME),
             ),
             Shown(
-                f"The {len(worst)} failures that cost most (mechanism: {first})",
+                f"The {many(len(worst), 'failure that costs', 'failures that cost')} most (mechanism: {first})",
                 "Lost by all flows, in MB.",
                 ["failure", *self.asked.mechanisms],
                 worst,

@@ -12,6 +12,7 @@ from optcp.files import replacing
 from optcp.labelled import position, words
 from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw
 from optcp.plots.svg import canvas, save
+from optcp.study.asked import check_axes, check_observed, check_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from optcp.cells import Cells
     from optcp.estimates import Estimates
     from optcp.study.done import Done
+    from optcp.study.grid import Grid
 
 FORMS = (".svg", ".pdf", ".png")
 HEIGHT_IN = 2.4
@@ -117,19 +119,35 @@ def first_axis(axes: Sequence[Axis]) -> str:
     return next((axis.name for axis in several if axis.numbers is not None), several[0].name)
 
 
+def check(grid: Grid, asked: Request, out: Path | None) -> None:
+    """Refuse what no study of a grid can show, before its tables are read.
+
+    Raises
+    ------
+    InputError
+        If a name or value is unknown, or the file's name has another ending.
+    """
+    check_observed(grid, asked.y, "--y")
+    for option, name in (("--x", asked.x), ("--by", asked.by)):
+        check_axes(grid, option, () if name is None else (name,))
+    check_values(grid, "--at", asked.at)
+    check_values(grid, "--minus", asked.minus)
+    if out is not None and out.suffix not in FORMS:
+        raise InputError(f"{out}: a figure is a file {', '.join(FORMS)}")
+
+
 def write(done: Done, asked: Request, out: Path | None = None) -> Path:
     """Draw a figure into a file, by default in the study's directory.
 
     Raises
     ------
     InputError
-        As for :func:`estimates`, or if the file's name has another ending.
+        As for :func:`check` and :func:`estimates`.
     """
+    check(done.grid, asked, out)
     found, x, by = estimates(done, asked)
     what = "-".join([asked.y, *(["difference"] if asked.minus else []), x, *([by] if by else [])])
-    path = out or done.store.root / "plots" / f"{what}.svg"
-    if path.suffix not in FORMS:
-        raise InputError(f"{path}: a figure is a file {', '.join(FORMS)}")
+    path = out or done.store.written("plots") / f"{what}.svg"
     with canvas(IEEE_WIDTH_IN[asked.columns], HEIGHT_IN) as figure:
         panel = draw(found, x, by, asked.columns, figure.add_subplot())
         if asked.minus:

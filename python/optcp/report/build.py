@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 from optcp import playground, tables
 from optcp import results as found
 from optcp.errors import RunFailed
-from optcp.files import write_text
+from optcp.files import need_directory, refuse_links, write_text
 from optcp.labelled import missing
 from optcp.papers.judge import word
 from optcp.papers.model import Result
+from optcp.plurals import many
 from optcp.report.exhibit import shown, slug
 from optcp.report.findings import HOLDS, MARKS, claims, counted, overall, papers, printed, tone
 from optcp.report.packed import Files
@@ -54,6 +55,8 @@ def write_report(directory: Path, simulator: bytes | None) -> Path:
     from optcp.study.done import Done
     from optcp.study.store import IDENTITY
 
+    need_directory(directory)
+    refuse_links(directory, ("report",))
     page = directory / "report" / "index.html"
     studies = found.sensitivities(directory)
     if (directory / IDENTITY).is_file() and not studies and not found.files(directory):
@@ -89,7 +92,7 @@ def render(results: Sequence[Result], studies: Sequence[Study] = (), *, playgrou
         "study_figures": functools.partial(_drawn, "optcp.plots.sensitivity", "the sensitivity study of"),
         "shown": functools.partial(shown, files=files, playground=playground),
         "playground": PLAYGROUND,
-        "many": tables.many,
+        "many": many,
         "overall": overall,
         "tone_of": tone,
         "counted_in": lambda result: _counted([result]),

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optcp.labelled import censored, prefixed, words
+from optcp.plurals import many
 from optcp.report.words import listed
-from optcp.tables import digits, many, p_text
+from optcp.tables import digits, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

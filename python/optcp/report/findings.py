@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from optcp.papers.judge import word
+from optcp.plurals import many
 from optcp.report.words import listed
-from optcp.tables import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

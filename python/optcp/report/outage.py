@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from optcp import _core
 from optcp.labelled import missing
 from optcp.plots.network import of_costs
+from optcp.plurals import many
 from optcp.report.packed import Files
 from optcp.report.templating import templates
 
@@ -25,8 +26,8 @@ def page(result: Result, command: str) -> str:
         .get_template("outage.html.j2")
         .render(
             title=f"What a failure costs on {asked.network.reference}",
-            about=f"{len(asked.events)} failures of {asked.failures}, {len(asked.mechanisms)} mechanisms, long flows "
-            f"with {asked.sender}; demands: {asked.demands}",
+            about=f"{many(len(asked.events), 'failure')} of {asked.failures}, "
+            f"{many(len(asked.mechanisms), 'mechanism')}, long flows with {asked.sender}; demands: {asked.demands}",
             version=_core.version(),
             command=command,
             answered=[one.message for one in asked.not_answered()],

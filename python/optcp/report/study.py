@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import _core
+from optcp import _core, spreadsheet
 from optcp.files import write_text
 from optcp.labelled import cells_of, censored, missing, prefixed, words
 from optcp.plots.network import of_world
 from optcp.plots.registry import Figure
+from optcp.plurals import many
 from optcp.report import worlds
 from optcp.report.compared import differences, values
 from optcp.report.packed import Files
@@ -81,16 +80,14 @@ def page(done: Done) -> str:
 def _files(done: Done, comparison: Comparison | None) -> Files:
     """Means of all metrics, the comparison, and the scenario."""
     files = Files()
-    text = io.StringIO()
     names = list(dict.fromkeys(axis.name for cells in done.metrics.values() for axis in cells.axes))
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["metric", "unit", *names, "mean", "low", "high", "n", "at_least"])
+    rows: list[list[object]] = [["metric", "unit", *names, "mean", "low", "high", "n", "at_least"]]
     for name, cells in done.metrics.items():
         for cell, one in cells.mean():
             ends = ["" if np.isnan(value) else value for value in (one.estimate, one.low, one.high)]
             bound = "" if one.at_least is None else one.at_least
-            writer.writerow([name, cells.unit, *(cell.get(axis, "") for axis in names), *ends, one.n, bound])
-    files.add("metrics.csv", text.getvalue())
+            rows.append([name, cells.unit, *(cell.get(axis, "") for axis in names), *ends, one.n, bound])
+    files.add("metrics.csv", spreadsheet.written(rows))
     if comparison:
         files.add("comparison.csv", comparison.csv())
     # Studies of before it was kept have none.
@@ -106,8 +103,9 @@ def _world(world: dict[str, Any]) -> str:
         else sum(len(route["flows"]) for route in group.get("routes", ()))
         for group in world["flows"]
     )
-    parts = [(len(world["nodes"]), "nodes"), (len(world["links"]), "links"), (flows, "flows that start with the run")]
-    return ", ".join(f"{count} {what}" for count, what in parts) + f"; it ends at {world['stop_ps'] / 1e12:g} s"
+    parts = [many(len(world["nodes"]), "node"), many(len(world["links"]), "link")]
+    parts.append(many(flows, "flow that starts with the run", "flows that start with the run"))
+    return ", ".join(parts) + f"; it ends at {world['stop_ps'] / 1e12:g} s"
 
 
 def _metric(cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared]) -> dict[str, Any]:
@@ -166,7 +164,9 @@ def _figure(cells: Cells, means: Estimates) -> Figure | None:
             remarks.append(f"the first {MOST_CURVES} of {len(axis)} curves")
     cells = cells.at(**{axis.name: axis.values[0] for axis in cells.axes if axis.name not in (x, by)})
     remarks += [f"{axis.name} = {axis.values[0]}" for axis in others]
-    caption = "; ".join([f"{cells.name} along {x}: mean and 95 % interval over {len(cells.seeds)} seeds", *remarks])
+    caption = "; ".join(
+        [f"{cells.name} along {x}: mean and 95 % interval over {many(len(cells.seeds), 'seed')}", *remarks]
+    )
     with canvas(IEEE_WIDTH_IN[2], HEIGHT_IN + 0.4) as figure:
         draw(cells.mean(), x, by, 2, figure.add_subplot())
         return Figure(f"{caption}.", render(figure, cells.name, caption))

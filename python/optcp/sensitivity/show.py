@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from optcp.plurals import many
 from optcp.tables import bounds, show_table
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ def show(console: Console, result: Result) -> None:
     console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
     console.print(
         Text(
-            f"{counts['samples']} samples, {counts['points']} points, {counts['settings']} different settings, "
-            f"{counts['seeds']} seeds, {counts['runs']} runs",
+            f"{many(counts['samples'], 'sample')}, {many(counts['points'], 'point')}, "
+            f"{many(counts['settings'], 'different setting')}, {many(counts['seeds'], 'seed')}, "
+            f"{many(counts['runs'], 'run')}",
             style="dim",
         )
     )

@@ -14,6 +14,7 @@ import numpy as np
 from optcp.errors import InputError, RunFailed
 from optcp.papers import assume
 from optcp.papers.options import Options, Size
+from optcp.plurals import many
 from optcp.sensitivity.answer import Answer
 from optcp.sensitivity.design import design
 from optcp.study import Study, execute
@@ -144,7 +145,7 @@ def evaluate(
 ) -> Evaluated:
     """Run what is missing of some settings below ``out/runs``, and evaluate the exhibit at each; see :func:`run`."""
     exhibit = request.exhibit
-    say(f"{len(settings)} settings are checked")
+    say(f"checking {many(len(settings), 'setting')}")
     base = assume.values(exhibit.assumed, request.settings)
     chosen = [{**base, **setting} for setting in settings]
     tasks = []

@@ -53,8 +53,13 @@ class Done:
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def open(cls, directory: str | Path) -> Done:
+    def open(cls, directory: str | Path, check: Callable[[Grid], None] | None = None) -> Done:
         """Read a study back: the cells of the command that wrote it last, and the seeds that all of them have.
+
+        Parameters
+        ----------
+        check
+            Called with the grid before any run is looked up, to refuse what a study of it cannot have.
 
         Raises
         ------
@@ -65,6 +70,8 @@ class Done:
         """
         store = Store(Path(directory))
         grid = store.grid()
+        if check is not None:
+            check(grid)
         store.scan()
         seeds = store.seeds(grid)
         if not seeds:
@@ -228,11 +235,13 @@ class Done:
         found = {}
         for about in _core.metrics():
             mine = of_metric == names.index(about["name"]) if about["name"] in names else np.zeros(0, dtype=bool)
+            if about["name"] == DROPS:
+                mine &= np.isin(of, of[mine & (values > 0)])  # reasons that occurred in some run
             if not mine.any():
                 continue
             codes, place = np.unique(of[mine], return_inverse=True)
             shape = (self.places, len(codes))
-            cells, bounds = (np.full(shape, 0.0 if about["name"] == DROPS else np.nan) for _ in range(2))
+            cells, bounds = (np.full(shape, np.nan) for _ in range(2))
             cells[run[mine], place], bounds[run[mine], place] = values[mine], at_least[mine]
             more = (Axis(about["of"], tuple(texts[code] for code in codes)),) if about["of"] else ()
             found[about["name"]] = self.cells(cells, more, about["name"], about["unit"], bounds)

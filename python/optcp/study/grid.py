@@ -18,9 +18,7 @@ import numpy as np
 from optcp import _core
 from optcp.axes import Axis
 from optcp.scenario import KERNELS
-
-SUFFIXES = {"": "", "s": "_s", "bit/s": "_bps", "B": "_bytes", "packets": "_packets"}
-"""What the name of a column of quantities ends with, by their unit."""
+from optcp.study import room
 
 # fmt: off
 OTHERS = {
@@ -34,6 +32,10 @@ OTHERS = {
 }
 # fmt: on
 """Columns of tables, whose names no axis may take."""
+
+
+MOST_RESOLVED = 16
+"""Resolved worlds in memory: those of all cells of a large network would fill it."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +65,20 @@ class Branch:
         """Names of the observations, in the order of the scenario."""
         return tuple(self.scenario.summary()["observe"])
 
-    @functools.cached_property
+    @property
     def resolved(self) -> dict[str, Any]:
         """The world with every default filled in."""
-        found: dict[str, Any] = json.loads(self.scenario.resolved())
-        return found
+        return _resolved(self.scenario)
 
     def silences(self, warning: str) -> bool:
         """Whether the scenario file silences a warning."""
         return self.scenario.silences(warning)
+
+
+@functools.lru_cache(MOST_RESOLVED)
+def _resolved(scenario: _core.Scenario) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(scenario.resolved())
+    return found
 
 
 class UncheckedBranch(Branch):
@@ -89,12 +96,19 @@ class UncheckedBranch(Branch):
 
 
 class StoredBranch(Branch):
-    """A cell of a study that is read back: its world is known in its resolved form only."""
+    """A cell of a study that is read back: its world is known in its resolved form only, which is read when needed."""
 
-    def __init__(self, key: dict[str, str], id_: str, resolved: dict[str, Any]) -> None:
-        for name, value in (("key", key), ("id", id_), ("resolved", resolved)):
+    def __init__(
+        self, key: dict[str, str], id_: str, observe: tuple[str, ...], read: Callable[[str], dict[str, Any]]
+    ) -> None:
+        for name, value in (("key", key), ("id", id_), ("observe", observe), ("_read", read)):
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "observe", tuple(one["name"] for one in resolved["observe"]))
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """The world with every default filled in."""
+        found: dict[str, Any] = self._read(self.id)  # type: ignore[attr-defined]
+        return found
 
     def silences(self, warning: str) -> bool:  # noqa: ARG002 - the resolved form does not say
         """Return False: what reads a study back shows every warning."""
@@ -166,6 +180,10 @@ class Grid:
             list(values.values()) if isinstance(values, Mapping) else [{name: value} for value in values]
             for name, values in axes
         ]
+        for name, values in axes:
+            # Refuses a value that is there twice.
+            Axis(name, tuple(values))
+        room.check_count(math.prod(len(one) for one in points), room.CELL, "cells")
         cells = [dict(itertools.chain(*(one.items() for one in cell))) for cell in itertools.product(*points)]
         made = cls.of_cells(world, cells, overrides, title=title, digest=digest, fork=fork, kernel=kernel, check=check)
         if not any(isinstance(values, Mapping) for _, values in axes):
@@ -194,6 +212,7 @@ class Grid:
             If the file, an override or a cell is wrong; every branch is checked before anything runs.
         """
         branches: list[Branch] = []
+        growth = room.Growth(len(cells), "cells")
         for cell in cells:
             # A file is parsed once: a cell overrides what the first one has on the axes.
             alike = branches and branches[0].key.keys() == cell.keys()
@@ -201,6 +220,7 @@ class Grid:
             base = branches[0].scenario if alike else world
             make = functools.partial(_made, base, settings)
             branches.append(Branch(cell, make()) if check or not branches else UncheckedBranch(cell, make))
+            growth.check(len(branches))
         name = world.stem if isinstance(world, Path) else world.summary()["title"]
         return cls(title or name, tuple(branches), digest, fork, kernel)
 
@@ -233,8 +253,8 @@ class Grid:
 
     @functools.cached_property
     def columns(self) -> tuple[str, ...]:
-        """What the axes are called in tables: quantities in SI, with their unit at the end of the name."""
-        return tuple(axis.name + (SUFFIXES.get(axis.unit, "") if axis.numbers else "") for axis in self.axes)
+        """What the axes are called in tables."""
+        return tuple(axis.column for axis in self.axes)
 
     @functools.cached_property
     def _places(self) -> dict[str, int]:
@@ -250,12 +270,16 @@ class Grid:
     def values(self, branch: Branch) -> list[float | str]:
         """The same in the columns of tables: quantities in SI, NaN where it leaves one as it is."""
 
-        def one(text: str, axis: Axis) -> float | str:
-            if text not in axis.values:
-                return math.nan if axis.numbers else ""
-            return axis.coordinates[axis.values.index(text)]
+        def one(text: str, axis: Axis, known: dict[str, float | str]) -> float | str:
+            return known.get(text, math.nan if axis.numbers else "")
 
-        return [one(text, axis) for text, axis in zip(self.written(branch), self.axes, strict=True)]
+        texts = self.written(branch)
+        return [one(text, axis, known) for text, axis, known in zip(texts, self.axes, self._coordinates, strict=True)]
+
+    @functools.cached_property
+    def _coordinates(self) -> list[dict[str, float | str]]:
+        """For each axis what tables have for a value as written."""
+        return [dict(zip(axis.values, axis.coordinates, strict=True)) for axis in self.axes]
 
     @functools.cached_property
     def hash(self) -> str:

@@ -150,7 +150,7 @@ class Observed:
         for instants, keeps in ((after, np.greater), (until, np.less_equal), (before, np.less)):
             if instants is not None:
                 each = [instants] * branches if isinstance(instants, (str, int, float)) else instants
-                at_ps = np.array([picoseconds(one) for one in each], dtype=np.uint64)
+                at_ps = np.array([picoseconds(one) for one in each], dtype=np.int64)
                 mask &= keeps(table.numbers("time_ps"), at_ps[run % branches])
         return table, run, mask
 

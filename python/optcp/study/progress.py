@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
+from optcp.plurals import many
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,7 +31,9 @@ class Bar:
     def start(self, total: int, kept: int) -> None:
         """Show the bar; runs that were stored before count neither as work nor in the ETA."""
         if kept:
-            self._console.print(f"{kept} of {total} runs were finished before and are reused", highlight=False)
+            self._console.print(
+                f"{kept} of {many(total, 'run was', 'runs were')} finished before and reused", highlight=False
+            )
         if kept == total:
             return
         self._progress = RichProgress(
@@ -75,7 +79,7 @@ class Lines:
         self._total, self._done = total - kept, 0
         self._began = self._said = self._clock()
         reused = f", {kept} finished before and reused" if kept else ""
-        self._write(f"{total} runs{reused}")
+        self._write(f"{many(total, 'run')}{reused}")
 
     def advance(self, runs: int) -> None:
         """Say how far the work is and how long it will take, now and then."""
@@ -91,7 +95,7 @@ class Lines:
     def _say(self, share: float, remark: str = "") -> None:
         self._said = self._clock()
         left = (self._said - self._began) * (1 - share) / share
-        self._write(f"{self._done}/{self._total} runs{remark}, {left:.0f} s left")
+        self._write(f"{self._done}/{many(self._total, 'run')}{remark}, {left:.0f} s left")
 
     def stop(self) -> None:
         """Nothing to clear away."""

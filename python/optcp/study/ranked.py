@@ -9,7 +9,7 @@ import numpy as np
 from rich.measure import Measurement
 from rich.table import Table
 
-from optcp.errors import InputError, nearest
+from optcp.plurals import many
 from optcp.study.show import MOST, value_text, with_interval
 from optcp.tables import WIDEST, show_table
 
@@ -34,25 +34,17 @@ WORST_SHARE = 0.1
 
 
 def ranking(done: Done, by: str | None) -> str:
-    """The metric that cells are sorted by: a user's, else mean completion times, else goodput.
-
-    Raises
-    ------
-    InputError
-        If no metric is called so.
-    """
+    """The metric that cells are sorted by: a user's, if any run has a value, else completion times, else goodput."""
     known = [name for name in done.metrics if done.metrics[name].axes[: len(done.axes)] == done.axes]
-    if by is not None:
-        if by not in known:
-            raise InputError(f"--by {by}: the study has no such metric; {nearest(by, known)}")
-        return by
-    wanted = ("completion_mean_s", "goodput_bps")
+    wanted = ("completion_mean_s", "goodput_bps") if by is None else (by, "completion_mean_s", "goodput_bps")
     return next((name for name in wanted if name in known), known[0])
 
 
 def show_ranked(console: Console, done: Done, by: str | None, top: int) -> None:
     """Print quantiles of each metric over the cells, and the ``top`` worst cells by one."""
     chosen = ranking(done, by)
+    if by not in (None, chosen):
+        console.print(f"--by {by}: no run has a value of it")
     summed = dict.fromkeys([*(name for name in SUMMED if name in done.metrics), chosen])
     table = Table(box=None, pad_edge=False)
     for name in ("metric", "of"):
@@ -66,7 +58,7 @@ def show_ranked(console: Console, done: Done, by: str | None, top: int) -> None:
             values = np.array([one.estimate if one.n else math.nan for one in cells])
             if np.isfinite(values).any() and (name == chosen or np.nanmax(np.abs(values)) > 0):
                 table.add_row(name, of, *_quantiles(name, values), _cell(done, _order(name, values)[0]))
-    console.print(f"over {len(done.grid.branches)} cells, means over seeds", style="bold")
+    console.print(f"over {many(len(done.grid.branches), 'cell')}, means over seeds", style="bold")
     show_table(console, table)
     _show_worst(console, done, chosen, top)
 
@@ -83,7 +75,7 @@ def _show_worst(console: Console, done: Done, name: str, top: int) -> None:
     for place in order:
         for of, cells in most.items():
             whole.add_row(*_shown(done, place), of, *with_interval(name, cells[place]))
-    console.print(f"the {len(order)} worst of {len(worst)} cells by {name}", style="bold")
+    console.print(f"the {len(order)} worst of {many(len(worst), 'cell')} by {name}", style="bold")
     if Measurement.get(console, console.options.update(width=WIDEST), whole).maximum <= console.width:
         show_table(console, whole)
         return

@@ -75,7 +75,7 @@ class Block:
         """Make and store what is missing, each run on so many threads."""
         if todo := self.missing(store):
             manifests = self.make(todo, store.root, cancel, digest=store.digest, threads=threads)
-            store.take(path.removeprefix("parts/") for path, _ in manifests)
+            store.take((path.removeprefix("parts/") for path, _ in manifests), check=False)
 
     def make(
         self, todo: Todo, root: Path | None, cancel: _core.Cancel, *, digest: bool = False, threads: int = 1

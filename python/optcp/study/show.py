@@ -12,6 +12,7 @@ import numpy as np
 from rich.table import Table
 
 from optcp.labelled import censored
+from optcp.plurals import many
 from optcp.study.cluster import workers
 from optcp.study.remote import tasks_of
 from optcp.study.single import missing
@@ -120,14 +121,14 @@ def show_plan(console: Console, study: Study, store: Store, estimate: Estimate |
     # A thread does whole runs.
     in_all = estimate.seconds * math.ceil(left / threads)
     console.print(
-        f"by a probe of {estimate.runs} runs: {estimate.seconds:.2g} s a run, {in_all:.2g} s in all with {threads} "
-        f"at a time, and {estimate.bytes / 1e6:.2g} MB on disk",
+        f"by a probe of {many(estimate.runs, 'run')}: {estimate.seconds:.2g} s a run, {in_all:.2g} s in all "
+        f"with {threads} at a time, and {estimate.bytes / 1e6:.2g} MB on disk",
         soft_wrap=True,
     )
     if not isinstance(where, int):
         tasks = tasks_of(estimate.blocks, left * estimate.seconds, estimate.bytes)
         console.print(
-            f"to the workers: {estimate.blocks} blocks of runs in about {tasks} tasks, each of "
+            f"to the workers: {many(estimate.blocks, 'block')} of runs in about {many(tasks, 'task')}, each of "
             f"{left * estimate.seconds / tasks:.2g} s and {estimate.bytes / tasks / 1e6:.2g} MB",
             soft_wrap=True,
         )
@@ -163,7 +164,7 @@ def show_done(console: Console, done: Done) -> None:
 
 def show_where(console: Console, done: Done) -> None:
     """Say how many runs there are, and where."""
-    console.print(f"{len(done.grid.branches) * len(done.seeds)} runs in {done.store.root}", soft_wrap=True)
+    console.print(f"{many(len(done.grid.branches) * len(done.seeds), 'run')} in {done.store.root}", soft_wrap=True)
 
 
 @dataclass

@@ -19,9 +19,9 @@ import numpy as np
 
 from optcp import _core, stored
 from optcp.axes import Axis
-from optcp.errors import Damaged, InputError
-from optcp.files import write_bytes, write_text
-from optcp.study.grid import extension_sha256
+from optcp.errors import Damaged, InputError, RunFailed
+from optcp.files import is_name, need_directory, refuse_links, write_bytes, write_text
+from optcp.study.grid import MOST_RESOLVED, extension_sha256
 from optcp.table import Table
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.study.grid import Branch, Grid
+    from optcp.study.grid import Branch, Grid, StoredBranch
 
 FORMAT = 2
 """Of the files; another one is not read."""
@@ -40,6 +40,8 @@ MOST_DIFFERENCES = 5
 """A message names no more of them."""
 FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived", "cuts")
 """What a study's directory holds beside its observations."""
+WRITTEN = ("plots", "export", "report")
+"""Where commands write what they make of a study."""
 
 MOST_TABLES = 24
 """Of parts, in memory: those of the runs that are looked at, one after the other."""
@@ -102,6 +104,7 @@ class Identity(TypedDict):
     observe: list[str]
     cells: list[str]
     named: list[tuple[str, list[str]]] | None
+    beside: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -147,16 +150,19 @@ class Store:
         self._scanning = threading.Lock()
         self._index: dict[tuple[str, int], Part] = {}
         self._tables: dict[tuple[str, str], tuple[dict[str, str], Columns]] = {}
+        self._worlds: dict[str, dict[str, Any]] = {}
         self.digest = False
         """Whether its runs have the digest of all records: also those that are made when nobody asks for it again."""
 
-    def open(self, grid: Grid, *, force: bool = False) -> None:
+    def open(self, grid: Grid, *, force: bool = False, beside: Mapping[str, bytes] | None = None) -> None:
         """Make it a study's directory, or make sure that it is, and look up which runs are there.
 
         Parameters
         ----------
         force
             Whether another study in it gives way; files that are no study's stay.
+        beside
+            Copies of files that the scenario names, by name; None keeps those that are there.
 
         Raises
         ------
@@ -167,11 +173,20 @@ class Store:
         """
         if not self.look(grid, force=force) and (self.root / IDENTITY).is_file():
             self.clear()
-        mine = identity(grid) | {"digest": self.digest}
-        if not (self.root / IDENTITY).is_file() or self.read_identity() != json.loads(json.dumps(mine)):
+        there = self.read_identity() if (self.root / IDENTITY).is_file() else None
+        kept = there["beside"] if there and beside is None else {}
+        for name, content in (beside or {}).items():
+            write_bytes(self.root / name, content)
+            kept[name] = stored.sha256(content)
+        mine = identity(grid) | {"digest": self.digest, "beside": kept}
+        if there != json.loads(json.dumps(mine)):
             write_text(self.root / IDENTITY, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
         for branch in grid.branches:
             self._describe(branch)
+
+    def names(self, grid: Grid) -> tuple[str, ...]:
+        """What the directory of a study holds by name, but for copies of files."""
+        return (IDENTITY, *FOLDERS, *WRITTEN, *grid.branches[0].observe)
 
     def look(self, grid: Grid, *, force: bool = False) -> bool:
         """Look up which runs of a study are there, and write nothing; return whether it is there at all.
@@ -182,10 +197,14 @@ class Store:
             As :meth:`open`, which would remove with ``force`` what is of another study.
         """
         self.digest = grid.digest
+        refuse_links(self.root, self.names(grid))
         if (self.root / IDENTITY).is_file():
             there = self.read_identity()
             if not (differences := _differences(there, identity(grid))):
                 self.digest = there["digest"]
+                for branch in grid.branches:
+                    if (path := self._path_of(branch.id)).is_file():
+                        stored.load(path, str)  # as it was written
                 self.scan()
                 return True
             if not force:
@@ -218,13 +237,21 @@ class Store:
         Damaged
             If it cannot be read.
         """
-        from optcp.study.grid import Grid, StoredBranch
+        from optcp.study.grid import Grid
 
+        refuse_links(self.root, (IDENTITY, *FOLDERS))
         about = self.read_identity()
-        cells = [(id_, self.cell(id_)) for id_ in about["cells"]]
-        branches = tuple(StoredBranch(cell["cell"], id_, cell["scenario"]) for id_, cell in cells)
+        self._check_beside(about["beside"])
+        branches = tuple(self._branch(id_) for id_ in about["cells"])
         named = None if about["named"] is None else tuple(Axis(name, tuple(values)) for name, values in about["named"])
         return Grid(about["title"], branches, about["digest"], named=named)
+
+    def _branch(self, id_: str) -> StoredBranch:
+        from optcp.study.grid import StoredBranch
+
+        about = self.cell(id_)
+        observe = tuple(one["name"] for one in about["scenario"]["observe"])
+        return StoredBranch(about["cell"], id_, observe, self._world)
 
     def read_identity(self) -> Identity:
         """What ``study.json`` says.
@@ -238,10 +265,7 @@ class Store:
         """
         path = self.root / IDENTITY
         if not path.is_file():
-            if not self.root.is_dir():
-                raise InputError(
-                    f"{self.root}: there is no such directory; `optcp run SCENARIO --out {self.root}` makes it"
-                )
+            need_directory(self.root)
             self.refuse_old("Run the scenario again, into another directory")
             raise InputError(f"{self.root}: there is no study in it: a study has a {IDENTITY}; `optcp run` makes one")
 
@@ -253,6 +277,7 @@ class Store:
             stored.shaped(Identity, found)
             if not found["cells"] or len(set(found["cells"])) < len(found["cells"]):
                 raise ValueError("`cells` is empty, or names a cell twice")
+            _need_names({"cells": found["cells"], "observe": found["observe"], "beside": found["beside"]})
             return found  # type: ignore[return-value]
 
         return stored.load(path, parse, "the directory")
@@ -264,7 +289,7 @@ class Store:
         for part in self.parts:
             for table in part.manifest["files"]:
                 self.file(table, part).unlink(missing_ok=True)
-            (self.root / "parts" / f"{part.name}.json").unlink(missing_ok=True)
+            self._manifest_of(part).unlink(missing_ok=True)
         for cell in (self.root / "cells").glob("*.json"):
             cell.unlink()
         for folder in {*FOLDERS, *observed}:
@@ -279,7 +304,7 @@ class Store:
         Raises
         ------
         Damaged
-            If a manifest cannot be read, or with ``check`` if a file that it lists is not of its size.
+            If a manifest cannot be read, or with ``check`` if a file that it lists is not as it was written.
         """
         try:
             there = os.listdir(self.root / "parts")  # noqa: PTH208 - of thousands of parts, names only
@@ -295,13 +320,12 @@ class Store:
         Damaged
             As :meth:`scan`.
         """
-        for name in manifests:
-            if name.removesuffix(".json") in self._parts:
-                continue
-            path = self.root / "parts" / name
-            part = Part(path.stem, stored.load(path, _manifest))
-            if check:
-                self._check(part, path)
+        paths = [self.root / "parts" / name for name in manifests if name.removesuffix(".json") not in self._parts]
+        parts = [Part(path.stem, stored.load(path, _manifest)) for path in paths]
+        refuse_links(self.root, {table for part in parts for table in part.manifest["files"]})
+        if check:
+            self._check(parts)
+        for part in parts:
             self._add(part)
 
     def put(self, files: Sequence[tuple[str, bytes]]) -> int:
@@ -319,19 +343,51 @@ class Store:
             for run in part.places:
                 self._index.setdefault(run, part)
 
-    def _check(self, part: Part, manifest: Path) -> None:
-        """Make sure that a manifest stands under its own name, and that its files are there."""
-        runs = json.dumps(part.manifest["runs"], separators=(",", ":"), ensure_ascii=False)
-        if not part.name.endswith(hashlib.sha256(runs.encode()).hexdigest()[:12]):
-            raise Damaged(manifest, "it is of another part", "it")
-        for table, file in part.manifest["files"].items():
-            path = self.file(table, part)
-            try:
-                size = path.stat().st_size
-            except FileNotFoundError:
-                size = -1
-            if size != file["bytes"]:
-                raise Damaged(path, stored.CHANGED if size >= 0 else "missing", f"{manifest} with it")
+    def _manifest_of(self, part: Part) -> Path:
+        return self.root / "parts" / f"{part.name}.json"
+
+    def _check(self, parts: Sequence[Part]) -> None:
+        """Make sure that manifests stand under their own names, and that their files are as they were written."""
+        for part in parts:
+            runs = json.dumps(part.manifest["runs"], separators=(",", ":"), ensure_ascii=False)
+            if not part.name.endswith(hashlib.sha256(runs.encode()).hexdigest()[:12]):
+                raise Damaged(self._manifest_of(part), "it is of another part", "it")
+        files = [(table, part) for part in parts for table in part.manifest["files"]]
+        wrong = _core.check_files(
+            [(str(self.file(table, part)), part.manifest["files"][table]["sha256"]) for table, part in files]
+        )
+        if wrong is not None:
+            at, what = wrong
+            raise Damaged(self.file(*files[at]), what, f"{self._manifest_of(files[at][1])} with it")
+
+    def _check_beside(self, beside: Mapping[str, str]) -> None:
+        """Make sure that the copies of files that the scenario names are as they were written."""
+        refuse_links(self.root, beside)
+        wrong = _core.check_files([(str(self.root / name), sha256) for name, sha256 in beside.items()])
+        if wrong is not None:
+            at, what = wrong
+            raise Damaged(self.root / list(beside)[at], what)
+
+    def beside(self) -> dict[str, bytes]:
+        """The copies of files that the scenario names, by name.
+
+        Raises
+        ------
+        InputError, Damaged
+            As :meth:`read_identity`.
+        """
+        return {name: (self.root / name).read_bytes() for name in self.read_identity()["beside"]}
+
+    def written(self, folder: str) -> Path:
+        """Where a command writes what it makes of the study: one of ``WRITTEN``.
+
+        Raises
+        ------
+        InputError
+            If there is a symbolic link in it.
+        """
+        refuse_links(self.root, (folder,))
+        return self.root / folder
 
     @property
     def parts(self) -> list[Part]:
@@ -340,17 +396,33 @@ class Store:
 
     def _describe(self, branch: Branch) -> None:
         """Keep the world of a cell, once."""
-        path = self.root / "cells" / f"{branch.id}.json"
+        path = self._path_of(branch.id)
         if not path.is_file():
             write_text(path, described(branch))
 
+    def _path_of(self, cell: str) -> Path:
+        return self.root / "cells" / f"{cell}.json"
+
     def cell(self, cell: str) -> dict[str, Any]:
         """What is kept of a cell: ``cell`` (axis to value), ``toml``, ``scenario_sha256``, ``scenario`` (resolved)."""
-        path = self.root / "cells" / f"{cell}.json"
+        path = self._path_of(cell)
         try:
-            return stored.load(path, lambda text: stored.shaped(Cell, stored.table(text)))
+            return stored.load(path, _cell)
+        except FileNotFoundError as error:
+            # The cells are written one after the other before the first run begins.
+            raise RunFailed(
+                f"{path}: missing; the command that made the study was interrupted and continues there"
+            ) from error
         except OSError as error:
-            raise Damaged(path, f"cannot be read ({error.strerror})", "the study") from error
+            raise RunFailed(f"{path}: cannot be read ({error.strerror})") from error
+
+    def _world(self, cell: str) -> dict[str, Any]:
+        """A cell's resolved world; those that were read last are kept."""
+        if cell not in self._worlds:
+            self._worlds[cell] = self.cell(cell)["scenario"]
+            while len(self._worlds) > MOST_RESOLVED:
+                del self._worlds[next(iter(self._worlds))]
+        return self._worlds[cell]
 
     def file(self, table: str, part: Part) -> Path:
         """Where a table of a part is."""
@@ -438,7 +510,16 @@ class Store:
             return _core.read_tables(files, None if columns is None else list(columns))
         except ValueError as error:
             path, _, what = str(error).partition(": ")
-            raise Damaged(Path(path), what, "the study") from error
+            manifest = self.root / "parts" / f"{Path(path).stem}.json"
+            raise Damaged(Path(path), what, f"{manifest} with it") from error
+
+
+def _need_names(lists: Mapping[str, Iterable[str]]) -> None:
+    """Make sure that texts out of a file are names in the directory, and do not lead out of it."""
+    for key, names in lists.items():
+        for name in names:
+            if not is_name(name):
+                raise ValueError(f"`{key}` has {name!r}, which is not the name of a file")
 
 
 def _manifest(text: str) -> Manifest:
@@ -454,6 +535,7 @@ def _manifest(text: str) -> Manifest:
         raise ValueError("`runs` is no list of cells and seeds")
     stored.shaped(Manifest, {**found, "runs": []})
     stored.need(found["files"], ["runs", "scalars"], "files.")
+    _need_names({"files": found["files"], "runs": {run[0] for run in listed}})
     runs = [tuple(run) for run in listed]
     if not runs or len(set(runs)) < len(runs):
         raise ValueError("`runs` is empty, or names a run twice")
@@ -461,6 +543,12 @@ def _manifest(text: str) -> Manifest:
         if len(file["rows"]) != len(runs) or min(file["rows"]) < 0:
             raise ValueError(f"`files.{table}.rows` is not a number of rows for each run")
     return found  # type: ignore[return-value]
+
+
+def _cell(text: str) -> dict[str, Any]:
+    found = stored.shaped(Cell, stored.table(text))
+    _need_names({"scenario.observe": (one["name"] for one in found["scenario"]["observe"])})
+    return found
 
 
 def described(branch: Branch) -> str:

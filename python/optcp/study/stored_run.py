@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optcp.study.store import Columns, Part, Store
 
 DROPS = "drops"
-"""The metric whose missing rows are zeros: reasons that occurred in other runs only."""
+"""The metric that has a row for each reason in each run."""
 
 
 class RunData(Protocol):
@@ -157,7 +157,7 @@ class StoredRun(Observing):
     def drops(self) -> dict[str, int]:
         """Dropped packets by reason, those above zero only."""
         found = self._table("scalars").where(metric=DROPS)
-        return {reason: int(count) for reason, count in zip(found["of"], found["value"], strict=True)}
+        return {reason: int(count) for reason, count in zip(found["of"], found["value"], strict=True) if count}
 
     @property
     def switches(self) -> list[dict[str, Any]]:

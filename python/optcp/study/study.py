@@ -15,6 +15,7 @@ import numpy as np
 from optcp import sequential
 from optcp.errors import InputError
 from optcp.scenario import KERNELS, Scenario, as_written, check_seed, load
+from optcp.study import room
 from optcp.study.grid import Grid
 from optcp.warned import Warned, of_cells
 
@@ -47,7 +48,7 @@ class Study:
     Raises
     ------
     InputError
-        If a seed or a value is none.
+        If a seed or a value is none, or the study does not fit into memory.
     ScenarioError
         If there is no such world; every cell is checked.
 
@@ -97,6 +98,7 @@ class Study:
         object.__setattr__(self, "_of_axes", of_axes)
         object.__setattr__(self, "grid", world)
         object.__setattr__(self, "seeds", tuple(dict.fromkeys(chosen)))
+        room.check_count(len(world.branches) * len(self.seeds), room.RUN, "runs")
 
     @property
     def warnings(self) -> tuple[Warned, ...]:

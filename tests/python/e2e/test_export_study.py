@@ -109,4 +109,4 @@ def test_places_without_a_study(command, tmp_path):
         said = {place: command(verb[0], place, *verb[1:], status=2).stderr for place in ("old", "empty", "nowhere")}
         assert "old: seed-1/meta.json is of an earlier version of optcp" in said["old"]
         assert "there is no study" in said["empty"] or "there is neither a study" in said["empty"]
-        assert "nowhere: there is no such directory" in said["nowhere"]
+        assert "nowhere: no such directory" in said["nowhere"]

@@ -53,7 +53,7 @@ def test_cells_are_sorted_by_any_metric(command, world):
     at = lines.index("the 2 worst of 13 cells by goodput_bps")
     assert len(lines) == at + 5
     wrong = command("run", "world.toml", "--by", "goodput", status=2)
-    assert "--by goodput: the study has no such metric; did you mean 'goodput_bps'?" in wrong.stderr
+    assert "--by goodput: there is no such metric; did you mean 'goodput_bps'?" in wrong.stderr
 
 
 def test_quiet_says_where_the_results_are(command, world):

@@ -18,40 +18,40 @@ import optcp
 from optcp import Done
 
 COLUMNS = {
-    "goodput": {"time_ps": pa.uint64(), "group": pa.string(), "bytes": pa.uint64()},
-    "load": {"time_ps": pa.uint64(), "port": pa.string(), "bytes": pa.uint64()},
+    "goodput": {"time_ps": pa.int64(), "group": pa.string(), "bytes": pa.int64()},
+    "load": {"time_ps": pa.int64(), "port": pa.string(), "bytes": pa.int64()},
     "queue": {
-        "time_ps": pa.uint64(),
+        "time_ps": pa.int64(),
         "port": pa.string(),
         "mean_packets": pa.float64(),
-        "max_packets": pa.uint32(),
+        "max_packets": pa.int64(),
     },
     "drops": {
-        "time_ps": pa.uint64(),
+        "time_ps": pa.int64(),
         "port": pa.string(),
         "group": pa.string(),
         "ack": pa.bool_(),
         "reason": pa.string(),
     },
     "tcp": {
-        "time_ps": pa.uint64(),
+        "time_ps": pa.int64(),
         "flow": pa.string(),
         "cause": pa.string(),
         "cwnd_bytes": pa.float64(),
         "ssthresh_bytes": pa.float64(),
-        "flight_segments": pa.uint32(),
+        "flight_segments": pa.int64(),
         "phase": pa.string(),
-        "timeouts": pa.uint64(),
-        "ecn_reductions": pa.uint64(),
+        "timeouts": pa.int64(),
+        "ecn_reductions": pa.int64(),
     },
     "packets": {
-        "time_ps": pa.uint64(),
+        "time_ps": pa.int64(),
         "event": pa.string(),
         "flow": pa.string(),
         "ack": pa.bool_(),
-        "seq": pa.uint32(),
+        "seq": pa.int64(),
         "port": pa.string(),
-        "bytes": pa.uint32(),
+        "bytes": pa.int64(),
         "reason": pa.string(),
         "sack": pa.string(),
         "marking": pa.string(),
@@ -150,7 +150,7 @@ def test_a_study_says_what_was_run(a_run):
 def test_a_finished_run_is_not_made_again(a_run, command):
     before = {path: path.stat().st_mtime_ns for path in a_run.rglob("*") if path.is_file()}
     done = command("run", "single-failure", "--digest", "--out", a_run)
-    assert "1 runs, 1 finished before and reused" in done.stderr
+    assert "1 run, 1 finished before and reused" in done.stderr
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
@@ -212,6 +212,6 @@ def test_titles_paths_and_values_are_no_markup(command, tmp_path):
     source = (Path(optcp.__file__).parent / "scenarios" / "single-failure.toml").read_text()
     (tmp_path / "odd.toml").write_text(re.sub(r"(?m)^title = .*", 'title = "[/x] $x_{ :smile:"', source))
     done = command("run", "odd.toml", "--out", "o[/a]:smile:")
-    assert done.stdout.endswith("1 runs in o[/a]:smile:\n")
+    assert done.stdout.endswith("1 run in o[/a]:smile:\n")
     command("trace", "o[/a]:smile:", "--kind", "queue", "--out", "queue.svg")
     assert "[/x] $x_{ :smile:" in (tmp_path / "queue.svg").read_text()

@@ -83,11 +83,17 @@ print(2 * len(found.rows))
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["compare", "--at", "switch_dely=0 ms"], "no axis 'switch_dely'; did you mean 'switch_delay'?"),
+        (
+            ["compare", "--at", "switch_dely=0 ms"],
+            "the study has no such axis; did you mean 'switch_delay'?",
+        ),
         (["compare", "--at", "switch_delay=5 ms"], "has no value '5 ms'; did you mean '0 ms'?"),
         (["compare", "--at", "switch_delay"], "--at switch_delay: expected AXIS=VALUE"),
-        (["compare", "--at", AXIS, "--metric", "goodput_bp"], "no metric 'goodput_bp'; did you mean 'goodput_bps'?"),
-        (["plot", "--y", "goodput_bps", "--x", "delay"], "no axis 'delay'"),
+        (
+            ["compare", "--at", AXIS, "--metric", "goodput_bp"],
+            "there is no such metric; did you mean 'goodput_bps'?",
+        ),
+        (["plot", "--y", "goodput_bps", "--x", "delay"], "--x delay: the study has no such axis"),
         (["plot", "--y", "goodput_bps", "--of", "protectd"], "did you mean 'protected'?"),
         (["plot", "--y", "drop_share", "--of", "cross"], "--of cross: drop_share is one value a run"),
         (["plot", "--y", "drop_share", "--out", "a.gif"], "a.gif: a figure is a file .svg, .pdf, .png"),

@@ -24,10 +24,10 @@ pub struct Table {
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Whole numbers.
+    /// Whole numbers: times, bytes and counts. Signed, so that a difference of two columns may be negative.
+    I64(Vec<i64>),
+    /// Seeds, which use all 64 bits.
     U64(Vec<u64>),
-    /// Whole numbers.
-    U32(Vec<u32>),
     /// Yes or no.
     Bool(Vec<bool>),
     /// Real numbers.
@@ -75,13 +75,24 @@ impl PartialEq for Texts {
     }
 }
 
+/// A time, size or count in a table. No run reaches the limit: the check of scenarios refuses a later `stop`.
+#[must_use]
+pub fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
 impl Data {
+    /// A column of times, sizes or counts.
+    pub fn whole(values: impl IntoIterator<Item = u64>) -> Data {
+        Data::I64(values.into_iter().map(signed).collect())
+    }
+
     /// How many values there are.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
+            Data::I64(values) => values.len(),
             Data::U64(values) => values.len(),
-            Data::U32(values) => values.len(),
             Data::Bool(values) => values.len(),
             Data::F64(values) => values.len(),
             Data::Text(texts) => texts.codes.len(),
@@ -100,8 +111,8 @@ impl Data {
     /// If it is of another kind.
     pub fn append(&mut self, other: Data) {
         match (self, other) {
+            (Data::I64(all), Data::I64(more)) => all.extend(more),
             (Data::U64(all), Data::U64(more)) => all.extend(more),
-            (Data::U32(all), Data::U32(more)) => all.extend(more),
             (Data::Bool(all), Data::Bool(more)) => all.extend(more),
             (Data::F64(all), Data::F64(more)) => all.extend(more),
             (Data::Text(all), Data::Text(more)) => {
@@ -138,7 +149,7 @@ impl Table {
             let ends = names.iter().flat_map(|_| (1..=intervals as u64).map(end));
             let codes = (0..).take(names.len()).flat_map(|row| std::iter::repeat_n(row, intervals));
             let rows = Texts { names: names.clone(), codes: codes.collect() };
-            columns.push(("time_ps".to_owned(), Data::U64(ends.collect())));
+            columns.push(("time_ps".to_owned(), Data::whole(ends)));
             columns.push((kind_of_row.trim_end_matches('s').to_owned(), Data::Text(rows)));
         }
         columns.extend(series.columns.iter().map(|c| (c.name.to_owned(), data(series, c))));
@@ -153,9 +164,9 @@ fn data(series: &Series, column: &Column) -> Data {
     match (&column.values, names) {
         (Values::U32(indices), Some(names)) => texts(names, indices.iter().copied()),
         (Values::U8(indices), Some(names)) => texts(names, indices.iter().map(|&i| u32::from(i))),
-        (Values::U64(values), _) => Data::U64(values.clone()),
-        (Values::U32(values), None) => Data::U32(values.clone()),
-        (Values::U8(values), None) => Data::U32(values.iter().map(|&v| u32::from(v)).collect()),
+        (Values::U64(values), _) => Data::whole(values.iter().copied()),
+        (Values::U32(values), None) => Data::whole(values.iter().map(|&v| u64::from(v))),
+        (Values::U8(values), None) => Data::whole(values.iter().map(|&v| u64::from(v))),
         (Values::Bool(values), _) => Data::Bool(values.clone()),
         (Values::F64(values), _) => Data::F64(values.clone()),
     }
@@ -183,9 +194,9 @@ mod tests {
         Table {
             metadata: vec![("optcp.kind".to_owned(), "drops".to_owned())],
             columns: vec![
-                ("time_ps".to_owned(), Data::U64(vec![0, 1, u64::MAX, 5])),
+                ("time_ps".to_owned(), Data::I64(vec![0, -1, i64::MAX, i64::MIN])),
+                ("seed".to_owned(), Data::U64(vec![0, 1, u64::MAX, 5])),
                 ("port".to_owned(), Data::Text(texts)),
-                ("max_packets".to_owned(), Data::U32(vec![u32::MAX, 0, 7, 7])),
                 ("ack".to_owned(), Data::Bool(vec![true, false, false, true])),
                 ("mean_packets".to_owned(), Data::F64(vec![0.1, -0.0, f64::INFINITY, 1e-300])),
             ],
@@ -203,8 +214,8 @@ mod tests {
         let mut table = every_type();
         for (_, data) in &mut table.columns {
             *data = match data {
+                Data::I64(_) => Data::I64(Vec::new()),
                 Data::U64(_) => Data::U64(Vec::new()),
-                Data::U32(_) => Data::U32(Vec::new()),
                 Data::Bool(_) => Data::Bool(Vec::new()),
                 Data::F64(_) => Data::F64(Vec::new()),
                 Data::Text(_) => Data::Text(Texts::default()),
@@ -249,7 +260,7 @@ mod tests {
         let table = Table::of(&series);
         let ms = 1_000_000_000;
         assert_eq!(table.metadata[1], ("optcp.interval_ps".to_owned(), (10 * ms).to_string()));
-        assert_eq!(table.columns[0].1, Data::U64(vec![10 * ms, 18 * ms, 10 * ms, 18 * ms]));
+        assert_eq!(table.columns[0].1, Data::whole([10 * ms, 18 * ms, 10 * ms, 18 * ms]));
         let Data::Text(ports) = &table.columns[1].1 else { panic!("{table:?}") };
         assert_eq!(ports.iter().collect::<Vec<_>>(), ["A->B", "A->B", "B->A", "B->A"]);
 

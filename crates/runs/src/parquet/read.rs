@@ -5,11 +5,12 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 use bytes::Bytes;
-use parquet::basic::{Repetition, Type};
+use parquet::basic::{LogicalType, Repetition, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
 
 use super::{Data, Table, Texts, coded};
 
@@ -60,7 +61,8 @@ impl Table {
                     };
                     coded::append(all, group.get_column_page_reader(index)?.as_mut(), rows)?;
                 } else {
-                    append(&mut data, group.get_column_reader(index)?, rows, column.name())?;
+                    let reader = group.get_column_reader(index)?;
+                    append(&mut data, reader, rows, unsigned(column), column.name())?;
                 }
             }
             table.columns.extend(data.map(|data| (column.name().to_owned(), data)));
@@ -106,19 +108,30 @@ fn values<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<V
     Ok(values)
 }
 
-fn append(data: &mut Option<Data>, reader: ColumnReader, rows: usize, name: &str) -> Result<()> {
+/// Whether a column has whole numbers without a sign.
+fn unsigned(column: &ColumnDescriptor) -> bool {
+    column.logical_type_ref() == Some(&LogicalType::integer(64, false))
+}
+
+fn append(
+    data: &mut Option<Data>,
+    reader: ColumnReader,
+    rows: usize,
+    unsigned: bool,
+    name: &str,
+) -> Result<()> {
     match reader {
-        ColumnReader::Int64ColumnReader(reader) => {
+        ColumnReader::Int64ColumnReader(reader) if unsigned => {
             let Data::U64(all) = data.get_or_insert(Data::U64(Vec::new())) else {
                 return Err(other(name));
             };
             all.extend(values(reader, rows)?.into_iter().map(i64::cast_unsigned));
         }
-        ColumnReader::Int32ColumnReader(reader) => {
-            let Data::U32(all) = data.get_or_insert(Data::U32(Vec::new())) else {
+        ColumnReader::Int64ColumnReader(reader) => {
+            let Data::I64(all) = data.get_or_insert(Data::I64(Vec::new())) else {
                 return Err(other(name));
             };
-            all.extend(values(reader, rows)?.into_iter().map(i32::cast_unsigned));
+            all.extend(values(reader, rows)?);
         }
         ColumnReader::BoolColumnReader(reader) => {
             let Data::Bool(all) = data.get_or_insert(Data::Bool(Vec::new())) else {

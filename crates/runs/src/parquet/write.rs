@@ -35,7 +35,7 @@ impl Table {
             .set_created_by("optcp".to_owned())
             .set_key_value_metadata(Some(metadata.collect()));
         for (name, data) in &self.columns {
-            if matches!(data, Data::U64(_) | Data::U32(_)) {
+            if matches!(data, Data::I64(_) | Data::U64(_)) {
                 // Differences of instants and of counts take few bits, and no time to find.
                 let path = ColumnPath::from(name.clone());
                 properties = properties
@@ -68,10 +68,9 @@ fn too_few() -> ParquetError {
 
 impl Data {
     fn field(&self, name: &str) -> Result<Arc<Type>> {
-        let unsigned = |bit_width| Some(LogicalType::integer(bit_width, false));
         let (physical, logical) = match self {
-            Data::U64(_) => (Physical::INT64, unsigned(64)),
-            Data::U32(_) => (Physical::INT32, unsigned(32)),
+            Data::I64(_) => (Physical::INT64, None),
+            Data::U64(_) => (Physical::INT64, Some(LogicalType::integer(64, false))),
             Data::Bool(_) => (Physical::BOOLEAN, None),
             Data::F64(_) => (Physical::DOUBLE, None),
             Data::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
@@ -95,21 +94,21 @@ impl Data {
                 }
                 Some((dictionary, texts.names.len(), Cow::Borrowed(&texts.codes)))
             }
+            Data::I64(values) => steady(values, i64::cast_unsigned),
             Data::U64(values) => steady(values, |value| value),
             Data::F64(values) => steady(values, f64::to_bits),
-            Data::U32(_) | Data::Bool(_) => None,
+            Data::Bool(_) => None,
         }
     }
 
     fn write(&self, writer: &mut ColumnWriter<'_>) -> Result<usize> {
         match (self, writer) {
+            (Data::I64(values), ColumnWriter::Int64ColumnWriter(w)) => {
+                w.write_batch(values, None, None)
+            }
             (Data::U64(values), ColumnWriter::Int64ColumnWriter(w)) => {
                 // Parquet keeps unsigned numbers as the signed ones of the same bits.
                 let bits: Vec<i64> = values.iter().map(|v| v.cast_signed()).collect();
-                w.write_batch(&bits, None, None)
-            }
-            (Data::U32(values), ColumnWriter::Int32ColumnWriter(w)) => {
-                let bits: Vec<i32> = values.iter().map(|v| v.cast_signed()).collect();
                 w.write_batch(&bits, None, None)
             }
             (Data::Bool(values), ColumnWriter::BoolColumnWriter(w)) => {

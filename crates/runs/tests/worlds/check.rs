@@ -370,13 +370,13 @@ fn exported(run: &Run) -> Result<(), Failure> {
 /// Rows of intervals stand at their ends, one after the other, and the last one at the end of the run.
 fn ends_of_intervals(series: &Series, table: &Table) -> Result<(), Failure> {
     let Some(interval) = series.interval else { return Ok(()) };
-    let Some((_, Data::U64(times))) = table.columns.first() else {
+    let Some((_, Data::I64(times))) = table.columns.first() else {
         return failure("times of intervals", series.kind);
     };
     let (first, stop) =
         (series.after.as_ps().saturating_add(interval.as_ps()), series.stop.as_ps());
     let mut before = stop;
-    for &at in times {
+    for at in times.iter().map(|at| at.cast_unsigned()) {
         let expected = if before == stop { first } else { before.saturating_add(interval.as_ps()) };
         if at != expected.min(stop) {
             return failure("times of intervals", format!("{}: {at} after {before}", series.kind));

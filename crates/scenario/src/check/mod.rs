@@ -49,6 +49,9 @@ use network::Network;
 pub use pairs::pick;
 pub use tcp::choices as tcp_choices;
 
+/// Tables have times as signed numbers of picoseconds.
+const LATEST_STOP: Time = Time::from_ps(i64::MAX.cast_unsigned());
+
 /// The plan of a file; `None` if `problems` have been found.
 pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) -> Option<Plan> {
     let mut plan = Draft {
@@ -58,6 +61,8 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     };
     if plan.stop == Time::ZERO {
         problems.at(place!["stop"], "the run has no length").label("must be above zero");
+    } else if plan.stop > LATEST_STOP {
+        problems.at(place!["stop"], "the run is too long").label("at most 106 days");
     }
     let mut network = Network::default();
     topology::topology(file, library, &mut network, problems);

@@ -9,16 +9,35 @@ use crate::schema::{File, LinkRef, ObserveEntry};
 use crate::tree::{Step, place};
 use optcp_units::nearest::suggestion;
 
-use super::bounds::check_name;
+use super::bounds::{check_name, is_name};
 use super::draft::Draft;
 use super::network::Network;
 
 /// An observation with more values would fill the memory.
 const MOST_VALUES: u64 = 100_000_000;
 
-/// What a study has beside its observations, in folders like theirs.
-const RESERVED: [&str; 8] =
-    ["scalars", "runs", "switches", "reroutes", "arrived", "cuts", "cells", "parts"];
+/// Names in a study's directory that are not those of observations: its own, and those of what commands write there.
+const RESERVED: [&str; 14] = [
+    "scalars",
+    "runs",
+    "switches",
+    "reroutes",
+    "arrived",
+    "cuts",
+    "cells",
+    "parts",
+    "study.json",
+    "plots",
+    "export",
+    "report",
+    "index.html",
+    "outage.json",
+];
+
+/// Names of devices on Windows, whatever follows after a dot.
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+/// The same with a digit.
+const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 
 /// Names of files have at most 255 bytes, of which endings and the names of places in captures need some.
 const LONGEST_NAME: usize = 100;
@@ -76,7 +95,11 @@ fn check_file(name: &str, place: &[Step<'_>], plan: &Draft, problems: &mut Probl
     if let Some(reserved) = RESERVED.into_iter().find(|&reserved| same(reserved)) {
         problems
             .at(place, format!("an observation cannot be called `{name}`"))
-            .label(format!("every study has a folder `{reserved}`"));
+            .label(format!("the directory of a study has a `{reserved}` of its own"));
+    } else if is_name(name) && !is_file_name(name) {
+        problems
+            .at(place, format!("an observation cannot be called `{name}`"))
+            .label("it is a folder's name: it begins with a letter, a digit or `_`, does not end with `.`, and is no device");
     }
     match plan.observe.iter().find(|other| same(&other.name)) {
         Some(other) if other.name == name => {
@@ -94,6 +117,17 @@ fn check_file(name: &str, place: &[Step<'_>], plan: &Draft, problems: &mut Probl
             .at(place, format!("the name has {} bytes", name.len()))
             .label(format!("it is a file's: at most {LONGEST_NAME}"));
     }
+}
+
+/// Whether every system takes a name for that of a folder which is shown.
+fn is_file_name(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().to_lowercase();
+    let numbered = |device: &&str| {
+        let rest = stem.strip_prefix(*device).unwrap_or_default();
+        rest.len() == 1 && rest.bytes().all(|digit| digit.is_ascii_digit())
+    };
+    let device = DEVICES.contains(&stem.as_str()) || NUMBERED_DEVICES.iter().any(numbered);
+    name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && !name.ends_with('.') && !device
 }
 
 /// Reports an observation whose values would fill the memory.

@@ -15,6 +15,7 @@ from optcp.plots.svg import canvas, save
 from optcp.plots.trace import intervals, losses, rtt, sequence, windows
 from optcp.plots.trace.frame import MOST_PANELS, WIDTH_IN, Frame, height
 from optcp.plots.trace.request import Request, chosen, means, seconds
+from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -95,6 +96,20 @@ class Picture:
     all_names: int
 
 
+def check(request: Request, out: Path | None, form: str | None) -> None:
+    """Refuse what no run can show, before a study is read.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind of picture, or no such format.
+    """
+    _format(out, form)
+    for kind in request.kinds:
+        if kind not in KINDS:
+            raise InputError(f"--kind {kind}: there is no such picture; {nearest(kind, KINDS)}")
+
+
 def draw(
     run: StoredRun, request: Request, folder: Path, out: Path | None, form: str | None
 ) -> Iterator[tuple[Path, str]]:
@@ -125,6 +140,7 @@ def draw(
     """
     with run.trusted():
         frame = Frame.of(run, request)
+        check(request, out, form)
         form = _format(out, form)
         pictures = [picture for kind in _kinds(run, request) for picture in _pictures(run, kind, request)]
         if out and len(pictures) > 1:
@@ -165,6 +181,7 @@ def plot(
         flow = _flow_at(run, kind, flow)
     times = (None if time is None else seconds(str(time), name) for time, name in ((start, "start"), (end, "end")))
     request = Request((kind,), _several(flow), _several(port), *times)
+    check(request, None, None)
     frame = Frame.of(run, request)
     pictures = [picture for known in _kinds(run, request) for picture in _pictures(run, known, request)]
     names = [picture.observation for picture in pictures]
@@ -190,7 +207,7 @@ def _flow_at(run: OneRun, kind: str, place: int) -> str:
     """The flow of that place among those that were observed for a kind of picture."""
     names = [name for picture in _pictures(run, kind, Request()) for name in picture.known] if kind in KINDS else []
     if names and not 0 <= place < len(names):
-        raise InputError(f"flow {place}: there are {len(names)} flows, 0 to {len(names) - 1}")
+        raise InputError(f"flow {place}: the run has {many(len(names), 'flow')}, counted from 0")
     return names[place] if names else str(place)
 
 
@@ -206,8 +223,6 @@ def _format(out: Path | None, form: str | None) -> str:
 def _kinds(run: OneRun, request: Request) -> list[str]:
     observed = {entry["kind"] for entry in run.scenario["observe"]}
     for kind in request.kinds:
-        if kind not in KINDS:
-            raise InputError(f"--kind {kind}: there is no such picture; {nearest(kind, KINDS)}")
         needed = KINDS[kind].observation
         if needed not in observed:
             more = f"\n{EXAMPLES[needed]}" if needed in EXAMPLES else ""

@@ -139,7 +139,10 @@
     }
   };
   const quoted = (value) => {
-    const text = String(value ?? "");
+    // As optcp/spreadsheet.py: a text that a spreadsheet would execute gets an apostrophe in front.
+    const written = String(value ?? "").replace(/\r\n?/g, "\n");
+    const formula = typeof value === "string" && /^[=+\-@\t\n\uff1d\uff0b\uff0d\uff20]/.test(written);
+    const text = formula && !(written.trim() === written && Number.isFinite(Number(written))) ? `'${written}` : written;
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const csv = (result, what) => {

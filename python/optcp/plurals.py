@@ -1,0 +1,14 @@
+"""Counts in sentences: the one place where a noun agrees with its number."""
+
+from __future__ import annotations
+
+
+def many(count: int, one: str, more: str = "") -> str:
+    """Return a count and its noun.
+
+    Examples
+    --------
+    >>> many(1, "seed"), many(0, "seed"), many(2, "holds", "hold")
+    ('1 seed', '0 seeds', '2 hold')
+    """
+    return f"{count} {one if count == 1 else more or one + 's'}"

@@ -1,0 +1,57 @@
+"""CSV files: comma-separated values that a spreadsheet shows and does not execute.
+
+A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` (also in their full-width forms), a tab or a
+carriage return for a formula [1]_. A text that begins so gets an apostrophe in front, unless it is a number; numbers
+stay as they are. A carriage return becomes the end of a line inside quotes, where a spreadsheet begins no row.
+Files are UTF-8 without a byte order mark, which other programs would take for part of the first name.
+
+References
+----------
+.. [1] OWASP, CSV Injection, https://owasp.org/www-community/attacks/CSV_Injection.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
+            "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+def shown(text: str) -> str:
+    """Return a text as a spreadsheet shows it and does not execute it.
+
+    Examples
+    --------
+    >>> shown("=1+1"), shown("-3.5e-2"), shown("-3 dB"), shown("A->B")
+    ("'=1+1", '-3.5e-2', "'-3 dB", 'A->B')
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(FORMULAS) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text == text.strip()
+
+
+def lines(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV; their texts have passed :func:`shown`."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def written(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV."""
+    return lines([shown(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)

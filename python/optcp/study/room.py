@@ -1,0 +1,116 @@
+"""Memory that a study needs and that there is: a sweep that does not fit is refused before it starts.
+
+The need is estimated twice. Before the first cell is made, a floor: the number of cells times what the smallest one
+takes (``CELL``). After the first ``SAMPLE`` cells, their number times what these have added to the memory of the
+process. What there is: the least of the memory that the system calls available (``MemAvailable`` of Linux; elsewhere
+all memory), what the control groups of the process leave, and what its limit of address space leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from optcp.errors import InputError
+
+CELL = 2_000
+"""Bytes of a cell whose world is not made yet."""
+RUN = 1_000
+"""Bytes of a run in the tables and lists of its study."""
+SAMPLE = 64
+"""Cells after which the need is estimated from what they took."""
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def available() -> int | None:
+    """Bytes of memory that this process may still take; None where nothing says so."""
+    found = [_of_system(), *_of_groups(), _of_limit()]
+    return min((one for one in found if one is not None), default=None)
+
+
+def _of_system() -> int | None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _of_groups() -> list[int]:
+    """What each control group (version 2) around the process leaves."""
+    found = []
+    with contextlib.suppress(OSError):
+        own = CGROUPS / Path("/proc/self/cgroup").read_text().strip().rpartition("::")[2].lstrip("/")
+        for group in (own, *own.parents):
+            with contextlib.suppress(OSError, ValueError):
+                limit = int((group / "memory.max").read_text())
+                found.append(limit - int((group / "memory.current").read_text()))
+            if group == CGROUPS:
+                break
+    return found
+
+
+def _of_limit() -> int | None:
+    try:
+        import resource
+    except ImportError:  # Windows has no limits of this kind
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit - _pages(0)
+
+
+def _pages(which: int) -> int:
+    """Bytes of this process: of its address space (0), or those in memory (1)."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_text().split()[which]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def check_count(count: int, each: float, what: str, how: str = "at least") -> None:
+    """Refuse so many cells or runs of so many bytes each if they do not fit into memory.
+
+    Raises
+    ------
+    InputError
+        If they do not.
+    """
+    there = available()
+    if there is not None and count * each > there:
+        raise InputError(
+            f"{count} {what} need {how} {count * each / 1e9:.3g} GB of memory, and {there / 1e9:.3g} GB are "
+            "available; take fewer values or seeds"
+        )
+
+
+class Growth:
+    """Watches what the first cells add to the memory of the process.
+
+    Parameters
+    ----------
+    count
+        All cells.
+    what
+        How a message calls them.
+    """
+
+    def __init__(self, count: int, what: str) -> None:
+        self._count, self._what = count, what
+        self._before = 0
+
+    def check(self, made: int) -> None:
+        """Refuse the rest, once there are enough to judge by.
+
+        Raises
+        ------
+        InputError
+            If they do not fit.
+        """
+        if self._count <= SAMPLE:
+            return
+        if made == 1:
+            self._before = _pages(1)
+        elif made == SAMPLE:
+            each = max(0, _pages(1) - self._before) / (SAMPLE - 1)
+            check_count(self._count - made, each, self._what, f"about (as the first {SAMPLE} do)")

@@ -1,0 +1,123 @@
+"""Sweeps of many cells: memory and time in proportion to them, and a refusal where they do not fit."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from optcp import InputError, Study, load
+from optcp.study import room
+from optcp.study.grid import Grid
+
+WORLD = """
+stop = "1 s"
+nodes = [{ names = ["A", "B"] }]
+links = [{ chain = ["A", "B"], rate = "10 Mbps", delay = "1 ms", queue = "50 packets" }]
+flows = [{ group = "f", path = ["A", "B"] }]
+[sweep]
+"links.0.delay" = [VALUES]
+"""
+PEAK = """
+import sys
+from pathlib import Path
+from optcp import Study, load
+def pages():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+world = load(sys.argv[1])
+before = pages()
+grid = Study(world).grid
+print(len(grid.branches), 4 * (pages() - before))
+"""
+
+
+def wide(folder, values):
+    path = folder / f"wide-{values}.toml"
+    path.write_text(WORLD.replace("VALUES", ", ".join(f'"{1000 + at} us"' for at in range(values))))
+    return path
+
+
+@pytest.fixture(scope="module")
+def peaks(tmp_path_factory):
+    """Kilobytes that sweeps of so many values take, each in a process of its own."""
+    folder = tmp_path_factory.mktemp("wide")
+    found = {}
+    for values in (1000, 4000):
+        command = [sys.executable, "-c", PEAK, str(wide(folder, values))]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        assert int(said[0]) == values
+        found[values] = int(said[1])
+    return found
+
+
+def test_memory_grows_in_proportion_to_the_values_of_an_axis(peaks):
+    # Four times as many values in quadratic memory would take 16 times as much; 0.5 GB for 8000 are 64 kB each.
+    assert peaks[4000] < 6 * peaks[1000]
+    assert peaks[4000] / 4000 < 64
+
+
+def test_a_stored_cell_holds_no_other_value_of_the_axis(tmp_path):
+    Study(load(wide(tmp_path, 20))).run(tmp_path / "study")
+    for cell in (tmp_path / "study" / "cells").glob("*.json"):
+        toml = json.loads(cell.read_text())["toml"]
+        assert "sweep" not in toml
+        assert toml.count(" us") == 1
+
+
+def test_a_product_of_axes_that_fills_the_memory_is_refused_before_a_cell_is_made(monkeypatch):
+    monkeypatch.setattr(room, "available", lambda: 10**9)
+    values = [f"{at} us" for at in range(1, 1001)]
+    over = [(f"links.{link}.delay", values) for link in range(4)]
+    with pytest.raises(
+        InputError, match=r"^1000000000000 cells need at least 2e\+06 GB of memory, and 1 GB are available"
+    ):
+        Grid.grid(load("single-failure").core, (), over)
+
+
+def test_a_sweep_is_refused_after_its_first_cells_have_shown_their_size(monkeypatch):
+    made = []
+    pages = iter([100 * 10**6, 100 * 10**6 + 63 * 10**6])
+    monkeypatch.setattr(room, "_pages", lambda which: next(pages))
+    monkeypatch.setattr(room, "available", lambda: 10**9)
+    growth = room.Growth(10_000, "cells")
+
+    def make():
+        for at in range(1, 10_001):
+            made.append(at)
+            growth.check(at)
+
+    with pytest.raises(
+        InputError, match=r"^9936 cells need about \(as the first 64 do\) 9\.94 GB of memory, and 1 GB "
+    ):
+        make()
+    assert len(made) == room.SAMPLE
+
+
+def test_the_command_refuses_a_sweep_in_too_little_memory_and_writes_nothing(optcp, tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "available", lambda: 10**6)
+    path = wide(tmp_path, 600)
+    status, _, err = optcp("run", str(path), "--out", str(tmp_path / "study"))
+    assert (status, "600 cells need at least 0.0012 GB of memory, and 0.001 GB are available" in err) == (2, True)
+    assert not (tmp_path / "study").exists()
+
+
+def test_more_runs_than_fit_are_refused(monkeypatch):
+    monkeypatch.setattr(room, "available", lambda: 10**8)
+    with pytest.raises(InputError, match=r"^1000000 runs need at least 1 GB of memory, and 0\.1 GB are available"):
+        Study(load("single-failure"), {}, seeds=10**6)
+
+
+def test_what_the_process_may_take_is_known_and_within_its_limit():
+    limited = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30,) * 2); "
+        "from optcp.study import room; print(room.available())"
+    )
+    said = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, check=True).stdout
+    assert 0 < int(said) < 3 << 30
+
+
+def test_values_that_are_equal_are_refused_before_a_cell_is_made(monkeypatch):
+    monkeypatch.setattr("optcp.study.grid._made", None)
+    for values in (["1 s", "1000 ms"], ["1 ms", "2 ms", "1 ms"]):
+        with pytest.raises(InputError, match=r"twice|are equal"):
+            Grid.grid(load("single-failure").core, (), [("links.0.delay", values)])
