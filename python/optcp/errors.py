@@ -50,9 +50,9 @@ class Interrupted(Exception):  # noqa: N818
         super().__init__(f"interrupted: {kept} of {total} runs are finished and kept; the same command continues there")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: object, known: Iterable[str]) -> str:
     """A sentence part that names the nearest known word, and those that there are: for the end of a message."""
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(str(word), names, n=1, cutoff=0.6)
     there = ", ".join(names[:MOST_NAMES]) + (f", ... ({len(names)} in all)" if len(names) > MOST_NAMES else "")
     return f"did you mean {close[0]!r}? there are: {there}" if close else f"there are: {there}"
