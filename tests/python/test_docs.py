@@ -573,7 +573,7 @@ def every_command(page):
     blank = BLOCK.sub(lambda block: " " * len(block[0]), whole)
     found += [(one.start(), " ".join(one[1].split())) for one in re.finditer(r"`(optcp [^`]+)`", blank)]
     found += [(one.start(), one[1]) for one in re.finditer(r"<!-- (?:output|excerpt): (optcp .+?) -->", whole)]
-    return sorted(found)
+    return sorted(found, key=lambda one: one[0])
 
 
 GUIDES = [
@@ -589,6 +589,35 @@ def test_commands_put_one_study_into_a_directory():
     for page in GUIDES:
         for out, study in studies_of(page):
             assert there.setdefault(out, study) == study, (page, out)
+
+
+SECTION = r"(?:\d+|[A-H](?![a-z]))(?:\.\d+)*"
+CITED = re.compile(rf"RFC (\d{{3,5}}),? (?:[Ss]ection|[Aa]ppendix) ({SECTION})")
+SEVERAL = re.compile(rf"RFC (\d{{3,5}}),? sections ({SECTION}(?:(?:, | and | to ){SECTION})*)")
+
+
+def test_cited_sections_of_rfcs_are_in_the_table_of_their_headings():
+    known = tomllib.loads((ROOT / "tests" / "python" / "rfc_sections.toml").read_text(encoding="utf-8"))
+    unchecked = {str(number) for number in known.pop("unchecked")}
+    assert unchecked & set(known) == set()
+    cited, wrong = set(), []
+    files = [ROOT / name for name in NAMES]
+    files += [path for part in ("crates", "python", "tests/packetdrill") for path in (ROOT / part).rglob("*")]
+    for file in files:
+        if file.suffix not in (".md", ".rs", ".py", ".toml", ".pkt"):
+            continue
+        prose = " ".join(file.read_text(encoding="utf-8").split())
+        found = CITED.findall(prose)
+        for number, sections in SEVERAL.findall(prose):
+            found += [(number, section) for section in re.findall(SECTION, sections)]
+        cited |= {number for number, _ in found}
+        wrong += [
+            (str(file.relative_to(ROOT)), number, section)
+            for number, section in found
+            if number not in unchecked and section not in known.get(number, ())
+        ]
+    assert wrong == []
+    assert cited == unchecked | set(known)
 
 
 # Links and words
