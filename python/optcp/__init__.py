@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from optcp.samples import Samples
     from optcp.scenario import Scenario, load
     from optcp.study.done import Done
+    from optcp.study.observed import Observed
     from optcp.study.study import Study
     from optcp.table import Table
 
@@ -36,6 +37,7 @@ __all__ = [
     "Done",
     "Estimates",
     "InputError",
+    "Observed",
     "Run",
     "Samples",
     "Scenario",
@@ -50,6 +52,7 @@ _MODULES = {
     "Done": "study.done",
     "Estimates": "estimates",
     "InputError": "errors",
+    "Observed": "study.observed",
     "Run": "run",
     "Samples": "samples",
     "Scenario": "scenario",

@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from optcp import arguments
 from optcp._core import quantity
 from optcp.errors import InputError, nearest
 
@@ -55,11 +58,22 @@ class Axis:
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        arguments.text(self.name, "name of an axis")
+        arguments.text(self.unit, "unit of an axis")
+        for what, texts in (("values", self.values), ("labels", self.labels)):
+            # Axes of time have thousands of values.
+            if type(texts) is not tuple or not set(map(type, texts)) <= {str}:
+                object.__setattr__(self, what, tuple(arguments.texts(texts, f"{what} of axis {self.name!r}")))
+        if self.numbers is not None and not (type(self.numbers) is tuple and set(map(type, self.numbers)) <= {float}):
+            numbers = arguments.values(self.numbers, f"numbers of axis {self.name!r}")
+            if numbers.ndim != 1:
+                raise arguments.refused(self.numbers, f"numbers of axis {self.name!r}", "a list of numbers")
+            object.__setattr__(self, "numbers", tuple(numbers.tolist()))
         if len(set(self.values)) < len(self.values):
             again = next(value for at, value in enumerate(self.values) if value in self.values[:at])
             raise InputError(f"axis {self.name!r}: the value {again!r} is there twice")
         for what, found in (("numbers", self.numbers), ("labels", self.labels)):
-            if found and len(found) != len(self.values):
+            if found is not None and (found or what == "numbers") and len(found) != len(self.values):
                 raise InputError(f"axis {self.name!r}: expected {len(self.values)} {what}, got {len(found)}")
         if self.numbers is None and not self.unit:
             read = [quantity(value) for value in self.values]
@@ -92,13 +106,23 @@ class Axis:
 
     def part(self, which: slice | Sequence[int]) -> Axis:
         """Some of the values, by their positions, with their numbers and labels."""
-        at = range(len(self))[which] if isinstance(which, slice) else which
+        if isinstance(which, slice):
+            for end in (which.start, which.stop, which.step):
+                if end is not None:
+                    arguments.whole(end, "which")
+        last = len(self) - 1
+        at = (
+            range(len(self))[which]
+            if isinstance(which, slice)
+            else [arguments.whole(one, "which", -last - 1, last) for one in arguments.several(which, "which")]
+        )
         numbers = self.numbers and tuple(self.numbers[one] for one in at)
         labels = tuple(self.labels[one] for one in at) if self.labels else ()
         return Axis(self.name, tuple(self.values[one] for one in at), self.unit, numbers, labels)
 
     def matches(self, other: Axis) -> bool:
         """Whether the values are the same in the same order, however they are written."""
+        arguments.one_of(other, Axis, "other", "an Axis")
         if self.numbers is not None and other.numbers is not None:
             return (self.unit, self.numbers) == (other.unit, other.numbers)
         return self.values == other.values
@@ -116,20 +140,23 @@ class Axis:
         InputError
             If no value is equal; the message names the nearest.
         """
-        text = str(value).lower() if isinstance(value, bool) else str(value)
+        text = value if isinstance(value, str) else arguments.shown(value)
+        if isinstance(value, (bool, np.bool_)):
+            text = "true" if value else "false"
         if text in self.values:
             return self.values.index(text)
         number: float | None = None
         if isinstance(value, str):
-            if (read := quantity(value)) is not None and read[1] == self.unit:
+            if (read := quantity(arguments.text(value, "value"))) is not None and read[1] == self.unit:
                 number = read[0]
-        elif not isinstance(value, bool):
-            number = float(value)
-        if self.numbers is None or number is None:
+        elif not isinstance(value, (bool, np.bool_)):
+            number = arguments.number(value, f"value of axis {self.name!r}", "a text or a number")
+        if not self.numbers or number is None:
             raise InputError(f"axis {self.name!r} has no value {text!r}; {nearest(text, self.values)}")
-        closest = min(range(len(self)), key=lambda at: abs(self.numbers[at] - number))  # type: ignore[index]
+        numbers = self.numbers
+        closest = min(range(len(self)), key=lambda at: abs(numbers[at] - number))
         # A number that was computed may differ from the one that was written in its last digit.
-        if not math.isclose(self.numbers[closest], number, rel_tol=1e-12):
+        if not math.isclose(numbers[closest], number, rel_tol=1e-12):
             there = ", ".join(self.values)
             raise InputError(
                 f"axis {self.name!r} has no value {text!r}; did you mean {self.values[closest]!r}? there are: {there}"
@@ -144,5 +171,9 @@ class Axis:
         InputError
             If it is neither.
         """
-        number = quantity(value) if isinstance(value, str) else (float(value), self.unit)
-        return 0 if number is not None and number[0] == 0 else 1 + self.index(value)
+        if isinstance(value, str):
+            read = quantity(arguments.text(value, "value"))
+            zero = read is not None and read[0] == 0
+        else:
+            zero = arguments.number(value, f"value of axis {self.name!r}", "a text or a number") == 0
+        return 0 if zero else 1 + self.index(value)

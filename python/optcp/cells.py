@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optcp import arguments
 from optcp.axes import Axis
 from optcp.errors import InputError
 from optcp.estimates import Estimates
-from optcp.labelled import optional, position, tidy
+from optcp.labelled import label, optional, position, tidy
 from optcp.plurals import many
 
 if TYPE_CHECKING:
@@ -70,14 +71,19 @@ class Cells:
     axes: tuple[Axis, ...]
     seeds: tuple[int, ...]
     name: str = ""
+    """What the values are."""
     unit: str = ""
+    """Their SI unit; empty for pure numbers."""
     at_least: NDArray[np.float64] | None = None
+    """Lower bounds of the values, of their shape; a value that is known only to be larger is infinite."""
 
     # NumPy leaves `number + cells` to us.
     __array_ufunc__ = None
 
     def __post_init__(self) -> None:
-        values = np.asarray(self.values, dtype=np.float64)
+        values = arguments.values(self.values, "values")
+        label(self)
+        object.__setattr__(self, "seeds", arguments.wholes(self.seeds, "seeds"))
         names = [axis.name for axis in self.axes]
         if len(set(names)) < len(names):
             raise InputError(f"two axes have one name: {', '.join(names)}")
@@ -85,6 +91,8 @@ class Cells:
         if values.shape != expected or not self.seeds:
             raise InputError(f"expected values of shape {expected} (seeds, {', '.join(names)}), got {values.shape}")
         object.__setattr__(self, "values", values)
+        if self.at_least is not None:
+            object.__setattr__(self, "at_least", arguments.shaped(self.at_least, "at_least", expected))
 
     def named(self, name: str, unit: str | None = None) -> Cells:
         """Return the same values under another name, and with another unit where one is given."""
@@ -99,10 +107,10 @@ class Cells:
         if isinstance(other, Cells):
             axes, one, two = _meet(self, other)
             second = other.unit
-        elif isinstance(other, (int, float, np.number)):
-            two = np.float64(other)
+        elif isinstance(other, (int, float, np.integer, np.floating)):
+            two = np.float64(arguments.values(other, "operand"))
         else:
-            return NotImplemented  # type: ignore[no-any-return]
+            raise arguments.refused(other, "operand", "cells or a number")
         with np.errstate(all="ignore"):
             result = np.asarray(operation(one, two), dtype=np.float64)
         wrong = np.isnan(one) | np.isnan(two) | (~np.isfinite(result) & np.isfinite(one) & np.isfinite(two))
@@ -159,10 +167,16 @@ class Cells:
     def __ge__(self, other: Cells | float) -> Cells:
         return self._compare(other, operator.ge)
 
+    # Python asks the other side of what is neither cells nor a number, and finds them unequal.
+
     def __eq__(self, other: object) -> Cells:  # type: ignore[override]
+        if not isinstance(other, (Cells, int, float, np.number)):
+            return NotImplemented
         return self._compare(other, operator.eq)
 
     def __ne__(self, other: object) -> Cells:  # type: ignore[override]
+        if not isinstance(other, (Cells, int, float, np.number)):
+            return NotImplemented
         return self._compare(other, operator.ne)
 
     __hash__ = None  # type: ignore[assignment]
@@ -214,7 +228,9 @@ class Cells:
         for name, kept in where.items():
             axes = list(found.axes)
             place = position(axes, name)
-            indices = [axes[place].index(value) for value in kept]
+            indices = [axes[place].index(value) for value in arguments.several(kept, f"values of axis {name!r}")]
+            if not indices:
+                raise InputError(f"axis {name!r}: keep at least one value")
             axes[place] = axes[place].part(indices)
             found = found._taken(functools.partial(np.take, indices=indices, axis=1 + place), axes)
         return found
@@ -237,11 +253,12 @@ class Cells:
 
     def where(self, holds: Cells) -> Cells:
         """The values of the seeds and cells for which a comparison holds; the others are undefined."""
+        arguments.one_of(holds, Cells, "holds", "a comparison of cells, such as `cells > 0`")
         chosen = self._combine(holds, lambda one, two: np.where(two > 0, one, np.nan), lambda unit, _: unit)
         return chosen.named(self.name)
 
     def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:
-        places = [position(self.axes, name) for name in names]
+        places = [position(self.axes, name) for name in dict.fromkeys(arguments.texts(names, "axis"))]
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in places)
         return self._taken(lambda values: reduce(values, axis=tuple(1 + place for place in places)), axes)
 
@@ -278,6 +295,7 @@ class Cells:
 
     def each(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]], unit: str = "") -> Cells:
         """Apply a function of arrays, such as ``numpy.log``, to each value; ``unit`` is that of its results."""
+        arguments.function(function, "function")
         with np.errstate(all="ignore"):
             return Cells(function(self.values), self.axes, self.seeds, "", unit)
 
@@ -333,8 +351,9 @@ class Cells:
 
     def quantile(self, q: float) -> Estimates:
         """Quantile over seeds with a bootstrap interval: :func:`optcp.quantiles.quantile`."""
-        from optcp.quantiles import quantile
+        from optcp.quantiles import checked, quantile
 
+        q = checked(q)
         return self._estimates(lambda column: quantile(column, q))
 
     def share(self) -> Estimates:

@@ -26,6 +26,7 @@ from optcp.options import (
     SCENARIO,
     SET,
     Alias,
+    Whole,
     pairs,
     workers,
 )
@@ -102,7 +103,9 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WID
 
 
 @click.group(cls=Verbs, epilog=EPILOG, context_settings=CONTEXT)
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show the version."
+)
 def cli() -> None:
     """Simulate TCP over failing optical networks, packet by packet, the same way every time."""
 
@@ -130,11 +133,11 @@ def cli() -> None:
 )
 @click.option(
     "--most",
-    type=click.IntRange(min=2, max=1000),
+    type=Whole(min=2, max=1000),
     metavar="N",
     help="With --until-decided: at most N times the default number of seeds. [default: 8]",
 )
-@click.option("--first-seed", type=click.IntRange(min=0), default=1, show_default=True, help="The first seed.")
+@click.option("--first-seed", type=Whole(min=0), default=1, show_default=True, help="The first seed.")
 @SET
 @click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
 @JOBS
@@ -308,7 +311,7 @@ def sensitivity(
 @cli.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the first run.")
+@click.option("--seed", type=Whole(min=0), default=1, show_default=True, help="Seed of the first run.")
 @click.option(
     "--runs",
     cls=Alias,
@@ -415,9 +418,9 @@ def run(
 @click.argument("scenario", type=SCENARIO)
 @SET
 @click.option("--paths", is_flag=True, help="Print the path of every flow, the backups, and how routers spread flows.")
-@click.option("--seed", type=int, default=1, metavar="N", help="With --paths: the run whose hashes are shown; 1.")
+@click.option("--seed", type=Whole(), default=1, metavar="N", help="With --paths: the run whose hashes are shown; 1.")
 def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: int) -> None:
-    """Check a scenario file, say what it holds, and warn of what is hardly meant."""
+    """Check a scenario file and list likely mistakes."""
     from optcp import _core, schedules, warned
 
     world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import click
 
 from optcp.errors import RunFailed
-from optcp.options import COUNT, DASK, DIRECTORY, FILE, JOBS, POSITIVE, Alias, console, workers
+from optcp.options import COUNT, DASK, DIRECTORY, FILE, JOBS, POSITIVE, Alias, Whole, console, workers
 
 
 @click.command()
@@ -30,9 +31,7 @@ def conformance(cases: Path, out: Path) -> None:
 
 @click.command()
 @click.argument("scripts", type=FILE, nargs=-1, required=True, metavar="FILE.pkt...")
-@click.option(
-    "--tolerance", type=click.IntRange(0, 1_000_000), metavar="MS", help="What times may be off by. [default: 4]"
-)
+@click.option("--tolerance", type=Whole(0, 1_000_000), metavar="MS", help="What times may be off by. [default: 4]")
 @click.option("--json", "out", type=FILE, help="Where the outcomes go as JSON too.")
 def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | None) -> None:
     """Run packetdrill scripts against the simulated endpoint.
@@ -56,7 +55,22 @@ def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | No
     raise click.exceptions.Exit(2 if "refused" in words else int("failed" in words))
 
 
-@click.command()
+class Experiments(click.Command):
+    """A command whose help names the experiments, which are imported when somebody asks for it."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help, and what NAME may be."""
+        from optcp.evidence import EXPERIMENTS
+
+        super().format_help_text(ctx, formatter)
+        *names, last = (one.name for one in EXPERIMENTS)
+        text = f"NAME is an experiment: {', '.join(names)} or {last}; all by default."
+        formatter.write_paragraph()
+        # Names have hyphens, at which click would break lines.
+        formatter.write(textwrap.indent(textwrap.fill(text, formatter.width - 2, break_on_hyphens=False), "  ") + "\n")
+
+
+@click.command(cls=Experiments)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--seeds",
@@ -76,8 +90,7 @@ def evidence(
 ) -> None:
     """Compare the model of TCP with evidence from outside: long runs, recorded cases.
 
-    NAME is an experiment: conformance, packetdrill, loss, delayed-ack, cubic, controls, kernel, bbr-states,
-    bbr3-states, buffer, share, friendliness, bbr-share or bbr3-share; all by default. Stored runs are used again.
+    Stored runs are used again.
     """
     from optcp.evidence.run import evidence as run_experiments
     from optcp.evidence.run import select, write_page

@@ -13,7 +13,7 @@ import click
 
 from optcp import completion
 from optcp.errors import InputError
-from optcp.options import DIRECTORY, FILE, console, pairs
+from optcp.options import DIRECTORY, FILE, Whole, console, pairs
 from optcp.plurals import many
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 @click.option("--isls", type=FILE, metavar="FILE", help="Links between satellites of TLEs: two numbers a line, from 0.")
 @click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Change the shell; may be repeated.")
 @click.option("--rate", type=float, default=10.0, show_default=True, metavar="MBPS", help="Of every link, in Mb/s.")
-@click.option("--pairs", "count", type=int, metavar="N", help="N flows: each of N cities sends to one of them.")
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Draws who sends to whom. [default: 1]")
+@click.option("--pairs", "count", type=Whole(), metavar="N", help="N flows: each of N cities sends to one of them.")
+@click.option("--seed", type=Whole(0), metavar="N", help="Draws who sends to whom. [default: 1]")
 @click.option("--out", type=DIRECTORY, help="Write a scenario, the files that it reads and the round trips there.")
 @click.option("--force", is_flag=True, help="Overwrite a scenario that is there and was changed.")
 def constellation(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from optcp.errors import InputError
-from optcp.options import CELL, FILE, SCENARIO, SET, pairs
+from optcp.options import CELL, FILE, SCENARIO, SET, Whole, pairs
 from optcp.options import settings as axes_of
 from optcp.shipped import find
 
@@ -42,7 +42,7 @@ def draw_map(scenario: Path, settings: tuple[str, ...], out: Path | None) -> Non
 @click.argument("target", metavar="SCENARIO|DIRECTORY", shell_complete=SCENARIO.shell_complete)
 @SET
 @CELL
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which run. [default: 1, or the only one]")
+@click.option("--seed", type=Whole(min=0), metavar="N", help="Which run. [default: 1, or the only one]")
 @click.option("--from", "start", metavar="T", help="Draw packets one by one from here on: 4.9, 4.9s, 4900ms.")
 @click.option("--to", "end", metavar="T", help="And up to here. [default: around the first failure, as many as fit]")
 @click.option("--out", type=FILE, help="Where the page goes. [default: <name>.html]")

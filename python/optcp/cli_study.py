@@ -8,13 +8,13 @@ import click
 
 from optcp import completion
 from optcp import export as export_forms
-from optcp.options import CELL, DIRECTORY, FILE, PAPERS, console, settings
+from optcp.options import CELL, DIRECTORY, FILE, PAPERS, Whole, console, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 METRICS = completion.among(completion.metrics)
-SEED = click.option("--seed", type=int, metavar="N", help="Runs with this seed.")
+SEED = click.option("--seed", type=Whole(), metavar="N", help="Runs with this seed.")
 
 
 @click.command()
@@ -33,8 +33,8 @@ SEED = click.option("--seed", type=int, metavar="N", help="Runs with this seed."
 def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form: str, everything: bool) -> None:
     """Compare every metric of the study in DIRECTORY with one cell, seed by seed.
 
-    Cells share their random draws, so that paired differences are more precise than intervals of each cell say. With
-    several axes, name a value of each, or of some: along the others each cell has a reference of its own.
+    All cells use the same seeds, so differences are computed per seed. With several axes, name a value of each, or of
+    some: along the others each cell has a reference of its own.
     """
     from optcp.labelled import MOST_ROWS
     from optcp.study import asked
@@ -63,7 +63,7 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
 @click.option(
     "--minus", multiple=True, metavar="AXIS=VALUE", help="Differences from this cell, paired by seed; repeat."
 )
-@click.option("--columns", type=click.IntRange(1, 2), default=1, show_default=True, help="Width, of an IEEE page.")
+@click.option("--columns", type=Whole(1, 2), default=1, show_default=True, help="Width, of an IEEE page.")
 @click.option("--out", type=FILE, help="A file .svg, .pdf or .png. [default: DIRECTORY/plots/METRIC-AXIS.svg]")
 def plot(
     directory: Path,

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import spreadsheet
+from optcp import arguments, spreadsheet
+from optcp.cells import Cells
 from optcp.errors import InputError
 from optcp.labelled import cells_of, censored, html_table, number, optional, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from optcp.cells import Cells
 
 
 @dataclass(frozen=True)
@@ -161,6 +160,9 @@ def compare(metrics: Mapping[str, Cells], *, at: Mapping[str, str | float]) -> C
     >>> row.cell, row.value, row.reference, row.difference, row.relative_pct
     ({'delay': '50 ms'}, 7.0, 5.0, 2.0, 40.0)
     """
+    for cells in arguments.mapping(metrics, "metrics", "a mapping of names to cells").values():
+        arguments.one_of(cells, Cells, "metrics", "a mapping of names to cells")
+    arguments.texts(list(arguments.mapping(at, "at", "a mapping of axes to values")), "axis")
     if not at:
         raise InputError('compare() needs the cell to compare with, for example at={"switch_delay": "0 ms"}')
     rows: list[Compared] = []

@@ -55,9 +55,18 @@ class Interrupted(Exception):  # noqa: N818
         )
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A sentence part that names the nearest known word, and those that there are: for the end of a message."""
+def closest(word: object, known: Iterable[str]) -> str | None:
+    """The nearest known word, if one is near."""
+    return next(iter(difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)), None)
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """A sentence part that names the nearest known word, and those that there are: for the end of a message.
+
+    Of more than :data:`MOST_NAMES` the nearest is enough.
+    """
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if (close := closest(word, names)) and len(names) > MOST_NAMES:
+        return f"did you mean {close!r}?"
     there = ", ".join(names[:MOST_NAMES]) + (f", ... ({len(names)} in all)" if len(names) > MOST_NAMES else "")
-    return f"did you mean {close[0]!r}? there are: {there}" if close else f"there are: {there}"
+    return f"did you mean {close!r}? there are: {there}" if close else f"there are: {there}"

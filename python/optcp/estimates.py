@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp.labelled import cells_of, censored, html_table, number, optional, position, text_table, tidy
+from optcp import arguments
+from optcp.axes import Axis
+from optcp.labelled import cells_of, censored, html_table, label, number, optional, position, text_table, tidy
 from optcp.plurals import many
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from optcp.axes import Axis
     from optcp.stats import Interval
 
 
@@ -48,33 +49,67 @@ class Estimates:
     n: NDArray[np.int64]
     seeds: int
     name: str = ""
+    """What is estimated."""
     unit: str = ""
+    """Its SI unit; empty for pure numbers."""
     at_least: NDArray[np.float64] | None = None
+    """Lower bounds of the estimates, of the axes' shape; NaN where the estimate is known."""
+
+    def __post_init__(self) -> None:
+        label(self)
+        arguments.whole(self.seeds, "seeds", 1)
+        shape = tuple(len(axis) for axis in self.axes)
+        for name in ("estimate", "low", "high", "n", "at_least"):
+            if (given := getattr(self, name)) is not None:
+                array = arguments.shaped(given, name, shape)
+                object.__setattr__(self, name, array if name != "n" else array.astype(np.int64))
 
     @classmethod
     def of(
-        cls, axes: tuple[Axis, ...], interval: Callable[[tuple[int, ...]], Interval | None], seeds: int, **what: str
+        cls,
+        axes: tuple[Axis, ...],
+        interval: Callable[[tuple[int, ...]], Interval | None],
+        seeds: int,
+        *,
+        name: str = "",
+        unit: str = "",
     ) -> Estimates:
         """Estimate each cell by a function of its position; None where it is undefined."""
+        from optcp.stats import Interval
+
+        arguments.function(interval, "interval")
+        axes = tuple(arguments.one_of(axis, Axis, "axes", "an Axis") for axis in arguments.several(axes, "axes"))
         shape = tuple(len(axis) for axis in axes)
         estimate, low, high, at_least = (np.full(shape, np.nan) for _ in range(4))
         n = np.zeros(shape, dtype=np.int64)
         for at in np.ndindex(*shape):
             if (one := interval(at)) is not None:
+                arguments.one_of(one, Interval, "interval", "a function from a position to an interval or None")
                 estimate[at], low[at], high[at], n[at] = one.estimate, one.low, one.high, one.n
                 at_least[at] = np.nan if one.at_least is None else one.at_least
-        return cls(axes, estimate, low, high, n, seeds, **what, at_least=at_least)
+        return cls(axes, estimate, low, high, n, seeds, name, unit, at_least)
 
     def interval(self, at: tuple[int, ...] = ()) -> Interval:
-        """The estimate at a position, one index an axis."""
+        """The estimate at a position, one index an axis.
+
+        Raises
+        ------
+        InputError
+            If there is no such position.
+        """
         from optcp.stats import Interval
 
-        bound = np.nan if self.at_least is None else float(self.at_least[at])
-        at_least = None if np.isnan(bound) else bound
-        return Interval(float(self.estimate[at]), float(self.low[at]), float(self.high[at]), int(self.n[at]), at_least)
+        try:
+            estimate, low, high, n = (array[at].item() for array in (self.estimate, self.low, self.high, self.n))
+            bound = np.nan if self.at_least is None else self.at_least[at].item()
+        except (TypeError, ValueError, IndexError):
+            expected = f"a position, one index for each axis of {self.estimate.shape}"
+            raise arguments.refused(at, "at", expected) from None
+        return Interval(estimate, low, high, n, None if np.isnan(bound) else bound)
 
     def times(self, factor: float, unit: str = "") -> Estimates:
         """The same in another unit, such as shares in per cent."""
+        factor = arguments.number(factor, "factor")
         arrays = {name: factor * getattr(self, name) for name in ("estimate", "low", "high")}
         at_least = None if self.at_least is None else factor * self.at_least
         return replace(self, unit=unit, **arrays, at_least=at_least)
@@ -85,6 +120,7 @@ class Estimates:
         for name, wanted in where.items():
             axis = position(self.axes, name)
             place[axis] = slice((at := self.axes[axis].index(wanted)), at + 1)
+        value = arguments.number(value, "value")
         arrays = {name: getattr(self, name).copy() for name in ("estimate", "low", "high")}
         for array in arrays.values():
             array[tuple(place)] = value

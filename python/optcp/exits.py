@@ -54,7 +54,9 @@ def status_of(command: click.Group) -> int:  # noqa: PLR0911 - one return an exi
         return _fail(f"Error: {place}{error.strerror or error}", 1)
     except ValueError as error:
         if type(error).__name__ == "ScenarioError":
-            return _fail(str(error), 2)
+            # A picture of the place has its own mark.
+            text = str(error)
+            return _fail(text if text.startswith(" ") else f"Error: {text}", 2)
         raise
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optcp import arguments
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.axes import Axis
+    from optcp.cells import Cells
+    from optcp.estimates import Estimates
+    from optcp.samples import Samples
 
 PREFIXED = ("s", "bit/s", "B")
 """Units that are shown with a prefix: "50 ms"."""
@@ -29,6 +33,23 @@ MOST_ROWS = 60
 """A table for people shows no more rows than these."""
 
 
+def label(one: Cells | Samples | Estimates) -> None:
+    """Convert the axes of labelled values, which are frozen, and check their name and unit.
+
+    Raises
+    ------
+    InputError
+        If one of them is something else.
+    """
+    from optcp.axes import Axis
+
+    if type(one.axes) is not tuple or not all(type(axis) is Axis for axis in one.axes):
+        axes = arguments.several(one.axes, "axes", "a list of axes")
+        object.__setattr__(one, "axes", tuple(arguments.one_of(axis, Axis, "axes", "an Axis") for axis in axes))
+    arguments.text(one.name, "name")
+    arguments.text(one.unit, "unit")
+
+
 def position(axes: Sequence[Axis], name: str) -> int:
     """Find an axis by its name.
 
@@ -38,7 +59,7 @@ def position(axes: Sequence[Axis], name: str) -> int:
         If there is none of that name.
     """
     names = [axis.name for axis in axes]
-    if name not in names:
+    if arguments.text(name, "axis") not in names:
         known = nearest(name, names) if names else "there is none"
         raise InputError(f"no axis {name!r}; {known}")
     return names.index(name)

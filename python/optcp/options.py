@@ -56,8 +56,23 @@ CELL = click.option(
 )
 
 
-POSITIVE = click.IntRange(min=1)
-COUNT = click.IntRange(min=1, max=1_000_000)
+class Whole(click.IntRange):
+    """A whole number on the command line, within bounds."""
+
+    name = "n"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Read it; one sentence says what is expected, whatever else was given."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            low, high = self.min, self.max
+            bounds = "" if low is None else f" of {low} or more" if high is None else f" from {low} to {high}"
+            self.fail(f"expected a whole number{bounds}, got {str(value)!r}", param, ctx)
+
+
+POSITIVE = Whole(min=1)
+COUNT = Whole(min=1, max=1_000_000)
 """Of runs: what is known of each must fit into memory."""
 
 JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")

@@ -21,6 +21,7 @@ def check_threads(threads: int, kernel: str) -> None:
         If there are not so many processors, or the kernel knows one thread.
     """
     if not 1 <= threads <= processors():
-        raise InputError(f"threads are 1 to {processors()} here, the number of processors; {threads} was given")
+        given = threads if threads.bit_length() <= 64 else "a larger number"
+        raise InputError(f"threads are 1 to {processors()} here, the number of processors; {given} was given")
     if threads > 1 and kernel == "reference":
         raise InputError(f"the reference kernel has one thread; {threads} was given")

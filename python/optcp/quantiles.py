@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import _core
+from optcp import _core, arguments
 from optcp.errors import InputError
 from optcp.stats import BOOTSTRAP_RESAMPLES, BOOTSTRAP_SEED, percentile, resampled_weights
 
@@ -19,9 +19,15 @@ if TYPE_CHECKING:
     from optcp.stats import Interval
 
 
-def _checked(q: float) -> None:
-    if not 0 < q < 1:
-        raise InputError(f"a quantile is between 0 and 1, for example 0.99; got {q}")
+def checked(q: float) -> float:
+    """Return a quantile.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    return arguments.between(q, "quantile", 0, 1)
 
 
 def quantile(values: ArrayLike, q: float) -> Interval:
@@ -43,9 +49,7 @@ def quantile(values: ArrayLike, q: float) -> Interval:
     Raises
     ------
     InputError
-        If ``q`` is no quantile.
-    ValueError
-        If there is no value.
+        If ``q`` is no quantile, or there is no value.
 
     Notes
     -----
@@ -56,10 +60,10 @@ def quantile(values: ArrayLike, q: float) -> Interval:
     >>> quantile([1, 2, 3, 4], 0.5).estimate
     2.5
     """
-    _checked(q)
-    array = np.asarray(values, dtype=np.float64)
+    q = checked(q)
+    array = arguments.values(values, "values")
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"expected one value a run, got an array of shape {array.shape}")
+        raise InputError(f"expected one value a run, got an array of shape {array.shape}")
     rng = np.random.default_rng(BOOTSTRAP_SEED)
     samples = np.quantile(array[rng.integers(array.size, size=(BOOTSTRAP_RESAMPLES, array.size))], q, axis=1)
     return percentile(samples, float(np.quantile(array, q)), array.size)
@@ -120,20 +124,24 @@ def pooled_quantile(
     Raises
     ------
     InputError
-        If ``q`` is no quantile.
-    ValueError
-        If no run has a value.
+        If ``q`` is no quantile, or no run has a value.
 
     Notes
     -----
     A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application, 1997, section 3.8.
     """
-    _checked(q)
-    runs = [run for run in samples if len(run)]
+    q = checked(q)
+    given = (arguments.values(run, "samples").ravel() for run in arguments.several(samples, "samples"))
+    runs = [run for run in given if run.size]
     if not runs:
-        raise ValueError("expected values of at least one run")
+        raise InputError("expected values of at least one run")
     values = np.concatenate(runs)
-    bounds = values if at_least is None else np.concatenate([run for run in at_least if len(run)])
+    bounds = values
+    if at_least is not None:
+        given = (arguments.values(run, "at_least").ravel() for run in arguments.several(at_least, "at_least"))
+        bounds = np.concatenate([np.zeros(0), *given])
+        if bounds.shape != values.shape:
+            raise InputError(f"at_least: expected a bound for each of {values.size} values, got {bounds.size}")
     # Each finite value stands for itself, and for its part of those that are known only to be greater than less.
     share = values.size * product_limit(values, bounds)
     order = np.argsort(values, kind="stable")

@@ -6,7 +6,7 @@ import abc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from optcp import _core
+from optcp import _core, arguments
 from optcp.errors import InputError, nearest
 from optcp.labelled import html_table, optional, text_table
 from optcp.table import Table
@@ -81,7 +81,7 @@ class Observing(abc.ABC):
         optcp.errors.Damaged
             If it is read from a file that is not as it was written.
         """
-        if name not in self.names:
+        if arguments.text(name, "observation") not in self.names:
             raise InputError(f"the run has no observation {name!r}; {nearest(name, self.names)}")
         return self._table(name)
 
@@ -142,7 +142,9 @@ class Run(Observing):
     """
 
     world: Scenario
+    """What was run."""
     core: _core.Run
+    """The run."""
 
     def _table(self, name: str) -> Table:
         return Table.read(*_core.read_parquet(self.core.to_parquet(name)))

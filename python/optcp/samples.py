@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optcp import arguments
 from optcp.cells import Cells
 from optcp.errors import InputError
 from optcp.estimates import Estimates
+from optcp.labelled import label
 from optcp.plurals import many
 
 if TYPE_CHECKING:
@@ -58,17 +60,24 @@ class Samples:
     axes: tuple[Axis, ...]
     seeds: tuple[int, ...]
     name: str = ""
+    """What the values are."""
     unit: str = ""
+    """Their SI unit; empty for pure numbers."""
     at_least: NDArray[Any] | None = None
+    """Lower bounds of the values, of their shape; of a value that is cut by the end of a run, how long it was then."""
 
     def __post_init__(self) -> None:
+        label(self)
+        object.__setattr__(self, "seeds", arguments.wholes(self.seeds, "seeds"))
+        arguments.one_of(self.values, np.ndarray, "values", "an array of objects, each an array of values")
         expected = (len(self.seeds), *(len(axis) for axis in self.axes))
         given = self.values if self.at_least is None else self.at_least
+        arguments.one_of(given, np.ndarray, "at_least", "an array of objects, each an array of values")
         if self.values.shape != expected or given.shape != expected or not self.seeds:
             raise InputError(f"expected an array of values for each of {expected}, got {self.values.shape}")
         own, bounds = np.empty(expected, dtype=object), np.empty(expected, dtype=object)
         for at in np.ndindex(*expected):
-            own[at], bounds[at] = (np.asarray(array[at], dtype=np.float64) for array in (self.values, given))
+            own[at], bounds[at] = (arguments.values(array[at], "values").ravel() for array in (self.values, given))
             if np.isnan(own[at]).any():
                 raise InputError(f"seed {self.seeds[at[0]]}: a value is undefined; leave it out")
             if own[at].shape != bounds[at].shape or (own[at] != bounds[at])[np.isfinite(own[at])].any():
@@ -93,7 +102,12 @@ class Samples:
 
         What the end of a run cuts is infinite.
         """
-        found = np.array([function(one) if one.size else np.nan for one in self.values.ravel()], dtype=np.float64)
+        arguments.function(function, "function")
+        found = arguments.values(
+            [function(one) if one.size else np.nan for one in self.values.ravel()], "values of the function"
+        )
+        if found.ndim != 1:
+            raise InputError("function: expected one number for the values of a seed, got several")
         return Cells(found.reshape(self.values.shape), self.axes, self.seeds, self.name, self.unit)
 
     def count(self) -> Cells:
@@ -122,7 +136,9 @@ class Samples:
 
         See :func:`optcp.quantiles.pooled_quantile`.
         """
-        from optcp.quantiles import pooled_quantile
+        from optcp.quantiles import checked, pooled_quantile
+
+        q = checked(q)
 
         values, bounds = self._pair()
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import _core
-from optcp.errors import InputError, nearest
+from optcp import _core, arguments
+from optcp.errors import InputError
 from optcp.plurals import many
 from optcp.processors import check_threads
 from optcp.run import Run
@@ -33,18 +33,27 @@ KERNELS = ("fast", "reference")
 """What can drive a run; the first is the default."""
 
 
-def check_seed(seed: int) -> None:
-    """Refuse a seed that the simulator cannot take.
+MOST_SETTINGS = 64
+"""Levels of lists and tables in a value; no scenario has as many."""
+
+WIDEST_BITS = 64
+"""Of integers in a scenario."""
+
+
+def check_seed(seed: object) -> int:
+    """Return a seed that the simulator can take.
 
     Raises
     ------
     InputError
-        If it is below zero or beyond the last one.
+        If it is no whole number, below zero or beyond the last one.
     """
-    if seed < 0:
-        raise InputError(f"seed {seed}: the smallest seed is 0")
-    if seed > LAST_SEED:
-        raise InputError(f"seed {seed}: the largest seed is {LAST_SEED} (2^64 - 1)")
+    found = arguments.whole(seed, "seed")
+    if found < 0:
+        raise InputError(f"seed {arguments.shown(found)}: the smallest seed is 0")
+    if found > LAST_SEED:
+        raise InputError(f"seed {arguments.shown(found)}: the largest seed is {LAST_SEED} (2^64 - 1)")
+    return found
 
 
 def load(path: str | Path) -> Scenario:
@@ -69,7 +78,7 @@ def load(path: str | Path) -> Scenario:
     """
     from optcp.shipped import find
 
-    return Scenario(_core.Scenario.load(str(find(str(path)))))
+    return Scenario(_core.Scenario.load(str(find(str(arguments.path(path, "path"))))))
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,6 +95,9 @@ class Scenario:
 
     core: _core.Scenario
 
+    def __post_init__(self) -> None:
+        arguments.one_of(self.core, _core.Scenario, "core", "a scenario of optcp._core; load() and parse() make one")
+
     @classmethod
     def parse(cls, text: str, name: str = "scenario.toml") -> Scenario:
         """Read a scenario from the text of a file.
@@ -99,10 +111,12 @@ class Scenario:
 
         Raises
         ------
+        InputError
+            If it is no text.
         ScenarioError
             If it is wrong.
         """
-        return cls(_core.Scenario.parse(text, name))
+        return cls(_core.Scenario.parse(arguments.text(text, "text"), arguments.text(name, "name")))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], name: str = "scenario.toml") -> Scenario:
@@ -115,7 +129,8 @@ class Scenario:
         ScenarioError
             If it is wrong; the message shows it as TOML.
         """
-        lines = [f"{_toml(key)} = {_toml(value)}\n" for key, value in content.items()]
+        tables = arguments.mapping(content, "content", "a mapping of sections, as a scenario file has them")
+        lines = [f"{_toml(arguments.text(key, 'key'))} = {_toml(value)}\n" for key, value in tables.items()]
         return cls.parse("".join(lines), name)
 
     def set(self, key: str | Mapping[str, Any], value: object = None) -> Scenario:
@@ -131,6 +146,8 @@ class Scenario:
 
         Raises
         ------
+        InputError
+            If a key is no text, or a value is none that TOML has.
         ScenarioError
             If there is no such key, or no such world.
 
@@ -140,8 +157,8 @@ class Scenario:
         >>> world.set("stop", "9 s").stop_s, world.stop_s
         (9.0, 10.0)
         """
-        settings = key if isinstance(key, Mapping) else {key: value}
-        return Scenario(self.core.override([(name, as_written(one)) for name, one in settings.items()]))
+        settings = key.items() if isinstance(key, Mapping) else [(key, value)]
+        return Scenario(self.core.override([(arguments.text(name, "key"), as_written(one)) for name, one in settings]))
 
     def run(self, seed: int = 1, *, digest: bool = False, kernel: str = "fast", threads: int = 1) -> Run:
         """Run it once. Other threads go on meanwhile; Ctrl-C ends it.
@@ -163,9 +180,9 @@ class Scenario:
         InputError
             If there is no such seed or kernel, not so many processors, or more threads than the kernel can have.
         """
-        check_seed(seed)
-        if kernel not in KERNELS:
-            raise InputError(f"there is no kernel {kernel!r}; {nearest(kernel, KERNELS)}")
+        seed, digest = check_seed(seed), arguments.flag(digest, "digest")
+        kernel = arguments.choice(kernel, "kernel", KERNELS)
+        threads = arguments.whole(threads, "threads")
         check_threads(threads, kernel)
         cancel = _core.Cancel()
         # Ctrl-C reaches the main thread of a process only while that one waits.
@@ -280,23 +297,28 @@ class Scenario:
 
 def as_written(value: object) -> str:
     """A value as ``--set`` takes it."""
-    return value if isinstance(value, str) else _toml(value)
+    return arguments.text(value, "value") if isinstance(value, str) else _toml(value)
 
 
-def _toml(value: object) -> str:
+def _toml(value: object, depth: int = 0) -> str:
     """A value as TOML, in one line."""
+    if depth > MOST_SETTINGS:
+        raise InputError(f"a value of a scenario has at most {MOST_SETTINGS} levels of lists and tables")
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_toml(str(key))} = {_toml(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, (bool, np.bool_)):
+        return "{" + ", ".join(f"{_toml(str(key))} = {_toml(one, depth + 1)}" for key, one in value.items()) + "}"
+    if isinstance(value, (list, tuple, range)):
+        return "[" + ", ".join(_toml(one, depth + 1) for one in value) + "]"
+    if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float, np.number)):
+    if isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= WIDEST_BITS):
         return str(value)
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return json.dumps(arguments.text(value, "value"), ensure_ascii=False).replace("\x7f", "\\u007f")
     raise InputError(
-        f"{value!r} is no value of a scenario: expected a text, a number, true or false, a list or a table"
+        f"{arguments.shown(value)} is no value of a scenario: "
+        "expected a text, a number, true or false, a list or a table"
     )
 
 

@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 import optcp
-from optcp.errors import InputError, nearest
+from optcp.errors import InputError, closest, nearest
 from optcp.files import write_text
 
 SCHEMA = "optcp.schema.json"
@@ -47,7 +47,11 @@ def find(text: str) -> Path:
         return known[named]
     if path.is_dir():
         raise InputError(f"{text}: this is a directory; a scenario is a file, such as world.toml")
-    raise InputError(f"{text}: there is no such file and no scenario of this name; {nearest(named, known)}")
+    close = closest(named, known)
+    meant = f"; did you mean {close!r}?" if close else ""
+    raise InputError(
+        f"{text}: there is no such file, nor a shipped scenario of this name{meant} (`optcp list scenarios` lists them)"
+    )
 
 
 def begin(path: Path, name: str, *, force: bool) -> list[tuple[Path, bool]]:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import special
 
+from optcp import arguments
 from optcp.autocorrelation import effective_number
+from optcp.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,10 +84,22 @@ def exact(value: float) -> Interval:
 
 
 def _values(values: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64)
+    array = arguments.values(values, "values")
     if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"expected one value a run, got an array of shape {array.shape}")
+        raise InputError(f"expected one value a run, got an array of shape {array.shape}")
     return array
+
+
+def _level(level: float) -> float:
+    return arguments.between(level, "level", 0, 1)
+
+
+MOST_RUNS = 2**53
+"""Whole numbers up to here are exact as floating-point numbers."""
+
+
+def _runs(n: object, name: str) -> int:
+    return arguments.whole(n, name, 1, MOST_RUNS)
 
 
 def _error(array: NDArray[np.float64], batches: bool) -> tuple[float, float]:
@@ -111,14 +125,15 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
 
     Raises
     ------
-    ValueError
+    InputError
         If there is no value.
 
     Notes
     -----
     A. M. Law, Simulation Modeling and Analysis, 5th ed., section 4.5, equation 4.12.
     """
-    array = _values(values)
+    array, level = _values(values), _level(level)
+    batches = arguments.flag(batches, "batches")
     n = array.size
     if not np.isfinite(array).all():
         # Censored: the mean is beyond what the runs show.
@@ -149,7 +164,7 @@ def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Com
     """
     one, other = _values(first), _values(second)
     if one.shape != other.shape:
-        raise ValueError(f"paired values must be of the same seeds, got {one.size} and {other.size}")
+        raise InputError(f"paired values must be of the same seeds, got {one.size} and {other.size}")
     with np.errstate(invalid="ignore"):
         # A difference of censored values is not known, and neither is their mean difference.
         difference = one - other
@@ -183,7 +198,9 @@ def runs_to_decide(difference: ArrayLike, level: float = 0.05, power: float = 0.
     -----
     The normal approximation, A. M. Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1, with both errors.
     """
-    array = _values(difference)
+    array, level, power = _values(difference), _level(level), arguments.between(power, "power", 0, 1)
+    if array.size == 1:
+        raise InputError("one run shows no spread: expected the differences of 2 seeds or more")
     gap, spread = float(array.mean()), float(array.std(ddof=1))
     if gap == 0:
         return float("inf")
@@ -231,7 +248,7 @@ def equivalent(difference: ArrayLike, margin: float, *, batches: bool = False) -
     -----
     D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987) 657-680.
     """
-    array = _values(difference)
+    array, margin = _values(difference), arguments.number(margin, "margin")
     interval = mean(array, batches=batches)
     distance = abs(interval.estimate) - margin  # to the nearer edge; that one decides both tests
     inside = distance < 0
@@ -263,8 +280,9 @@ def wilson(successes: float, n: int, level: float = 0.95) -> Interval:
     -----
     E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209-212.
     """
-    if n < 1 or not 0 <= successes <= n:
-        raise ValueError(f"a share needs 0 <= successes <= n and n >= 1, got {successes} of {n}")
+    n, successes, level = _runs(n, "n"), arguments.number(successes, "successes"), _level(level)
+    if not 0 <= successes <= n:
+        raise InputError(f"a share needs 0 <= successes <= n and n >= 1, got {successes} of {n}")
     z = float(special.ndtri(0.5 + level / 2))
     share = successes / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -283,7 +301,7 @@ def share_against(successes: float, n: int, value: float) -> Comparison:
     Comparison
         ``interval`` is of ``share - value``, in 0..1.
     """
-    interval = wilson(successes, n)
+    interval, value = wilson(successes, n), arguments.between(value, "value", 0, 1)
     score = (interval.estimate - value) / float(np.sqrt(value * (1 - value) / n))
     shifted = Interval(interval.estimate - value, interval.low - value, interval.high - value, n)
     return Comparison(shifted, float(2 * special.ndtr(-abs(score))))
@@ -311,6 +329,7 @@ def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Comp
     -----
     R. G. Newcombe, Statist. Med. 17 (1998) 873-890, method 10.
     """
+    printed, printed_n = arguments.number(printed, "printed"), _runs(printed_n, "printed_n")
     one, other = wilson(successes, n), wilson(printed * printed_n, printed_n)
     gap = one.estimate - other.estimate
     low = gap - float(np.hypot(one.estimate - one.low, other.high - other.estimate))
@@ -339,7 +358,9 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> Comparison:
     -----
     A. Agresti, Categorical Data Analysis, 3rd ed., section 11.1.
     """
-    one, other = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    one, other = _values(first) != 0, _values(second) != 0
+    if one.shape != other.shape:
+        raise InputError(f"paired values must be of the same seeds, got {one.size} and {other.size}")
     gain, loss = int(np.sum(one & ~other)), int(np.sum(~one & other))
     interval = paired(one.astype(np.float64), other.astype(np.float64)).interval
     if gain + loss == 0:
@@ -478,6 +499,8 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float:
     M. G. Kendall, Biometrika 30 (1938) 81-93.
     """
     one, other = _values(first), _values(second)
+    if one.shape != other.shape:
+        raise InputError(f"expected two orders of the same things, got {one.size} and {other.size}")
     upper = np.triu_indices(one.size, k=1)
     agree = np.sign(one[:, None] - one)[upper] * np.sign(other[:, None] - other)[upper]
     return float(agree.mean())
@@ -490,6 +513,8 @@ def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[bool]:
     -----
     S. Holm, Scand. J. Statist. 6 (1979) 65-70.
     """
+    p_values = [arguments.number(p, "p_values") for p in arguments.several(p_values, "p_values")]
+    alpha = _level(alpha)
     rejected = [False] * len(p_values)
     for rank, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
         if p_values[index] > alpha / (len(p_values) - rank):
@@ -511,7 +536,7 @@ def deviation(values: ArrayLike, level: float = 0.95) -> Interval:
     -----
     G. E. P. Box, J. S. Hunter, W. G. Hunter, Statistics for Experimenters, 2nd ed., section 3.3.
     """
-    array = _values(values)
+    array, level = _values(values), _level(level)
     _, sd = normal_fit(array)
     n = array.size
     if n == 1:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import WORLD
-from optcp import _core, options, topologies
+from optcp import ScenarioError, _core, load, options, topologies
 from optcp.errors import InputError
 from optcp.papers import baseline
 
@@ -357,7 +357,7 @@ def test_looking_whether_a_place_can_be_made_leaves_nothing(optcp, world):
 def test_more_runs_than_memory_holds_are_refused(optcp, world, calls, words):
     status, _, err = optcp(*words, "100000000000")
     assert status == 2
-    assert f"'{words[-1]}': 100000000000 is not in the range 1<=x<=1000000" in " ".join(err.split())
+    assert f"'{words[-1]}': expected a whole number from 1 to 1000000, got '100000000000'" in " ".join(err.split())
     assert calls == []
 
 
@@ -537,7 +537,7 @@ def test_seeds_and_runs_are_one_option_of_which_help_shows_one(optcp, world, ver
     assert "No such option" not in err
     bad = optcp(*verb, documented, "0")
     assert bad[0] == 2
-    assert f"'{documented}': 0 is not in the range" in " ".join(bad[2].split())
+    assert f"'{documented}': expected a whole number from 1 to 1000000, got '0'" in " ".join(bad[2].split())
     assert optcp(*verb, name, "0") == bad
     shown = optcp(verb[0], "--help")[1]
     assert f"  {documented} " in shown
@@ -552,3 +552,65 @@ def test_tables_of_many_cells_are_folded(optcp):
     assert out.startswith("over 130 cells, means over seeds\n")
     assert "the 10 worst of 130 cells by goodput_bps" in out
     assert out.count(" ms ") < 30
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"stop": "1 s"}', "help: this looks like JSON; a scenario is TOML, such as `optcp new` writes"),
+        (b"# a world\nstop: 1 s\n", "help: this looks like YAML; a scenario is TOML"),
+        (b"<graphml/>", "help: this looks like XML; a scenario is TOML"),
+        ('stop = "1 s"'.encode("utf-16"), "Error: other.toml: this is UTF-16; save it as UTF-8"),
+        ("\ufeffstop".encode("utf-16-be"), "Error: other.toml: this is UTF-16; save it as UTF-8"),
+        ('title = "Málaga"'.encode("latin-1"), "Error: other.toml: not UTF-8 text: "),
+        (
+            b'format = 9\nstop = "1 s"',
+            "help: scenarios have no version; one of a newer optcp than this (0.1.0) may not",
+        ),
+        (b"stop = 1 s", "not TOML: "),
+    ],
+)
+def test_a_file_of_another_kind_is_named(optcp, tmp_path, monkeypatch, content, said):
+    monkeypatch.chdir(tmp_path)
+    Path("other.toml").write_bytes(content)
+    status, _, err = optcp("validate", "other.toml")
+    assert (status, said in " ".join(err.split())) == (2, True), err
+    assert ("looks like" in err) == ("looks like" in said)
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("[A,B]", '["A", "B"]'),
+        ("[[A, B], [C]]", '[["A", "B"], ["C"]]'),
+        ("[5 ms, 3]", '["5 ms", 3]'),
+        ("{kind=codel, limit=100 packets}", '{kind = "codel", limit = "100 packets"}'),
+        ("[A", None),
+        ("A,B", None),
+        ('["A"]', None),
+    ],
+)
+def test_texts_in_a_list_without_quotes_are_shown_with_them(optcp, world, value, meant):
+    status, _, err = optcp("validate", "world.toml", "--set", f"links.0={value}")
+    assert status == 2
+    quoted = re.search(r"need quotes: 'links\.0=(.*)'", err)
+    assert (quoted and quoted[1]) == meant, err
+
+
+def test_an_axis_may_be_the_first_one_of_a_file(optcp, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert optcp("new", "mine.toml")[0] == 0
+    text = Path("mine.toml").read_text(encoding="utf-8")
+    Path("mine.toml").write_text(text[: text.index("\n[sweep]") + 1], encoding="utf-8")
+    status, out, _ = optcp("validate", "mine.toml", "--set", 'sweep.links.0.rate=["1 Mbps", "2 Mbps"]')
+    assert (status, "sweep links.0.rate: 1 Mbps, 2 Mbps" in out) == (0, True)
+    status, _, err = optcp("validate", "mine.toml", "--set", 'sweep.links.0.rat=["1 Mbps"]')
+    assert (status, "did you mean `rate`?" in err) == (2, True)
+
+
+def test_settings_of_python_are_not_drawn_as_those_of_a_command():
+    with pytest.raises(ScenarioError) as said:
+        load("single-failure").set("parameters.swich", "1 ms")
+    assert "parameters.swich = 1 ms" in str(said.value)
+    assert "--set" not in str(said.value)
+    assert "command line" not in str(said.value)

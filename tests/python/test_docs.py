@@ -14,6 +14,10 @@ Marks in the pages, as HTML comments before a fenced block:
     tables that are compared with the program.
 """
 
+import ast
+import dataclasses
+import inspect
+import itertools
 import json
 import os
 import re
@@ -27,7 +31,9 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from optcp.papers.registry import select
+import optcp
+from optcp.evidence import EXPERIMENTS
+from optcp.papers.registry import OWN, select
 from optcp.results import sensitivities
 from optcp.sensitivity.space import space
 from optcp.tables import bounds
@@ -39,6 +45,7 @@ COMPLETE = re.compile(r"<!-- complete: (\S+) -->\n```toml\n(.*?)```", re.DOTALL)
 SHOWN = re.compile(r"<!-- (output|excerpt): (.+?) -->\n```text\n(.*?)```", re.DOTALL)
 MESSAGE = re.compile(r"`([^`\n]+)` written as `([^`\n]+)`:\n\n<!-- message -->\n```text\n(.*?)```", re.DOTALL)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+NUMBERS = dict(enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 WORLD = """stop = "1 s"
@@ -389,6 +396,228 @@ def test_files_and_python_are_the_business_of_the_front_alone():
     for crate in ("units", "des", "tcp", "net", "optical", "routing", "traffic", "engine"):
         manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text(encoding="utf-8"))
         assert {"toml", "miette", "serde_json", "pyo3", "numpy"}.isdisjoint(manifest["dependencies"]), crate
+
+
+# What the pages list, and how many
+
+
+def after(name, words):
+    """The sentence or list item of a page that begins with some words, in one line."""
+    part = text(name).split(words, 1)[1]
+    return " ".join(re.split(r"\n\n|\n\* |\.\n", part)[0].split())
+
+
+def in_code(prose):
+    return set(re.findall(r"`([^`]+)`", prose))
+
+
+@pytest.mark.parametrize(
+    ("family", "words"),
+    [
+        ("queues", "[Queue disciplines](docs/scenarios.md#queue):"),
+        ("congestion", "[Congestion controls](docs/tcp.md#congestion-how-the-window-grows):"),
+        ("profiles", "[Profiles](docs/tcp.md#profiles) name every choice:"),
+    ],
+)
+def test_the_readme_lists_every_member_of_a_family(program, family, words):
+    listed = after("README.md", words).split("](")[0]
+    names = {entry["name"] for entry in program["catalogue"] if entry["family"] == family}
+    assert {name for name in names if f"`{name}`" not in listed} == set()
+
+
+def test_the_readme_lists_every_paper_and_how_many():
+    listed, _, studies = after("README.md", "(`gmpls`,").partition("studies of the project")
+    papers, own = in_code(listed) | {"gmpls"}, in_code(studies.split(")")[0])
+    assert papers | own == set(OWN)
+    assert papers & own == set()
+    assert f"{NUMBERS[len(papers)].capitalize()} papers can be re-run" in text("README.md")
+    assert f"{NUMBERS[len(own)]} studies of the project" in " ".join(text("README.md").split())
+    assert f"{NUMBERS[len(papers)]} papers run again" in text("docs/index.md")
+    linked = set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md").split("\n## ")[-1]))
+    assert set(OWN) <= set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md"))), linked
+
+
+def test_every_extra_is_on_the_page_of_installing():
+    extras = tomllib.loads(text("pyproject.toml"))["project"]["optional-dependencies"]
+    listed = [row[0].strip("`") for row in table_under("docs/install.md", "## Extras")]
+    assert listed == ["none", *(name for name in listed[1:])]
+    assert set(listed) - {"none"} == set(extras) - {"dev"}
+
+
+def table_under(page, head):
+    """The rows of the first table under a heading."""
+    lines = text(page).split(f"{head}\n")[1].split("|---", 1)[1].split("\n\n")[0].splitlines()[1:]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def test_every_public_name_of_python_is_on_its_page():
+    table = text("docs/api.md").split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
+    named = {name for row in table for name in in_code(row.split(" | ")[0])}
+    assert named == set(optcp.__all__)
+    assert [name for name in named if not hasattr(optcp, name)] == []
+
+
+def test_every_public_attribute_has_a_text_of_its_own():
+    """Without one, help() and the reference show the text of the type of its default value."""
+    for name in optcp.__all__:
+        kind = getattr(optcp, name)
+        if not dataclasses.is_dataclass(kind):
+            continue
+        tree = ast.parse(inspect.getsource(kind)).body[0].body
+        said = {
+            one.target.id
+            for one, text in itertools.pairwise(tree)
+            if isinstance(one, ast.AnnAssign) and isinstance(text, ast.Expr)
+        }
+        shown = {one.name for one in dataclasses.fields(kind) if hasattr(kind, one.name) and one.name[0] != "_"}
+        assert shown <= said, name
+
+
+def test_every_experiment_is_in_the_help_of_evidence(tmp_path):
+    shown = run("optcp evidence --help", tmp_path).stdout
+    assert [one.name for one in EXPERIMENTS if one.name not in re.findall(r"[\w-]+", shown)] == []
+
+
+def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
+    listed = in_code(
+        " ".join(
+            row[0]
+            for row in table_under("docs/architecture.md", "<!-- draws: checked by tests/python/test_docs.py -->\n")
+        )
+    )
+    found = set()
+    for crate in ("net", "traffic", "engine", "tcp", "optical", "routing"):
+        for file in (ROOT / "crates" / crate / "src").rglob("*.rs"):
+            code = file.read_text(encoding="utf-8").split("mod tests {")[0]
+            # A field that others may set is of what a run starts from, not of its state.
+            if re.search(r"^    (stream: (Option<)?Stream|draw: Draw)\b", code, re.MULTILINE):
+                found.add(str(file.relative_to(ROOT / "crates")))
+    assert listed == found
+    page = text("docs/scenarios.md").split("While the run goes on,")[1].split("\n## ")[0]
+    kinds = {"red", "pie", "jitter", "bbr", "bbr3", "cdg", "nv"} | {
+        name.replace("_", "-") for name in re.findall(r"loss/(\w+)\.rs", " ".join(found))
+    }
+    assert {kind for kind in kinds if f"`{kind}`" not in page} == set()
+
+
+def test_counts_of_scripts_are_those_of_the_files():
+    scripts = len(list((ROOT / "tests" / "packetdrill").rglob("*.pkt")))
+    said = [
+        int(count) for page in NAMES for count in re.findall(r"(\d+) of our own, one directory a mechanism", text(page))
+    ]
+    assert said == [scripts]
+
+
+def test_cpu_hours_of_the_long_runs_are_the_same_everywhere():
+    long_runs = (ROOT / "python" / "optcp" / "papers" / "lbas" / "data").glob("*/*.json")
+    hours = sum(json.loads(file.read_text(encoding="utf-8"))["cpu_seconds"] for file in long_runs) / 3600
+    said = [
+        re.search(r"([\d.]+) CPU\s+hours", after(page, words))[1]
+        for page, words in (
+            ("CHANGELOG.md", "All 30 cells of the LBAS paper"),
+            ("docs/papers/lbas.md", "no interpretation has its\n"),
+        )
+    ]
+    assert said == [f"{hours:.1f}"] * 2
+
+
+def picture_sources():
+    """By picture of the gallery, the scenarios that its commands name."""
+    found, picture = {}, None
+    for line in text("docs/gallery.md").splitlines():
+        if shown := re.match(r"!\[.*\]\(images/([\w-]+\.\w+)\)$", line):
+            picture = shown[1]
+        elif command := re.match(r"optcp (?:run|animate|map|playground) ([\w./-]+)", line):
+            found.setdefault(picture, set()).add(Path(command[1]).stem)
+    return found
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/start.md",
+        "docs/index.md",
+        *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "howto").glob("*.md")),
+    ],
+)
+def test_a_picture_shows_the_scenario_that_the_page_names_before_it(page):
+    sources = picture_sources()
+    pictures = [
+        one for one in re.finditer(r"!\[[^\]]*\]\([./\w]*images/([\w-]+\.\w+)\)", text(page)) if one[1] in sources
+    ]
+    for picture in pictures:
+        before = text(page)[: picture.start()].rsplit("\n## ", 1)[-1]
+        commands = re.findall(r"optcp (?:run|animate|map|playground) ([\w./-]*[a-z][\w./-]*)", before)
+        # A page without a command before the picture links to the gallery, which has them.
+        assert not commands or Path(commands[-1]).stem in sources[picture[1]], picture[1]
+
+
+def studies_of(page):
+    """By directory of `--out`, the scenario and settings that commands of a page put there."""
+    for command in [words for _, words in every_command(page)]:
+        words = shlex.split(command.replace("\\|", "|"))
+        if words[1:2] == ["run"] and "--out" in words and len(words) > 2:
+            settings = {words[at + 1] for at, word in enumerate(words) if word == "--set"}
+            yield words[words.index("--out") + 1], (words[2], frozenset(settings))
+
+
+def every_command(page):
+    """Every command of a page in their order, those in a line of text too: the place, and the words."""
+    found = []
+    whole = text(page)
+    for block in BLOCK.finditer(whole):
+        if not block[1]:
+            lines = (line.split("  #")[0].strip().removeprefix(".venv/bin/") for line in block[2].splitlines())
+            found += [(block.start(), line) for line in lines if line.startswith("optcp ")]
+    blank = BLOCK.sub(lambda block: " " * len(block[0]), whole)
+    found += [(one.start(), " ".join(one[1].split())) for one in re.finditer(r"`(optcp [^`]+)`", blank)]
+    found += [(one.start(), one[1]) for one in re.finditer(r"<!-- (?:output|excerpt): (optcp .+?) -->", whole)]
+    return sorted(found, key=lambda one: one[0])
+
+
+GUIDES = [
+    "README.md",
+    "docs/start.md",
+    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "howto").glob("*.md")),
+    "docs/gallery.md",
+]
+
+
+def test_commands_put_one_study_into_a_directory():
+    there = {}
+    for page in GUIDES:
+        for out, study in studies_of(page):
+            assert there.setdefault(out, study) == study, (page, out)
+
+
+SECTION = r"(?:\d+|[A-H](?![a-z]))(?:\.\d+)*"
+CITED = re.compile(rf"RFC (\d{{3,5}}),? (?:[Ss]ection|[Aa]ppendix) ({SECTION})")
+SEVERAL = re.compile(rf"RFC (\d{{3,5}}),? sections ({SECTION}(?:(?:, | and | to ){SECTION})*)")
+
+
+def test_cited_sections_of_rfcs_are_in_the_table_of_their_headings():
+    known = tomllib.loads((ROOT / "tests" / "python" / "rfc_sections.toml").read_text(encoding="utf-8"))
+    unchecked = {str(number) for number in known.pop("unchecked")}
+    assert unchecked & set(known) == set()
+    cited, wrong = set(), []
+    files = [ROOT / name for name in NAMES]
+    files += [path for part in ("crates", "python", "tests/packetdrill") for path in (ROOT / part).rglob("*")]
+    for file in files:
+        if file.suffix not in (".md", ".rs", ".py", ".toml", ".pkt"):
+            continue
+        prose = " ".join(file.read_text(encoding="utf-8").split())
+        found = CITED.findall(prose)
+        for number, sections in SEVERAL.findall(prose):
+            found += [(number, section) for section in re.findall(SECTION, sections)]
+        cited |= {number for number, _ in found}
+        wrong += [
+            (str(file.relative_to(ROOT)), number, section)
+            for number, section in found
+            if number not in unchecked and section not in known.get(number, ())
+        ]
+    assert wrong == []
+    assert cited == unchecked | set(known)
 
 
 # Links and words

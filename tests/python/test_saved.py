@@ -262,7 +262,7 @@ def test_tables_choose_rows_by_text():
     assert list(table.where(port="b").numbers("time_ps")) == [5, 7]
     assert len(table.where(port="c")) == 0
     assert table.seconds[0] == 5e-12
-    with pytest.raises(TypeError, match="holds texts"):
+    with pytest.raises(InputError, match="holds texts, not numbers"):
         table.numbers("port")
-    with pytest.raises(TypeError, match="holds no texts"):
+    with pytest.raises(InputError, match="holds numbers, not texts"):
         table.texts("time_ps")

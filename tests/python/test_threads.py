@@ -164,7 +164,7 @@ def test_an_estimate_with_threads_is_of_one_run_after_the_other(tmp_path, optcp)
         (["--threads", "2", "--jobs", "2"], "--threads N has one run after the other: it does not go with --jobs"),
         (["--threads", "2", "--dask", "tcp://127.0.0.1:1"], "it does not go with --jobs or --dask"),
         (["--threads", "2", "--kernel", "reference"], "the reference kernel has one thread; 2 was given"),
-        (["--threads", "0"], "0 is not in the range x>=1"),
+        (["--threads", "0"], "expected a whole number of 1 or more, got '0'"),
     ],
 )
 def test_threads_that_cannot_be_are_refused(tmp_path, optcp, words, message):

@@ -1,6 +1,7 @@
 //! `Scenario`.
 
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use optcp_runs::RunOptions;
 use optcp_scenario::hashed;
@@ -63,6 +64,16 @@ impl Shelf for Beside {
     }
 }
 
+/// What is wrong with a file that is no UTF-8.
+fn not_utf8(name: &str, error: &FromUtf8Error) -> String {
+    match error.as_bytes() {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            format!("{name}: this is UTF-16; save it as UTF-8")
+        }
+        _ => format!("{name}: not UTF-8 text: {}", error.utf8_error()),
+    }
+}
+
 /// The scenario of a text, which stands at `path`.
 fn parsed(
     text: &str,
@@ -89,7 +100,7 @@ impl Scenario {
         // A path need not be text; in messages it is as near to it as it can be.
         let name = path.to_string_lossy().into_owned();
         let text = String::from_utf8(bytes)
-            .map_err(|error| ScenarioError::new_err(format!("{name}: not UTF-8 text: {error}")))?;
+            .map_err(|error| ScenarioError::new_err(not_utf8(&name, &error)))?;
         parsed(&text, &name, overrides, path)
     }
 
@@ -104,7 +115,7 @@ impl Scenario {
         self.0
             .with_overrides(&settings)
             .map(Scenario)
-            .map_err(|diagnostic| ScenarioError::new_err(diagnostic.render(false)))
+            .map_err(|diagnostic| ScenarioError::new_err(diagnostic.of_program().render(false)))
     }
 
     fn settings(&self) -> Vec<(String, String)> {

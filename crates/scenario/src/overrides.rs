@@ -80,6 +80,33 @@ fn value_of(text: &str, origin: Origin) -> Node {
     }
 }
 
+/// A list or a table whose texts lack quotes, with them; None for everything else, that is TOML or that quotes do not make TOML.
+pub(crate) fn quoted(text: &str) -> Option<String> {
+    if !text.trim_start().starts_with(['[', '{']) || DeValue::parse(text).is_ok() {
+        return None;
+    }
+    let (mut found, mut word) = (String::new(), String::new());
+    for c in text.chars() {
+        if !"[]{},=".contains(c) {
+            word.push(c);
+            continue;
+        }
+        let bare = word.trim();
+        match bare.is_empty() || c == '=' || DeValue::parse(bare).is_ok() {
+            true => found.push_str(bare),
+            false => found.push_str(&format!("\"{bare}\"")),
+        }
+        word.clear();
+        match c {
+            ',' => found.push_str(", "),
+            '=' => found.push_str(" = "),
+            c => found.push(c),
+        }
+    }
+    found.push_str(&word);
+    DeValue::parse(&found).is_ok().then_some(found)
+}
+
 /// Replaces the value at a key path such as `links.0.rate`, or adds it where the schema may know the key.
 pub(crate) fn put(tree: &mut Node, key: &str, value: Node, origin: Origin) -> Result<(), Problem> {
     let steps = split(key);
@@ -121,7 +148,8 @@ pub(crate) fn put(tree: &mut Node, key: &str, value: Node, origin: Origin) -> Re
                         let help = suggestion(step, &format!("names in [{so_far}]"), names);
                         return Err(unknown(&format!("[{so_far}] has no `{step}`"), help));
                     }
-                    None if depth == 0 && steps.len() > 1 => {
+                    // An axis may be the first one.
+                    None if depth == 0 && steps.len() > 1 && step != "sweep" => {
                         let names = entries.iter().map(|entry| entry.key.as_str());
                         let help = suggestion(step, "sections of the file", names);
                         return Err(unknown(&format!("the file has no `{step}`"), help));

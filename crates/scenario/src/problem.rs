@@ -7,6 +7,7 @@ use miette::{
     NamedSource, SourceCode, SourceSpan, SpanContents,
 };
 
+use crate::overrides;
 use crate::tree::{Node, Origin, Step};
 
 /// One thing that is wrong.
@@ -84,6 +85,14 @@ struct Inner {
     text: String,
     overrides: Vec<(String, String)>,
     problems: Vec<Problem>,
+    given: Given,
+}
+
+/// Who has given the overrides.
+#[derive(Clone, Copy, Debug)]
+enum Given {
+    CommandLine,
+    Program,
 }
 
 impl Diagnostic {
@@ -112,7 +121,15 @@ impl Diagnostic {
                 .map(|(key, value)| (visible(key), visible(value)))
                 .collect(),
             problems,
+            given: Given::CommandLine,
         }))
+    }
+
+    /// The same with overrides that a program or an axis has given: no `--set` is shown.
+    #[must_use]
+    pub fn of_program(mut self) -> Self {
+        self.0.given = Given::Program;
+        self
     }
 
     /// How many things are wrong.
@@ -200,9 +217,16 @@ impl<'a> Report<'a> {
             }
             Origin::Override(index) => {
                 let (key, value) = &inner.overrides[index];
-                let start = format!("--set {key}=");
+                let (name, start) = match inner.given {
+                    Given::CommandLine => ("command line", format!("--set {key}=")),
+                    Given::Program => ("setting", format!("{key} = ")),
+                };
+                if let Some(quoted) = overrides::quoted(value) {
+                    let meant = format!("texts in a list or table need quotes: '{key}={quoted}'");
+                    help = Some(help.map_or(meant.clone(), |help| format!("{help}\n{meant}")));
+                }
                 let text = format!("{start}{value}");
-                Source::around("command line", &text, (start.len(), value.len()))
+                Source::around(name, &text, (start.len(), value.len()))
             }
         };
         let main = LabeledSpan::new_primary_with_span(problem.label.clone(), span);

@@ -99,7 +99,13 @@ impl Scenario {
         };
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            let found = errors.iter().map(syntax).collect();
+            let mut found: Vec<Problem> = errors.iter().map(syntax).collect();
+            if let (Some(language), Some(first)) = (other_language(text), found.first_mut()) {
+                let help = format!(
+                    "this looks like {language}; a scenario is TOML, such as `optcp new` writes"
+                );
+                first.help = Some(help);
+            }
             return Err(Diagnostic::new(file_name, text, overrides, found));
         }
         let tree = Node::of_file(table.get_ref(), text.len());
@@ -309,6 +315,20 @@ fn flows_of(plan: &Plan) -> usize {
     let fixed = plan.flows.iter().filter(|flow| flow.carries == Carries::Flow).count();
     let drawn = plan.drawn.iter().map(|drawn| drawn.count as usize * drawn.per_source as usize);
     fixed + drawn.sum::<usize>()
+}
+
+/// What a text that is not TOML looks like.
+fn other_language(text: &str) -> Option<&'static str> {
+    let first =
+        text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    let key = first.split_once(':').map(|(key, _)| key);
+    let plain = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_');
+    match first {
+        _ if first.starts_with('{') => Some("JSON"),
+        _ if first.starts_with('<') => Some("XML"),
+        _ if first == "---" || key.is_some_and(plain) => Some("YAML"),
+        _ => None,
+    }
 }
 
 fn syntax(error: &toml::de::Error) -> Problem {

@@ -20,6 +20,7 @@ from optcp.export.packets import World
 from optcp.plots import network
 from optcp.plurals import many
 from optcp.report.templating import templates
+from optcp.study.observed import picoseconds
 from optcp.table import PICOSECONDS_A_SECOND
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def animate(
     stop = int(resolved["stop_ps"])
     coarse = step(stop, len(ports), stop)
     run = world.set("observe", kinds(resolved, coarse)).run(seed)
-    start, end = (None if at is None else round(at * PICOSECONDS_A_SECOND) for at in (start_s, end_s))
+    start, end = (None if at is None else picoseconds(at) for at in (start_s, end_s))
     beside = beside.of(resolved["nodes"]) if beside else None
     paths = beside.paths if beside else None
     part = window.choose(run, _hops(run, stop, coarse), (start, end), story(paths))

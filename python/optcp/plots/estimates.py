@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
+from optcp import arguments
 from optcp.errors import InputError
 from optcp.labelled import position, prefixed, words
 
@@ -38,9 +39,10 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
     """Draw one curve a value of ``by``: the work of :meth:`optcp.estimates.Estimates.plot`."""
     from matplotlib import pyplot as plt
 
-    if columns not in IEEE_WIDTH_IN:
-        raise InputError(f"a figure is 1 or 2 columns wide, got {columns}")
-    if by == x:
+    columns = arguments.whole(columns, "columns", 1, max(IEEE_WIDTH_IN))
+    if ax is not None:
+        arguments.one_of(ax, mpl.axes.Axes, "ax", "matplotlib's Axes")
+    if by is not None and arguments.text(by, "by") == arguments.text(x, "x"):
         raise InputError(f"x and by are both {x!r}; by is another axis")
     axes = estimates.axes
     order = [position(axes, name) for name in (x, by) if name is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -87,8 +88,13 @@ def estimates(done: Done, asked: Request) -> tuple[Estimates, str, str | None]:
     left = [axis for axis in cells.axes if axis.name not in (x, asked.by)]
     by = left.pop().name if asked.by is None and len(left) == 1 else asked.by
     if left:
-        ways = "; ".join(f"--at {axis.name}={axis.values[0]} (of {len(axis)} values)" for axis in left)
-        raise InputError(f"a figure has one axis and one --by; of the others take one value each: {ways}")
+        ways = "; ".join(
+            f"--at {shlex.quote(f'{axis.name}={axis.values[0]}')} (one of {len(axis)} values)" for axis in left
+        )
+        raise InputError(
+            f"{asked.y} has {len(left) + 1 + (by is not None)} axes with several values, a figure --x and --by: "
+            f"take one value of each other, for example {ways}"
+        )
     for axis in cells.axes:
         if axis.name == by and len(axis) > MOST_CURVES:
             raise InputError(

@@ -6,30 +6,30 @@ import functools
 import itertools
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from optcp import _core
+from optcp import _core, arguments
 from optcp.axes import Axis
 from optcp.cells import Cells
 from optcp.errors import InputError, nearest
 from optcp.labelled import position
 from optcp.samples import Samples
+from optcp.study.grid import Branch
 from optcp.study.observed import Observed
-from optcp.study.store import Store
+from optcp.study.store import Part, Store
 from optcp.study.stored_run import DROPS, StoredRun
 from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from optcp.compare import Comparison
-    from optcp.study.grid import Branch, Grid
-    from optcp.study.store import Part
+    from optcp.study.grid import Grid
     from optcp.study.stored_run import RunData
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class Done:
         Damaged
             If it cannot be read.
         """
-        store = Store(Path(directory))
+        store = Store(arguments.path(directory, "directory"))
         grid = store.grid()
         if check is not None:
             check(grid)
@@ -80,7 +80,7 @@ class Done:
 
     def once(self, reduce: Callable[[Done], T]) -> T:
         """Call ``reduce`` on this study once, however many exhibits ask for its result."""
-        if reduce not in self._memo:
+        if arguments.function(reduce, "reduce") not in self._memo:
             self._memo[reduce] = reduce(self)
         result: T = self._memo[reduce]
         return result
@@ -97,12 +97,25 @@ class Done:
     def run(self, branch: Branch, seed: int) -> StoredRun:
         """One run.
 
+        Parameters
+        ----------
+        branch
+            One of ``grid.branches``.
+        seed
+            One of ``seeds``.
+
         Raises
         ------
-        KeyError
-            If it is not stored.
+        InputError
+            If it is no branch, or there is no such run.
         """
-        part = self.store.part(branch, seed)
+        if not isinstance(branch, Branch):
+            raise arguments.refused(branch, "branch", "one of the branches of the study, such as done.grid.branches[0]")
+        seed = arguments.whole(seed, "seed")
+        try:
+            part = self.store.part(branch, seed)
+        except KeyError:
+            raise InputError(f"there is no run of cell {branch.id!r} with seed {arguments.shown(seed)}") from None
         return StoredRun(seed, branch, part, self.store)
 
     @property
@@ -130,11 +143,17 @@ class Done:
 
         Cells that are the world of an earlier one have its values, whatever is given for them.
         """
-        axes = (*self.axes, *more)
+        further = (arguments.one_of(axis, Axis, "more", "an Axis") for axis in arguments.several(more, "more"))
+        axes = (*self.axes, *further)
         shape = (len(self.seeds), *(len(axis) for axis in axes))
+        wanted = (len(self.seeds), len(self.grid.branches), *(len(axis) for axis in more))
 
         def labelled(numbers: NDArray[Any]) -> NDArray[np.float64]:
-            found = np.asarray(numbers, dtype=np.float64).reshape(len(self.seeds), len(self.grid.branches), -1)
+            found = arguments.values(numbers, "values")
+            if found.size != math.prod(wanted):
+                expected = f"{wanted} (seeds, branches, further axes)"
+                raise InputError(f"expected values of shape {expected}, got {found.shape}")
+            found = found.reshape(len(self.seeds), len(self.grid.branches), -1)
             return found[:, self.grid.firsts].reshape(shape)
 
         bounds = None if at_least is None else labelled(at_least)
@@ -148,6 +167,7 @@ class Done:
         function
             From a run to its value, NaN where it is undefined.
         """
+        arguments.function(function, "function")
         found = [[function(self.run(branch, seed)) for branch in self.grid.branches] for seed in self.seeds]
         return self.cells(np.array(found), more, name, unit)
 
@@ -164,12 +184,13 @@ class Done:
         InputError
             If there is none of that name; the message names the nearest.
         """
-        if name not in self.observations:
+        if arguments.text(name, "observation") not in self.observations:
             raise InputError(f"the study has no observation {name!r}; {nearest(name, self.observations)}")
         return Observed(self, name)
 
     def pieces(self, table: str) -> Iterator[Table]:
         """The same rows as :meth:`table` has, a part of the files at a time: what need not fit into memory at once."""
+        table = self._table_name(table)
         for part in sorted(self.store.parts, key=lambda part: min(seed for _, seed in part.places)):
             found, _ = self.rows(table, parts=[part])
             if len(found):
@@ -182,6 +203,14 @@ class Done:
 
         Cells that are the world of an earlier one have no rows of their own.
         """
+        table = arguments.text(table, "table")
+        if columns is not None:
+            columns = arguments.texts(columns, "columns")
+        if parts is not None:
+            parts = [
+                arguments.one_of(part, Part, "parts", "parts of the store")
+                for part in arguments.several(parts, "parts")
+            ]
         count = len(self.grid.branches)
         branches = {self.grid.branches[cell].id: cell for cell in self.grid.distinct}
         seeds = {seed: at for at, seed in enumerate(self.seeds)}
@@ -204,11 +233,36 @@ class Done:
         return (whole, run) if (run >= 0).all() else (whole.rows(run >= 0), run[run >= 0])
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> Table:
-        """A table of all runs: an observation, ``scalars``, ``runs``, ``switches`` and what else the study has."""
-        return self.rows(name, columns)[0]
+        """A table of all runs: an observation, ``scalars``, ``runs``, ``switches`` and what else the study has.
+
+        Parameters
+        ----------
+        name
+            One of :attr:`tables`.
+        columns
+            Their names; left out, all.
+
+        Raises
+        ------
+        InputError
+            If there is no such table or column; the message names the nearest.
+        """
+        wanted = None if columns is None else arguments.texts(columns, "columns")
+        found = self.rows(self._table_name(name), wanted)[0]
+        for column in wanted or ():
+            # A table without any rows may have no columns.
+            if column not in found.columns and (known := self.rows(name)[0].columns):
+                raise InputError(f"table {name!r} has no column {column!r}; {nearest(column, known)}")
+        return found
+
+    def _table_name(self, name: str) -> str:
+        if arguments.text(name, "table") not in self.tables:
+            raise InputError(f"the study has no table {name!r}; {nearest(name, self.tables)}")
+        return name
 
     def digests(self, name: str) -> list[str]:
         """A column of texts of the table ``runs``, such as ``metrics_sha256``: a text a run, in (cell, seed) order."""
+        name = arguments.text(name, "name")
         if name not in self._memo:
             table, run = self.rows("runs", [name])
             texts = np.empty((len(self.seeds), len(self.grid.branches)), dtype=object)
@@ -313,9 +367,13 @@ class Done:
         """
         from optcp.compare import compare
 
-        chosen = self.metrics if metrics is None else {name: self.metric(name) for name in metrics}
+        chosen = (
+            self.metrics
+            if metrics is None
+            else {name: self.metric(name) for name in arguments.texts(metrics, "metrics")}
+        )
         known = {axis.name: axis for cells in chosen.values() for axis in cells.axes}
-        for name in at:
+        for name in arguments.mapping(at, "at", "a mapping of axes to values"):
             position(list(known.values()), name)
         have = {name: cells for name, cells in chosen.items() if set(at) <= {axis.name for axis in cells.axes}}
         if not have:
@@ -326,7 +384,10 @@ class Done:
         """Write one HTML page of the study, which needs no network: world, metrics, comparison, figures, provenance."""
         from optcp.report.study import write
 
-        return write(self, Path(path))
+        file = arguments.path(path, "path")
+        if file.is_dir():
+            raise arguments.refused(path, "path", "a file; this is a directory")
+        return write(self, file)
 
     def __repr__(self) -> str:
         from optcp.study.study import described
@@ -355,7 +416,7 @@ class Done:
         InputError
             If there is none of that name; the message names the nearest.
         """
-        if name not in self.metrics:
+        if arguments.text(name, "metric") not in self.metrics:
             about = next((one["summary"] for one in _core.metrics() if one["name"] == name), "")
             known = f": {about}" if about else f"; {nearest(name, self.metrics)}"
             raise InputError(f"these runs have no metric {name!r}{known}")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import _core
+from optcp import _core, arguments
 from optcp.axes import Axis
 from optcp.errors import InputError, nearest
+from optcp.labelled import html_table, text_table
 from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
@@ -27,7 +30,11 @@ UNITS = {"bytes": "B", "packets": "packets", "utilisation": ""}
 """Units of columns, by the last word of their names."""
 
 
-@dataclass(frozen=True)
+LAST_PS = 2**64 - 1
+"""The largest time that tables hold."""
+
+
+@dataclass(frozen=True, repr=False)
 class Observed:
     """An observation of all runs of a study; :meth:`optcp.study.done.Done.__getitem__` makes one.
 
@@ -56,6 +63,27 @@ class Observed:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table as an Arrow stream."""
         return self.table.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Each row of the table, by column."""
+        return iter(self.table)
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
+        """Make a pandas DataFrame of the table; texts are categories."""
+        return self.table.to_pandas()
+
+    def _shown(self) -> tuple[str, list[str], list[list[str]]]:
+        title, head, rows = self.table.shown()
+        return f"observation {self.name!r} of {self.done.grid.title!r}: {title}", head, rows
+
+    def __repr__(self) -> str:
+        return text_table(*self._shown())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._shown())
 
     @property
     def interval_s(self) -> float:
@@ -91,7 +119,7 @@ class Observed:
         table, run = self._rows
         interval_s = self.interval_s
         _, row, *values = self._own()
-        column = values[0] if column is None else column
+        column = values[0] if column is None else arguments.text(column, "column")
         if column not in values:
             raise InputError(f"{self.name!r} has no column {column!r}; {nearest(column, values)}")
         runs = self.done.places
@@ -143,14 +171,15 @@ class Observed:
                 raise InputError(f"{self.name!r} has no column {name!r}; {nearest(name, self._own())}")
             if isinstance(table.columns[name], tuple):
                 codes, texts = table.coded(name)
-                mask &= np.array([_fits(text, wanted) for text in texts], dtype=bool)[codes] if texts else False
+                fits = _condition(name, wanted)
+                mask &= np.array([fits(text) for text in texts], dtype=bool)[codes] if texts else False
             else:
-                mask &= table.numbers(name) == wanted
+                exact = isinstance(wanted, (bool, np.bool_))
+                mask &= table.numbers(name) == (wanted if exact else arguments.number(wanted, name))
         branches = len(self.done.grid.branches)
         for instants, keeps in ((after, np.greater), (until, np.less_equal), (before, np.less)):
             if instants is not None:
-                each = [instants] * branches if isinstance(instants, (str, int, float)) else instants
-                at_ps = np.array([picoseconds(one) for one in each], dtype=np.int64)
+                at_ps = np.array([picoseconds(one) for one in _each(instants, branches)], dtype=np.int64)
                 mask &= keeps(table.numbers("time_ps"), at_ps[run % branches])
         return table, run, mask
 
@@ -195,6 +224,16 @@ class Observed:
         return self.done.cells(found, name=f"first of {self.name}", unit="s")
 
 
+def _each(instants: Instant | Sequence[Instant], cells: int) -> list[Instant]:
+    """One time for each cell."""
+    if isinstance(instants, (str, int, float, np.number)):
+        return [instants] * cells
+    found: list[Instant] = arguments.several(instants, "time", "a time, or a list of times")
+    if len(found) != cells:
+        raise InputError(f"expected one time, or one for each of {cells} cells, got {len(found)}")
+    return found
+
+
 def seconds(instant: Instant) -> float:
     """Read a time.
 
@@ -204,19 +243,26 @@ def seconds(instant: Instant) -> float:
         If it is none.
     """
     if not isinstance(instant, str):
-        return float(instant)
-    read = _core.quantity(instant)
+        return arguments.number(instant, "time", "a time, for example '5 s', or a number of seconds")
+    read = _core.quantity(arguments.text(instant, "time"))
     if read is None or read[1] != "s":
-        raise InputError(f"{instant!r} is no time; expected for example '5 s' or '50 ms'")
+        raise InputError(f"{arguments.shown(instant)} is no time; expected for example '5 s' or '50 ms'")
     return read[0]
 
 
 def picoseconds(instant: Instant) -> int:
     """Read a time, in whole picoseconds."""
-    return round(seconds(instant) * PICOSECONDS_A_SECOND)
+    found = round(seconds(instant) * PICOSECONDS_A_SECOND)
+    if not 0 <= found <= LAST_PS:
+        raise InputError(f"{arguments.shown(instant)}: a time is from 0 s to {LAST_PS / PICOSECONDS_A_SECOND:.0f} s")
+    return found
 
 
-def _fits(text: str, wanted: Any) -> bool:  # noqa: ANN401 - a text, several, or a function
+def _condition(column: str, wanted: Any) -> Callable[[str], bool]:  # noqa: ANN401 - a text, several, or a function
     if callable(wanted):
-        return bool(wanted(text))
-    return text == wanted if isinstance(wanted, str) else text in wanted
+        return lambda text: bool(wanted(text))
+    if isinstance(wanted, str):
+        return lambda text: text == wanted
+    expected = "a text, a list of texts or a function"
+    several = {arguments.text(one, column) for one in arguments.several(wanted, column, expected)}
+    return lambda text: text in several

@@ -11,7 +11,7 @@ import numpy as np
 
 from optcp.errors import Damaged, InputError
 from optcp.run import Observing
-from optcp.table import PICOSECONDS_A_SECOND, Table
+from optcp.table import PICOSECONDS_A_SECOND, NoColumn, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,11 +117,16 @@ class StoredRun(Observing):
         """
         try:
             yield
+        except NoColumn as error:
+            raise self._damaged(error) from error
         except InputError:
             raise
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            path = self._store.root / "cells" / f"{self._branch.id}.json"
-            raise Damaged(path, f"not what is read of a run ({error!r})") from error
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> Damaged:
+        path = self._store.root / "cells" / f"{self._branch.id}.json"
+        return Damaged(path, f"not what is read of a run ({error!r})")
 
     def _table(self, name: str) -> Table:
         return self._store.run_table(name, self._part, self._branch.id, self.seed)

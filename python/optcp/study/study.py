@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import sequential
+from optcp import arguments, sequential
 from optcp.errors import InputError
 from optcp.scenario import KERNELS, Scenario, as_written, check_seed, load
 from optcp.study import room
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from optcp.cells import Cells
     from optcp.study.done import Done
     from optcp.study.pool import Executor, Progress
+
+MOST_SEEDS = 1_000_000
+"""Of a study: the records of its runs must fit into memory."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -48,7 +51,7 @@ class Study:
     Raises
     ------
     InputError
-        If a seed or a value is none, or the study does not fit into memory.
+        If a seed or a value is none, an axis has no values, or the study does not fit into memory.
     ScenarioError
         If there is no such world; every cell is checked.
 
@@ -79,25 +82,26 @@ class Study:
         kernel: str = KERNELS[0],
     ) -> None:
         of_axes: tuple[Warned, ...] = ()
+        chosen = _seeds(seeds)
+        # Exhibits have grids of which nothing is missing.
+        if not chosen and not isinstance(world, Grid):
+            raise InputError("seeds: the list is empty; a study has 1 seed or more")
         if not isinstance(world, Grid):
             scenario = world if isinstance(world, Scenario) else load(world)
-            axes = list((scenario.axes if over is None else over).items())
+            axes = scenario.axes if over is None else arguments.mapping(over, "over", "a mapping of axes to values")
             of_axes = scenario.warnings if over is None else ()
             world = Grid.grid(
                 scenario.core,
                 (),
-                [(name, _values(values)) for name, values in axes],
-                title=title,
-                digest=digest,
-                fork=fork,
-                kernel=kernel,
+                [(arguments.text(name, "name of an axis"), _values(name, values)) for name, values in axes.items()],
+                title=None if title is None else arguments.text(title, "title"),
+                digest=arguments.flag(digest, "digest"),
+                fork=arguments.flag(fork, "fork"),
+                kernel=arguments.choice(kernel, "kernel", KERNELS),
             )
-        chosen = range(1, 1 + seeds) if isinstance(seeds, int) else seeds
-        for seed in chosen:
-            check_seed(seed)
         object.__setattr__(self, "_of_axes", of_axes)
         object.__setattr__(self, "grid", world)
-        object.__setattr__(self, "seeds", tuple(dict.fromkeys(chosen)))
+        object.__setattr__(self, "seeds", chosen)
         room.check_count(len(world.branches) * len(self.seeds), room.RUN, "runs")
 
     @property
@@ -152,12 +156,24 @@ class Study:
         Interrupted, RunFailed
             See :func:`optcp.study.runner.execute`.
         """
+        from optcp.cells import Cells
         from optcp.processors import check_threads, processors
         from optcp.study.done import Done
         from optcp.study.progress import on_terminal
         from optcp.study.runner import run_missing
         from optcp.study.store import Store
 
+        jobs = None if jobs is None else arguments.whole(jobs, "jobs", 1)
+        threads, most = arguments.whole(threads, "threads"), arguments.whole(most, "most")
+        force = arguments.flag(force, "force")
+        if until is not None:
+            arguments.function(until, "until")
+        if progress is not None and not all(
+            hasattr(progress, name) for name in ("start", "advance", "simulated", "stop")
+        ):
+            raise arguments.refused(progress, "progress", "an object with start, advance, simulated and stop")
+        if executor is not None and not callable(getattr(executor, "submit", None)):
+            raise arguments.refused(executor, "executor", "an executor, which has a method submit")
         if executor is not None and jobs is not None:
             raise InputError("jobs are threads of this process, an executor has its own workers: give one of them")
         check_threads(threads, self.grid.kernel)
@@ -166,7 +182,7 @@ class Study:
         here = jobs or (processors() if threads == 1 else 1)
         where = here if executor is None else executor
         kept = _Temporary() if out is None else None
-        store = Store(kept.path if kept else Path(str(out)))
+        store = Store(kept.path if kept else arguments.path(out, "out"))
         store.open(self.grid, force=force)
 
         def made(seeds: tuple[int, ...]) -> Done:
@@ -179,10 +195,13 @@ class Study:
             looks = sequential.looks(most)
         except ValueError as error:
             raise InputError(str(error)) from error
+        if most * len(self.seeds) > MOST_SEEDS:
+            raise InputError(f"most: {most} times {len(self.seeds)} seeds are more than {MOST_SEEDS}")
         for times in looks:
             more = range(max(self.seeds) + 1, max(self.seeds) + 1 + (times - 1) * len(self.seeds))
             done = made((*self.seeds, *more))
-            if decided(until(done), sequential.level(len(looks))):
+            differences = arguments.one_of(until(done), Cells, "until", "a function from the runs to cells")
+            if decided(differences, sequential.level(len(looks))):
                 break
         return done
 
@@ -194,6 +213,8 @@ def described(grid: Grid, seeds: Sequence[int]) -> str:
     """What a grid is of, its cells and seeds, in a line."""
     axes = " x ".join(f"{axis.name} ({', '.join(axis.shown)})" for axis in grid.axes)
     cells = f"{len(grid.branches)} cells of {axes}" if axes else "one cell"
+    if not seeds:
+        return f"{grid.title}: {cells}, no seed"
     ends = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
     return f"{grid.title}: {cells}, {ends}"
 
@@ -223,7 +244,30 @@ def decided(differences: Cells, level: float) -> bool:
     return all(stats.holm([stats.paired(column, np.zeros_like(column)).p for column in open_], level))
 
 
-def _values(values: Sequence[Any] | Mapping[str, Mapping[str, Any]]) -> Sequence[str] | Mapping[str, Mapping[str, str]]:
+def _values(
+    axis: str, values: Sequence[Any] | Mapping[str, Mapping[str, Any]]
+) -> Sequence[str] | Mapping[str, Mapping[str, str]]:
+    """The values of an axis as they would be written in a file."""
+    expected = f"a list of values, such as {[values] if isinstance(values, str) else ['50 ms', '300 ms']}"
     if isinstance(values, Mapping):
-        return {str(name): {key: as_written(one) for key, one in of.items()} for name, of in values.items()}
-    return [as_written(value) for value in values]
+        settings = {
+            str(name): arguments.mapping(of, f"value {name!r} of axis {axis!r}", "a mapping of settings")
+            for name, of in values.items()
+        }
+        written: Sequence[str] | Mapping[str, Mapping[str, str]] = {
+            name: {arguments.text(key, "key"): as_written(one) for key, one in of.items()}
+            for name, of in settings.items()
+        }
+    else:
+        written = [as_written(value) for value in arguments.several(values, f"axis {axis!r}", expected)]
+    if not written:
+        raise InputError(f"axis {axis!r} has no values")
+    return written
+
+
+def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
+    """The seeds that a number or a list of them means, each once."""
+    if not isinstance(seeds, Iterable):
+        return tuple(range(1, 1 + arguments.whole(seeds, "seeds", 1, MOST_SEEDS)))
+    found = arguments.several(seeds, "seeds", "a number of seeds or a list of seeds")
+    return tuple(dict.fromkeys(check_seed(seed) for seed in found))

@@ -29,3 +29,22 @@ def test_a_notebook_gives_what_it_shows(name, tmp_path):
     stored = cells(FOLDER / name)
     assert stored == cells(tmp_path / name)
     assert sum(cell["cell_type"] == "code" and bool(cell["outputs"]) for cell in stored) >= 2
+
+
+TWICE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from execute import execute
+code = [cell for cell in json.load(open(sys.argv[2], encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+for _ in range(2):
+    space = {"__name__": "__main__"}
+    printed = [json.dumps(execute(cell, space)) for cell in code]
+    assert not any("Error: " in text for text in printed), printed
+"""
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.ipynb")))
+def test_a_notebook_can_be_executed_a_second_time_in_its_folder(name, tmp_path):
+    command = [sys.executable, "-c", TWICE, str(FOLDER), str(FOLDER / name)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

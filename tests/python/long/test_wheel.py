@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from optcp.playground import simulator
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+INSTALLING = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKED = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
 EXTRAS = ("plot", "frames", "tle")
@@ -67,6 +69,15 @@ def oldest():
 def wheel():
     (file,) = (ROOT / "target" / "dist").glob("*.whl")
     return file
+
+
+def test_the_page_of_installing_says_how_large_the_wheel_is(wheel):
+    """Within a tenth: compilers differ."""
+    size = re.search(r"^\| the wheel; unpacked, .* \| ([\d.]+); ([\d.]+) \|$", INSTALLING, re.MULTILINE)
+    with zipfile.ZipFile(wheel) as archive:
+        files = [one for one in archive.infolist() if not one.filename.endswith(".wasm.gz")]
+    found = [sum(getattr(one, what) for one in files) / 1e6 for what in ("compress_size", "file_size")]
+    assert found == pytest.approx([float(size[1]), float(size[2])], rel=0.1)
 
 
 def made(folder, wheel, *, extras=(), versions=()):

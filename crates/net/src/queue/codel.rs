@@ -36,7 +36,7 @@ parameters! {
         /// How long packets may wait.
         target: Duration = Duration::from_ms(5), "RFC 8289 section 4.3";
         /// For how long they must have waited longer before any is dropped: about the greatest round trip.
-        interval: Duration = Duration::from_ms(100), "RFC 8289 section 4.3";
+        interval: Duration = Duration::from_ms(100), "RFC 8289 section 4.2";
         /// With no more than this left none is dropped: the largest packet.
         mtu: Bytes = Bytes::new(1500), "RFC 8289 section 5.2: the MTU of the link";
         /// Whether packets that take marks are marked where they would be dropped.

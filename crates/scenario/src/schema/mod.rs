@@ -380,7 +380,14 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
     let found = &mut problems.found;
     for entry in tree.entries() {
         if !SECTIONS.contains(&entry.key.as_str()) {
-            let help = suggestion(&entry.key, "keys here", SECTIONS.iter().copied());
+            let mut help = suggestion(&entry.key, "keys here", SECTIONS.iter().copied());
+            if ["format", "version", "optcp"].contains(&entry.key.as_str()) {
+                let here = env!("CARGO_PKG_VERSION");
+                let keys = help.unwrap_or_default();
+                help = Some(format!(
+                    "scenarios have no version; one of a newer optcp than this ({here}) may not be readable\n{keys}"
+                ));
+            }
             let problem = Problem::new(entry.key_origin, format!("unknown key `{}`", entry.key));
             found.push(problem.label("not a section of a scenario").help(help));
         }

@@ -7,7 +7,9 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
+import numpy as np
 
+from optcp import arguments
 from optcp.constellation.beside import ROUND_TRIPS
 from optcp.errors import InputError, nearest
 from optcp.files import replacing
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from optcp.study.stored_run import StoredRun
     from optcp.table import Table
 
+MOST_FLOWS = 2**32 - 1
 FORMATS = ("png", "pdf", "svg")
 
 
@@ -177,15 +180,16 @@ def plot(
     """Draw one picture into a figure of pyplot: the work of :meth:`optcp.Run.plot`."""
     from matplotlib import pyplot as plt
 
-    if isinstance(flow, int):
-        flow = _flow_at(run, kind, flow)
-    times = (None if time is None else seconds(str(time), name) for time, name in ((start, "start"), (end, "end")))
-    request = Request((kind,), _several(flow), _several(port), *times)
+    kind = arguments.text(kind, "kind")
+    if isinstance(flow, (int, np.integer)):
+        flow = _flow_at(run, kind, arguments.whole(flow, "flow", 0, MOST_FLOWS))
+    times = (_time(time, name) for time, name in ((start, "start"), (end, "end")))
+    request = Request((kind,), _several(flow, "flow"), _several(port, "port"), *times)
     check(request, None, None)
     frame = Frame.of(run, request)
     pictures = [picture for known in _kinds(run, request) for picture in _pictures(run, known, request)]
     names = [picture.observation for picture in pictures]
-    if observation is not None and observation not in names:
+    if observation is not None and arguments.text(observation, "observation") not in names:
         raise InputError(f"no observation {observation!r} is drawn as {kind}; {nearest(observation, names)}")
     pictures = [picture for picture in pictures if observation in (None, picture.observation)]
     if len(pictures) > 1:
@@ -199,8 +203,14 @@ def plot(
     return list(figure.axes)
 
 
-def _several(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _time(time: str | float | None, name: str) -> float | None:
+    if time is None or isinstance(time, str):
+        return seconds(time, name)
+    return seconds(str(arguments.number(time, name, "a time, such as '4.9 s', or a number of seconds")), name)
+
+
+def _several(names: str | Sequence[str], what: str) -> tuple[str, ...]:
+    return (arguments.text(names, what),) if isinstance(names, str) else tuple(arguments.texts(names, what))
 
 
 def _flow_at(run: OneRun, kind: str, place: int) -> str:
