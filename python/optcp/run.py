@@ -187,7 +187,10 @@ class Run(Observing):
 
     @property
     def counts(self) -> dict[str, int]:
-        """``sent``, ``delivered``, ``dropped``, ``in_flight`` (packets, data and ACKs), ``packet_hops``, ``events``."""
+        """``sent``, ``delivered``, ``dropped``, ``in_flight`` (packets, data and ACKs), ``packet_hops``, ``events``.
+
+        Where there are any, also ``copied``, ``duplicated``, ``copies_discarded`` and ``marked``.
+        """
         return self.core.counts
 
     @property

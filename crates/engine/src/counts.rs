@@ -9,12 +9,16 @@ use optcp_net::DropReason;
 pub struct Counts {
     /// Put on the network by endpoints.
     pub sent: u64,
-    /// Second copies that bridges made.
+    /// Second copies that bridges and links made.
     pub copied: u64,
-    /// Taken off the network by endpoints.
+    /// Of those, the ones that links made of packets without copies: packets of their own.
+    pub duplicated: u64,
+    /// Taken off the network by endpoints, each packet once.
     pub delivered: u64,
-    /// Lost, by [`DropReason`].
+    /// Lost, each packet once, by [`DropReason`].
     pub dropped: [u64; DropReason::ALL.len()],
+    /// Copies that ended and are neither of these: their packet was delivered or lost by another copy, or may be yet.
+    pub copies_discarded: u64,
     /// Marked by queue disciplines, by each of them that did.
     pub marked: u64,
     /// Events executed: the kernel's affair, another executes fewer for the same run.
@@ -24,11 +28,22 @@ pub struct Counts {
 impl Counts {
     /// Adds those of another part of the run.
     pub(crate) fn add(&mut self, other: &Counts) {
-        let Counts { sent, copied, delivered, dropped, marked, events } = other;
+        let Counts {
+            sent,
+            copied,
+            duplicated,
+            delivered,
+            dropped,
+            copies_discarded,
+            marked,
+            events,
+        } = other;
         self.sent += sent;
         self.copied += copied;
+        self.duplicated += duplicated;
         self.delivered += delivered;
         self.dropped.iter_mut().zip(dropped).for_each(|(ours, theirs)| *ours += theirs);
+        self.copies_discarded += copies_discarded;
         self.marked += marked;
         self.events += events;
     }
@@ -36,10 +51,21 @@ impl Counts {
     /// What was counted after `before`.
     #[must_use]
     pub fn since(mut self, before: &Counts) -> Counts {
-        let Counts { sent, copied, delivered, dropped, marked, events } = before;
+        let Counts {
+            sent,
+            copied,
+            duplicated,
+            delivered,
+            dropped,
+            copies_discarded,
+            marked,
+            events,
+        } = before;
         self.sent -= sent;
         self.copied -= copied;
+        self.duplicated -= duplicated;
         self.delivered -= delivered;
+        self.copies_discarded -= copies_discarded;
         self.dropped.iter_mut().zip(dropped).for_each(|(ours, theirs)| *ours -= theirs);
         self.marked -= marked;
         self.events -= events;
@@ -64,16 +90,18 @@ pub struct Conservation {
     pub delivered: u64,
     /// Packets lost.
     pub dropped: u64,
+    /// Copies of other packets that ended.
+    pub copies_discarded: u64,
     /// Packets in queues and on links.
     pub in_flight: u64,
 }
 
 impl fmt::Display for Conservation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Conservation { sent, copied, delivered, dropped, in_flight } = self;
+        let Conservation { sent, copied, delivered, dropped, copies_discarded, in_flight } = self;
         write!(
             f,
-            "sent {sent}, copied {copied}, delivered {delivered}, dropped {dropped}, in flight {in_flight}"
+            "sent {sent}, copied {copied}, delivered {delivered}, dropped {dropped}, copies discarded {copies_discarded}, in flight {in_flight}"
         )
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn enter<O: Observer>(
         return;
     }
     for _ in 0..port.copies(packet) {
-        let copy = model.copy(packet);
+        let copy = model.duplicate(packet);
         let admission = port.admit_copy(model.now(), copy);
         follow(admission, port, calendar, model, id, copy);
     }

@@ -7,12 +7,14 @@ use optcp_tcp::{Ack, Seq};
 use optcp_units::Time;
 use slab::Slab;
 
+use crate::copies::{Copied, Loss};
+
 /// A number is a place in a stripe, and the stripe above it.
 const PLACE_BITS: u32 = 28;
 /// So many stripes can be told.
 pub(crate) const STRIPES: usize = 1 << (32 - PLACE_BITS);
 
-/// ACKs that say more than a number and a timestamp, and when datagrams were sent.
+/// ACKs that say more than a number and a timestamp, when datagrams were sent, and packets that bridges have copied.
 ///
 /// Each thread of a run puts what is new into a stripe of its own; whoever has the packet takes it out of whichever it
 /// is in.
@@ -30,6 +32,7 @@ pub(crate) struct Kept {
 pub(crate) struct Stripe {
     acks: Slab<Ack>,
     sent: Slab<Time>,
+    copied: Slab<Copied>,
 }
 
 impl Clone for Kept {
@@ -101,6 +104,54 @@ impl Kept {
         let mut copy = packet;
         copy.options = options;
         copy
+    }
+
+    /// A packet goes two ways: either of its copies.
+    pub(crate) fn bridge(&mut self, packet: Packet) -> Packet {
+        let (packet, number) = match packet.copy_of() {
+            Some(number) => (packet, number),
+            None => {
+                let (mine, entry) = (self.mine, Copied::new(packet.options));
+                let number = number(mine, self.with(mine, |stripe| stripe.copied.insert(entry)));
+                (packet.as_copy_of(number), number)
+            }
+        };
+        let (stripe, place) = place(number);
+        self.with(stripe, |stripe| stripe.copied[place].add());
+        packet
+    }
+
+    /// A copy of the packet `number` arrives at its endpoint: the packet, and whether no other copy has arrived before.
+    pub(crate) fn copy_arrives(&mut self, packet: Packet, number: u32) -> (Packet, bool) {
+        let (first, left) = self.end(number, Copied::arrive);
+        match left {
+            Ok(options) => (packet.without_copies(options), first),
+            // Others need what is kept.
+            Err(options) => (self.copy(packet.without_copies(options)), first),
+        }
+    }
+
+    /// A copy of the packet `number` is dropped: how the packet is lost, if it is now.
+    pub(crate) fn copy_is_lost(&mut self, packet: Packet, number: u32, loss: Loss) -> Option<Loss> {
+        let (lost, left) = self.end(number, |entry| entry.lose(loss));
+        if let Ok(options) = left {
+            self.forget(packet.without_copies(options));
+        }
+        lost
+    }
+
+    /// A copy ends: what `of` says of it, and the packet's own options, as an error while other copies are in flight.
+    fn end<T>(&mut self, number: u32, of: impl FnOnce(&mut Copied) -> T) -> (T, Result<u32, u32>) {
+        let (stripe, place) = place(number);
+        self.with(stripe, |stripe| {
+            let entry = &mut stripe.copied[place];
+            let (found, options) = (of(entry), entry.options);
+            if !entry.is_over() {
+                return (found, Err(options));
+            }
+            stripe.copied.remove(place);
+            (found, Ok(options))
+        })
     }
 
     fn with<T>(&mut self, number: usize, of: impl FnOnce(&mut Stripe) -> T) -> T {

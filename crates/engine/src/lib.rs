@@ -6,6 +6,7 @@
 mod alarms;
 mod blueprint;
 mod controls;
+mod copies;
 mod counts;
 mod cuts;
 mod datagrams;

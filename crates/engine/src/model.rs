@@ -8,6 +8,7 @@ use optcp_optical::switching::BurstCore;
 use optcp_tcp::{Ack, Seq};
 use optcp_units::{Duration, Time};
 
+use crate::copies::Loss;
 use crate::datagrams::Datagrams;
 use crate::flow::{ReceivingEnd, SendingEnd, wire};
 use crate::kept::Kept;
@@ -218,14 +219,19 @@ impl<O: Observer> Model<O> {
         if self.expires(&mut packet, from) {
             return Onward::Lost;
         }
-        let copy = self.copy(packet);
+        self.counts.copied += 1;
+        let copy = self.kept.bridge(packet);
         let [(first, next), (second, beyond)] = self.labels.bridge(bridge);
-        Onward::Both([(first, packet.under(next)), (second, copy.under(beyond))])
+        Onward::Both([(first, copy.under(next)), (second, copy.under(beyond))])
     }
 
-    /// A copy of a packet, with what the endpoints keep of it.
-    pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
+    /// The second packet that a link makes of one: a packet of its own, or one more copy of a packet that has copies.
+    pub(crate) fn duplicate(&mut self, packet: Packet) -> Packet {
         self.counts.copied += 1;
+        if packet.copy_of().is_some() {
+            return self.kept.bridge(packet);
+        }
+        self.counts.duplicated += 1;
         self.kept.copy(packet)
     }
 
@@ -301,12 +307,49 @@ impl<O: Observer> Model<O> {
         self.record(Record::Marked { port, packet });
     }
 
-    /// A packet is lost at or behind a port.
+    /// A packet, or a copy of one, is dropped at or behind a port.
     #[cold]
     pub(crate) fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {
-        self.counts.dropped[reason as usize] += 1;
-        self.kept.forget(packet);
         self.record(Record::Dropped { port, packet, reason });
+        let loss = Loss { event: self.event, reason };
+        let lost = match packet.copy_of() {
+            Some(number) => self.kept.copy_is_lost(packet, number, loss),
+            None => {
+                self.kept.forget(packet);
+                Some(loss)
+            }
+        };
+        let Some(Loss { event, reason }) = lost else {
+            self.counts.copies_discarded += 1;
+            return;
+        };
+        self.counts.dropped[reason as usize] += 1;
+        self.observer.record(event, Record::Lost { flow: packet.flow(), reason });
+    }
+
+    /// A packet is at its endpoint: the packet, and whether it is a copy of one that has arrived before.
+    #[inline]
+    fn arrives(&mut self, packet: Packet) -> (Packet, bool) {
+        match packet.copy_of() {
+            None => {
+                self.counts.delivered += 1;
+                (packet, false)
+            }
+            Some(number) => self.copy_arrives(packet, number),
+        }
+    }
+
+    // Few packets have copies; the others do not pay for them.
+    #[cold]
+    #[inline(never)]
+    fn copy_arrives(&mut self, packet: Packet, number: u32) -> (Packet, bool) {
+        let (packet, first) = self.kept.copy_arrives(packet, number);
+        if first {
+            self.counts.delivered += 1;
+        } else {
+            self.counts.copies_discarded += 1;
+        }
+        (packet, !first)
     }
 
     /// The source of datagrams with this number as a flow.
@@ -330,21 +373,21 @@ impl<O: Observer> Model<O> {
     /// none leads here, and costs segments nothing.
     #[inline(never)]
     pub(crate) fn sink(&mut self, packet: Packet) {
-        self.counts.delivered += 1;
+        let (packet, second) = self.arrives(packet);
         let (flow, now) = (packet.flow(), self.now());
         let sent = self.kept.take_sent(packet);
         let delay = sent.map_or(Duration::ZERO, |sent| now - sent);
         let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
-        self.record(Record::DatagramArrived { flow, seq, size, delay, marking });
+        self.record(Record::DatagramArrived { flow, seq, size, delay, marking, second });
     }
 
     /// A data segment has come to its receiver: the ACK to send at once, if any.
     #[inline]
     pub(crate) fn receive(&mut self, packet: Packet) -> Option<Packet> {
-        self.counts.delivered += 1;
+        let (packet, second) = self.arrives(packet);
         let (id, now) = (packet.flow(), self.now());
         let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
-        self.record(Record::Arrived { flow: id, seq, size, marking });
+        self.record(Record::Arrived { flow: id, seq, size, marking, second });
         let end = &mut self.receivers[id.index()];
         let seq = Seq::new(seq);
         let (stamp, ttl) = (packet.options, packet.ttl());
@@ -373,7 +416,7 @@ impl<O: Observer> Model<O> {
     /// An ACK has come to its sender, which must be asked for segments now.
     #[inline]
     pub(crate) fn acknowledge(&mut self, packet: Packet) {
-        self.counts.delivered += 1;
+        let (packet, _) = self.arrives(packet);
         let (id, now) = (packet.flow(), self.now());
         let ack = self.kept.open(packet);
         let (seq, size, sack, marking) = (packet.seq, packet.size(), ack.sack, ack.marking);

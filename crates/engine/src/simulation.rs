@@ -269,10 +269,10 @@ impl<O: Observer> Simulation<O> {
         self.model.senders.iter().map(|end| &end.sender)
     }
 
-    /// Checks that packets are conserved: sent + copied = delivered + dropped + in flight.
+    /// Checks that packets are conserved: sent + copied = delivered + dropped + copies discarded + in flight.
     ///
     /// # Errors
-    /// The four counts, if they do not add up.
+    /// The counts, if they do not add up.
     pub fn audit(&self) -> Result<(), Conservation> {
         let counts = self.counts();
         let sums = Conservation {
@@ -280,9 +280,10 @@ impl<O: Observer> Simulation<O> {
             copied: counts.copied,
             delivered: counts.delivered,
             dropped: counts.dropped_in_all(),
+            copies_discarded: counts.copies_discarded,
             in_flight: self.in_flight(),
         };
-        let accounted = sums.delivered + sums.dropped + sums.in_flight;
+        let accounted = sums.delivered + sums.dropped + sums.copies_discarded + sums.in_flight;
         if sums.sent + sums.copied == accounted { Ok(()) } else { Err(sums) }
     }
 }

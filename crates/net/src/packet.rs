@@ -15,19 +15,21 @@ pub struct Packet {
     flow: FlowId,
     /// The segment's or the datagram's number, or the number that the ACK carries.
     pub seq: u32,
-    /// What TCP's options say: a timestamp, or where the endpoints keep the rest.
+    /// What TCP's options say: a timestamp, or where the endpoints keep the rest. Of a copy: the number of its packet.
     pub options: u32,
     header: Header,
 }
 
-/// The size of a packet, its time to live, its kind and what it says of congestion, in one word: what nodes look at
-/// and change is moved at once.
+/// The size of a packet, its time to live, its kind, what it says of congestion and whether it is a copy, in one word:
+/// what nodes look at and change is moved at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header(u32);
 
 const TTL_SHIFT: u32 = 16;
 const KIND_SHIFT: u32 = 24;
 const MARKING_SHIFT: u32 = 26;
+const MARKING_MASK: u32 = 31 << MARKING_SHIFT;
+const COPY: u32 = 1 << 31;
 const ONE_ROUTER: u32 = 1 << TTL_SHIFT;
 
 #[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the word on purpose")]
@@ -63,8 +65,7 @@ impl Header {
 
     #[inline(always)]
     const fn with(self, marking: Marking) -> Self {
-        let others = self.0 & ((1 << MARKING_SHIFT) - 1);
-        Header(others | (marking.bits() as u32) << MARKING_SHIFT)
+        Header(self.0 & !MARKING_MASK | (marking.bits() as u32) << MARKING_SHIFT)
     }
 
     /// What it is behind so many routers, none or one (RFC 1812 section 5.3.1). A packet with nothing left of
@@ -192,7 +193,28 @@ impl Packet {
         self.saying(self.marking().with_flag(Marking::ECE))
     }
 
-    /// Where the endpoints keep its options, or what a datagram says, if they do.
+    /// The number of the packet of which this is a copy, if a bridge has copied it.
+    #[inline(always)]
+    #[must_use]
+    pub const fn copy_of(self) -> Option<u32> {
+        if self.header.0 & COPY != 0 { Some(self.options) } else { None }
+    }
+
+    /// A copy of the packet with this number.
+    #[inline]
+    #[must_use]
+    pub const fn as_copy_of(self, number: u32) -> Self {
+        Packet { options: number, header: Header(self.header.0 | COPY), ..self }
+    }
+
+    /// The packet of which this is a copy, with its own options.
+    #[inline]
+    #[must_use]
+    pub const fn without_copies(self, options: u32) -> Self {
+        Packet { options, header: Header(self.header.0 & !COPY), ..self }
+    }
+
+    /// Where the endpoints keep its options, or what a datagram says, if they do. Not for copies.
     #[inline]
     #[must_use]
     pub const fn kept(self) -> Option<u32> {

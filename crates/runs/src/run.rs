@@ -87,8 +87,8 @@ pub struct Run {
     pub records_sha256: Option<String>,
     /// Digest of all counts and series.
     pub metrics_sha256: String,
-    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; events; and, where there are any, copied and
-    /// marked.
+    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; events; and, where there are any, copied,
+    /// duplicated, copies_discarded and marked.
     pub counts: Vec<(&'static str, u64)>,
     /// Dropped packets by reason, those above zero only.
     pub drops: Vec<(&'static str, u64)>,
@@ -413,12 +413,13 @@ pub(crate) fn result<O: Observer + AsRef<Observations>>(
         waiting: simulation.waiting(),
         measured: None,
     };
-    if counts.copied > 0 {
-        run.counts.push(("copied", counts.copied));
-    }
-    if counts.marked > 0 {
-        run.counts.push(("marked", counts.marked));
-    }
+    let others = [
+        ("copied", counts.copied),
+        ("duplicated", counts.duplicated),
+        ("copies_discarded", counts.copies_discarded),
+        ("marked", counts.marked),
+    ];
+    run.counts.extend(others.into_iter().filter(|&(_, count)| count > 0));
     run.metrics_sha256 = metrics_sha256(&run, cancel)?;
     Ok(run)
 }

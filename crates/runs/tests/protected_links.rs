@@ -137,14 +137,19 @@ fn links_that_have_a_way_around_are_protected() {
 }
 
 /// The copy that leaves S at k ms comes to C at k + 10.16 ms, the other one at k + 20.32 ms. The first are whole up to k = 989. 50 ms
-/// after the failure C takes the others: from k = 1030 on. It goes on taking them: what is not selected is the second copies
-/// before, and the first ones after the repair, from k = 1995 to 2989.
+/// after the failure C takes the others: from k = 1030 on. It goes on taking them. Lost are those from k = 990 to 1029, five of them on
+/// the line; of all others C takes one copy and discards one, up to k = 2979 for the second copies and 2989 for the first.
 #[test]
 fn one_plus_one_selects_at_the_far_end_of_the_link() {
     let run = run(&[("protection.0.scheme", "1+1")]);
     assert_eq!(packets(&run, "A->B"), 2995);
     assert_eq!(packets(&run, "C->R"), 990 + (2979 - 1030 + 1));
-    assert_eq!(dropped(&run, "not-selected"), 1030 + (2989 - 1995 + 1));
+    assert_eq!(run.drops, [("link-down", 1029 - 995 + 1), ("lost-in-flight", 5)]);
+    let count = |name| run.counts.iter().find(|(known, _)| *known == name).map(|&(_, count)| count);
+    // Not selected, refused by the failed line beyond those lost, or ended beside a copy that is lost.
+    let not_selected = 1030 + (2989 - 1995 + 1);
+    let on_the_line = 1994 - 990 + 1;
+    assert_eq!(count("copies_discarded"), Some(not_selected + on_the_line - 40));
     assert_eq!(run.routing.as_ref().expect("routed").announcements, 0);
     let at: Vec<_> = run.switches.iter().map(|s| (ms(s.at), &s.node[..], s.acks)).collect();
     assert_eq!(at, [(1050, "C", false), (1050, "A", true)]);

@@ -113,7 +113,7 @@ metrics! {
         "Maximum over affected flows of the longest gap, minus the usual gap."
         absent: "no affected flow", unfinished: "infinite if a gap is cut by the end of the run, `at_least` is then the longest observed";
     HIT "hit_flows" "flows" "group" NotNegative:
-        "Affected flows: those that lost packets to a failure."
+        "Affected flows: those that lost packets to a failure or to a switchover; a copy of a packet that arrives is no loss."
         absent: "`outages` not observed", unfinished: "counted";
     UTILISATION "utilisation" "" "port" Share:
         "Bits whose transmission ended over the bits that the port's rate allows, its changes by schedule included; at most 1."
@@ -146,26 +146,32 @@ metrics! {
         "Share of time for which wavelengths were reserved, mean over intervals."
         absent: "`fibres` not observed", unfinished: "not affected";
     DROP_SHARE "drop_share" "" "" Share:
-        "Dropped packets over those sent; in a part of the run, over those delivered or dropped in it, since packets in flight cross its ends."
+        "Dropped packets over those that entered the network (`sent` and `duplicated`); in a part of the run, over those delivered or dropped in it, since packets in flight cross its ends."
         absent: "nothing was sent", unfinished: "not affected", measured;
     DROPS "drops" "packets" "reason" NotNegative:
-        "Packets dropped, data and ACKs."
+        "Packets dropped, data and ACKs; each once, by the reason of its loss."
         absent: "never: each run has a row for each reason", unfinished: "not affected";
     SENT "sent" "packets" "" NotNegative:
         "Packets that entered the network, data and ACKs."
         absent: "never", unfinished: "packets sent so far";
     DELIVERED "delivered" "packets" "" NotNegative:
-        "Packets that arrived at an endpoint."
+        "Packets that arrived at an endpoint, each once."
         absent: "never", unfinished: "packets delivered so far";
     DROPPED "dropped" "packets" "" NotNegative:
-        "Packets dropped for any reason."
+        "Packets dropped for any reason, of which no copy arrives; each once."
         absent: "never", unfinished: "not affected";
     IN_FLIGHT "in_flight" "packets" "" NotNegative:
-        "Packets in queues and on links at the end of the run."
+        "Packets and copies in queues and on links at the end of the run."
         absent: "never", unfinished: "not affected";
     COPIED "copied" "packets" "" NotNegative:
         "Second copies of packets, sent by 1+1 protection or made by a link."
         absent: "no copies", unfinished: "not affected";
+    DUPLICATED "duplicated" "packets" "" NotNegative:
+        "Those of `copied` that are packets of their own: made by `duplication` of packets that 1+1 has not copied."
+        absent: "none", unfinished: "not affected";
+    COPIES_DISCARDED "copies_discarded" "packets" "" NotNegative:
+        "Copies that ended although their packet is neither delivered nor dropped by them: at a selector, on one path of two, or as the second to arrive."
+        absent: "none", unfinished: "copies that ended so far";
     MARKED "marked" "packets" "" NotNegative:
         "ECN marks that queues set; a packet counts once per queue that marks it."
         absent: "no marks", unfinished: "not affected";
@@ -251,7 +257,10 @@ pub fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
             let dropped = float(counts.dropped_in_all());
             (Some(dropped), Some(dropped + float(counts.delivered)))
         }
-        None => (found.of(DROPPED), found.of(SENT)),
+        None => {
+            let entered = found.of(SENT).map(|sent| sent + found.of(DUPLICATED).unwrap_or(0.0));
+            (found.of(DROPPED), entered)
+        }
     };
     if let (Some(dropped), Some(of)) = (dropped, of.filter(|&of| of > 0.0)) {
         found.add(DROP_SHARE, "", dropped / of);

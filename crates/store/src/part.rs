@@ -14,8 +14,18 @@ use crate::metrics::scalars;
 pub const TABLES: [&str; 6] = ["scalars", "runs", "switches", "reroutes", "arrived", "cuts"];
 
 /// Of each run, in the table of runs.
-const COUNTS: [&str; 8] =
-    ["sent", "delivered", "dropped", "in_flight", "copied", "marked", "packet_hops", "events"];
+const COUNTS: [&str; 10] = [
+    "sent",
+    "delivered",
+    "dropped",
+    "in_flight",
+    "copied",
+    "duplicated",
+    "copies_discarded",
+    "marked",
+    "packet_hops",
+    "events",
+];
 
 /// The form of the files.
 const FORMAT: u32 = 2;

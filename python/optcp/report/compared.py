@@ -21,6 +21,11 @@ MOST = 8
 """Sentences."""
 MOST_VALUES = 4
 """Groups, ports or reasons in one."""
+NAMES = {
+    "drop_share": "share of packets lost, copies aside,",
+    "hit_flows": "number of flows that lost packets to a failure, copies aside,",
+}
+"""Metrics whose own name would leave open what is counted."""
 
 
 def differences(rows: Iterable[Compared], reference: Mapping[str, str]) -> tuple[str, list[tuple[str, str]]]:
@@ -58,9 +63,13 @@ def _sentence(row: Compared, reference: Mapping[str, str]) -> str:
     change = f"{digits(abs(row.relative_pct), 100)} % {'more' if row.difference > 0 else 'less'}"
     where = {name: value for name, value in row.cell.items() if name in reference}
     return (
-        f"{words(row.metric, row.unit)}{f' of {of}' if of else ''} is {change} at {_named(where)}: "
+        f"{_name(row)}{f' of {of}' if of else ''} is {change} at {_named(where)}: "
         f"{here} against {there} (n = {row.n}, p {p if (p := p_text(row.p)).startswith('<') else f'= {p}'})."
     )
+
+
+def _name(row: Compared) -> str:
+    return NAMES.get(row.metric, words(row.metric, row.unit))
 
 
 def values(metrics: Mapping[str, Cells]) -> list[tuple[str, str]]:

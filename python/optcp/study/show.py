@@ -141,7 +141,7 @@ def show_done(console: Console, done: Done) -> None:
         console.print("the scenario observes no goodput")
     shown.active()
     shown.completions()
-    shown.metrics("flows that lost packets to a failure", "hit_flows", zeros=False)
+    shown.metrics("flows that lost packets to a failure, copies aside", "hit_flows", zeros=False)
     shown.metrics(
         "of these flows the longest gap without new data, beyond their usual gap", "outage_p50_s", "outage_longest_s"
     )
@@ -154,7 +154,7 @@ def show_done(console: Console, done: Done) -> None:
     if coverage := [one for branch in done.grid.branches if (one := branch.scenario.coverage())]:
         show_coverage(console, coverage)
     if (done.metrics["dropped"].values > 0).any():
-        shown.metrics("dropped packets over those sent", "drop_share")
+        shown.metrics("dropped packets over those sent, copies aside", "drop_share")
         shown.metrics("dropped packets a run", "drops", zeros=False)
     else:
         console.print("no packet was dropped")

@@ -156,7 +156,8 @@ class StoredRun(Observing):
         """Packets ``sent``, ``delivered``, ``dropped``, ``in_flight``; ``packet_hops``, ``events``."""
         found = {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
         # Few runs have copies or marks.
-        return {name: count for name, count in found.items() if count or name not in ("copied", "marked")}
+        rare = ("copied", "duplicated", "copies_discarded", "marked")
+        return {name: count for name, count in found.items() if count or name not in rare}
 
     @property
     def drops(self) -> dict[str, int]:

@@ -16,11 +16,11 @@ pub(super) struct Datagrams {
     sent: Vec<u64>,
     /// Their bytes on the wire.
     sent_bytes: Vec<u64>,
-    /// Packets that came to their sinks.
+    /// Packets that came to their sinks, each once.
     arrived: Vec<u64>,
     /// Their bytes on the wire.
     arrived_bytes: Vec<u64>,
-    /// Packets that were lost; with bridges, copies too.
+    /// Packets that were lost, each once.
     lost: Vec<u64>,
     /// How long those that arrived were under way, added up, in picoseconds.
     delay_ps: Vec<u64>,
@@ -31,7 +31,7 @@ pub(super) struct Datagrams {
 impl Observed for Datagrams {
     const KEYS: Keys = Keys { groups: Some(Groups::Datagrams), interval: true, ..Keys::NONE };
     const TAKES: &'static [RecordKind] =
-        &[RecordKind::DatagramSent, RecordKind::DatagramArrived, RecordKind::Dropped];
+        &[RecordKind::DatagramSent, RecordKind::DatagramArrived, RecordKind::Lost];
 
     fn new(watched: &Watched<'_>) -> Self {
         let table = Intervals::of_groups(watched);
@@ -56,7 +56,7 @@ impl Observed for Datagrams {
                 table.add(&mut self.sent, at, flow.number(), 1);
                 table.add(&mut self.sent_bytes, at, flow.number(), u64::from(size));
             }
-            Record::DatagramArrived { flow, size, delay, .. } => {
+            Record::DatagramArrived { flow, size, delay, second: false, .. } => {
                 let Some(row) = table.row(flow.number()) else { return };
                 table.add(&mut self.arrived, at, flow.number(), 1);
                 table.add(&mut self.arrived_bytes, at, flow.number(), u64::from(size));
@@ -64,9 +64,7 @@ impl Observed for Datagrams {
                 let longest = &mut self.longest_ps[table.place(row, at)];
                 *longest = (*longest).max(delay.as_ps());
             }
-            Record::Dropped { packet, .. } => {
-                table.add(&mut self.lost, at, packet.flow().number(), 1)
-            }
+            Record::Lost { flow, .. } => table.add(&mut self.lost, at, flow.number(), 1),
             _ => {}
         }
     }

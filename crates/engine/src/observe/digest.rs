@@ -82,6 +82,7 @@ impl Digest {
             | Record::QueueLength { .. }
             | Record::Arrived { .. }
             | Record::BurstLost { .. }
+            | Record::Lost { .. }
             | Record::Updated { .. } => return,
         };
         *stream = hash(*stream, at, kind, [a, b]);

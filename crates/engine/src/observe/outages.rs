@@ -23,17 +23,6 @@ use crate::blueprint::FlowSpec;
 /// The usual gap is the median of so many, the last ones.
 const USUAL: usize = 101;
 
-/// How the loss of a packet counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Loss {
-    /// To a failure.
-    Failure,
-    /// To anything else.
-    Other,
-    /// Not at all.
-    Ordinary,
-}
-
 /// What a flow has gone through.
 #[derive(Clone, Debug)]
 struct Flow {
@@ -51,7 +40,7 @@ struct Flow {
     ended: bool,
     /// In-order bytes up to the instant, and after it.
     bytes: [u64; 2],
-    /// Packets lost to failures.
+    /// Packets lost to failures, each once.
     lost: u64,
     /// Packets lost otherwise.
     dropped: u64,
@@ -131,19 +120,17 @@ impl Flow {
     }
 }
 
-impl Loss {
-    const fn of(reason: DropReason) -> Loss {
-        match reason {
-            DropReason::LinkDown
+/// Whether packets are lost for this reason only where something has failed, or is working again.
+const fn is_of_failures(reason: DropReason) -> bool {
+    matches!(
+        reason,
+        DropReason::LinkDown
             | DropReason::QueueFlushed
             | DropReason::LostInFlight
+            | DropReason::NotSelected
             | DropReason::TtlExpired
-            | DropReason::NoRoute => Loss::Failure,
-            // The second copies of 1+1 end so, all the time: nothing is missing.
-            DropReason::NotSelected => Loss::Ordinary,
-            _ => Loss::Other,
-        }
-    }
+            | DropReason::NoRoute
+    )
 }
 
 impl Outages {
@@ -157,14 +144,12 @@ impl Outages {
 
     // Few packets are lost; the others do not pay for them.
     #[cold]
-    fn dropped(&mut self, at: Time, id: FlowId, reason: DropReason) {
+    fn lost(&mut self, at: Time, id: FlowId, reason: DropReason) {
         let Some(Some(flow)) = self.flows.get_mut(id.index()) else { return };
-        match Loss::of(reason) {
-            _ if at < self.after => {}
-            Loss::Failure => flow.lost += 1,
-            Loss::Other => flow.dropped += 1,
-            Loss::Ordinary => {}
+        if at < self.after {
+            return;
         }
+        *(if is_of_failures(reason) { &mut flow.lost } else { &mut flow.dropped }) += 1;
     }
 }
 
@@ -175,7 +160,7 @@ impl Observed for Outages {
         RecordKind::Progress,
         RecordKind::Arrived,
         RecordKind::Updated,
-        RecordKind::Dropped,
+        RecordKind::Lost,
     ];
 
     fn new(watched: &Watched<'_>) -> Self {
@@ -191,8 +176,8 @@ impl Observed for Outages {
         | Record::Arrived { flow: id, .. }
         | Record::Updated { flow: id, .. }) = *record
         else {
-            if let Record::Dropped { packet, reason, .. } = *record {
-                self.dropped(event.time(), packet.flow(), reason);
+            if let Record::Lost { flow, reason } = *record {
+                self.lost(event.time(), flow, reason);
             }
             return;
         };
@@ -202,7 +187,7 @@ impl Observed for Outages {
         let Some(flow) = slot else { return };
         match *record {
             Record::Sent { again, .. } => flow.resent += u64::from(counts && again),
-            Record::Arrived { seq, .. } => {
+            Record::Arrived { seq, second: false, .. } => {
                 let again = flow.came.take(seq) == Order::Again;
                 flow.needless += u64::from(counts && again);
             }
@@ -266,7 +251,7 @@ impl Observed for Outages {
 mod tests {
     use std::sync::Arc;
 
-    use optcp_net::{Hop, LabelTable, Packet, PortId};
+    use optcp_net::{Hop, LabelTable};
     use optcp_tcp::{Phase, Profile, Snapshot};
     use optcp_units::Marking;
 
@@ -311,8 +296,20 @@ mod tests {
             outages.record(Key::new(at(now), optcp_des::Class::Timer, 0, 0), &record);
         };
         let came = |flow, bytes| Record::Progress { flow: FlowId::new(flow), bytes };
-        let arrived =
-            |seq| Record::Arrived { flow: FlowId::new(0), seq, size: 1000, marking: Marking::NONE };
+        let arrived = |seq| Record::Arrived {
+            flow: FlowId::new(0),
+            seq,
+            size: 1000,
+            marking: Marking::NONE,
+            second: false,
+        };
+        let second = |seq| Record::Arrived {
+            flow: FlowId::new(0),
+            seq,
+            size: 1000,
+            marking: Marking::NONE,
+            second: true,
+        };
         let sent = |again| Record::Sent {
             flow: FlowId::new(0),
             seq: 3,
@@ -332,11 +329,7 @@ mod tests {
                 ecn_reductions: 0,
             },
         };
-        let lost = |flow, reason| Record::Dropped {
-            port: PortId::new(0),
-            packet: Packet::data(FlowId::new(flow), label, 3, 1000, 0),
-            reason,
-        };
+        let lost = |flow, reason| Record::Lost { flow: FlowId::new(flow), reason };
         // What is before the instant is none of it.
         for now in [2, 3, 7, 10] {
             tell(now, came(0, mss));
@@ -352,8 +345,13 @@ mod tests {
         tell(12, lost(0, DropReason::LinkDown));
         tell(13, lost(0, DropReason::QueueFull));
         tell(13, lost(0, DropReason::NotSelected));
+        // Known now to be lost, of which the copies that count were dropped before and after the instant.
+        tell(11, lost(0, DropReason::LostInFlight));
+        tell(12, lost(0, DropReason::LostInFlight));
         tell(13, lost(2, DropReason::LinkDown));
         tell(13, lost(5, DropReason::LinkDown));
+        // A second copy is no retransmission.
+        tell(13, second(0));
         tell(14, sent(false));
         tell(15, sent(true));
         // 2 overtakes 1, and comes again.
@@ -384,7 +382,7 @@ mod tests {
             ("usual_gap_ps", ps([2, 3, 0])),
             ("bytes_before", vec![4 * mss, mss, 0]),
             ("bytes", vec![4 * mss, mss, 0]),
-            ("lost_packets", vec![1, 0, 0]),
+            ("lost_packets", vec![3, 0, 0]),
             ("dropped_packets", vec![1, 0, 0]),
             ("timeouts", vec![2, 0, 0]),
             ("resent", vec![1, 0, 0]),

@@ -139,7 +139,7 @@ impl Observed for Packets {
             | Record::DatagramSent { flow, seq, size, marking } => {
                 endpoint(PacketEvent::Sent, flow, false, seq, size, marking)
             }
-            Record::Arrived { flow, seq, size, marking }
+            Record::Arrived { flow, seq, size, marking, .. }
             | Record::DatagramArrived { flow, seq, size, marking, .. } => {
                 endpoint(PacketEvent::Arrived, flow, false, seq, size, marking)
             }

@@ -99,6 +99,8 @@ records! {
         size: u16,
         /// What its headers say of congestion.
         marking: Marking,
+        /// Whether it is a copy of a packet that has arrived before.
+        second: bool,
     }
     /// A sender has dealt with what came to it.
     Updated {
@@ -132,6 +134,8 @@ records! {
         delay: Duration,
         /// What its header says of congestion.
         marking: Marking,
+        /// Whether it is a copy of a datagram that has arrived before.
+        second: bool,
     }
     /// A port took a packet.
     Accepted {
@@ -194,13 +198,21 @@ records! {
         /// The packet.
         packet: Packet,
     }
-    /// A packet was lost.
+    /// A packet, or a copy of one, was dropped.
     Dropped {
         /// The port at or behind which it happened.
         port: PortId,
         /// The packet.
         packet: Packet,
         /// Why.
+        reason: DropReason,
+    }
+    /// A packet is lost: it has been dropped, and if it has copies, none has arrived and none is in flight. The event is the
+    /// drop that counts, which may be earlier than what made it known.
+    Lost {
+        /// The packet's flow.
+        flow: FlowId,
+        /// Why it was dropped.
         reason: DropReason,
     }
 }

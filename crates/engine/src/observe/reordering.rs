@@ -168,7 +168,7 @@ mod tests {
         let marking = Marking::NONE;
         let came = |flow, seq| {
             let flow = FlowId::new(flow);
-            Record::Arrived { flow, seq, size: 1000, marking }
+            Record::Arrived { flow, seq, size: 1000, marking, second: false }
         };
         let arrived = |seq| came(0, seq);
         let mut reordering = Reordering::of(&[true, false]);

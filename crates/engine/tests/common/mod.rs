@@ -44,15 +44,20 @@ pub struct Log(Vec<(Key, Record)>);
 impl Log {
     /// The records in order, each with its instant.
     pub fn in_order(mut self) -> Vec<(Time, Record)> {
-        self.0.sort_by_key(|&(event, _)| event);
+        // Kernels learn at different events that a packet with copies is lost.
+        let lost = |record| match record {
+            Record::Lost { flow, reason } => Some((flow.number(), reason)),
+            _ => None,
+        };
+        self.0.sort_by_key(|&(event, record)| (event, lost(record)));
         self.0.into_iter().map(|(event, record)| (event.time(), plain(record))).collect()
     }
 }
 
-/// The record without the place where an endpoint keeps what an ACK says: any is as good.
+/// The record without the place where an endpoint keeps what an ACK says, or that of a copied packet: any is as good.
 fn plain(record: Record) -> Record {
     let strip = |mut packet: Packet| {
-        if packet.kept().is_some() {
+        if packet.kept().is_some() || packet.copy_of().is_some() {
             packet.options = 0;
         }
         packet

@@ -344,9 +344,12 @@ pub(crate) fn count(run: &Run, name: &str) -> u64 {
 /// No packet comes from nowhere or goes there.
 fn conserved(run: &Run) -> Result<(), Failure> {
     let made = count(run, "sent") + count(run, "copied");
-    let kept = count(run, "delivered") + count(run, "dropped") + count(run, "in_flight");
+    let traffic = count(run, "delivered") + count(run, "dropped");
+    let kept = traffic + count(run, "copies_discarded") + count(run, "in_flight");
     let reasons: u64 = run.drops.iter().map(|(_, count)| count).sum();
-    match made == kept && reasons == count(run, "dropped") {
+    // Copies are no traffic: each packet is delivered or dropped once.
+    let once = traffic <= count(run, "sent") + count(run, "duplicated");
+    match made == kept && once && reasons == count(run, "dropped") {
         true => Ok(()),
         false => failure("conservation", format!("{:?} {:?}", run.counts, run.drops)),
     }

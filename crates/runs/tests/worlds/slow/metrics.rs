@@ -164,6 +164,10 @@ impl Evidence<'_> {
                 _ => {}
             }
         }
+        // What became of packets of which 1+1 sends copies is counted elsewhere.
+        if self.plan.protections.iter().any(|one| one.scheme.bridges()) {
+            return expected;
+        }
         let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
         let dropped = |part: bool| {
             let dropped = self.rows.iter().filter(|row| row.event == "dropped");
@@ -177,7 +181,10 @@ impl Evidence<'_> {
         }
         let came = self.rows.iter().filter(|row| matches!(row.event, "arrived" | "acked"));
         let (lost, of) = match self.plan.measure {
-            None => (dropped(false).count() as u64, count(self.run, "sent")),
+            None => {
+                let entered = count(self.run, "sent") + count(self.run, "duplicated");
+                (dropped(false).count() as u64, entered)
+            }
             Some(_) => {
                 let lost = dropped(true).count() as u64;
                 (lost, lost + came.filter(|row| self.is_measured(row.at)).count() as u64)

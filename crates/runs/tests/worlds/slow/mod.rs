@@ -1,6 +1,7 @@
 //! Series of every kind, derived again from the list of packets: plainly, slowly, and by code of their own.
 
 mod bursts;
+mod copies;
 mod cuts;
 mod flows;
 mod forwarding;
@@ -13,7 +14,7 @@ mod sojourn;
 mod transit;
 mod ways;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use optcp_runs::{Run, Series, Values};
 use optcp_scenario::Scenario;
@@ -49,6 +50,7 @@ struct Evidence<'r> {
     changes: Vec<planned::Changed>,
     /// By row, how many of them come before it.
     before: Vec<usize>,
+    fates: copies::Fates,
 }
 
 /// Compares every series of a run with what its packets say.
@@ -72,7 +74,7 @@ pub(crate) fn derived_again(
     };
     let ports = names(packets, "ports");
     let changes = planned::changes(plan, end);
-    let evidence = Evidence {
+    let mut evidence = Evidence {
         plan,
         run,
         flows: names(packets, "flows"),
@@ -82,7 +84,9 @@ pub(crate) fn derived_again(
         listed,
         stop: end,
         rows,
+        fates: copies::Fates::default(),
     };
+    evidence.fates = evidence.find_fates()?;
     evidence.totals(seen)?;
     evidence.queues_and_lines()?;
     evidence.queues_are_served()?;
@@ -301,25 +305,9 @@ impl Evidence<'_> {
 
     /// The run's totals are those of the rows.
     fn totals(&self, seen: &mut BTreeSet<String>) -> Result<(), Failure> {
-        let number = |wanted: fn(&Row<'_>) -> bool| {
-            self.rows.iter().filter(|row| wanted(row)).count() as u64
-        };
-        let came = number(|row| matches!(row.event, "arrived" | "acked"));
-        let dropped = number(|row| row.event == "dropped");
-        let (delivered, lost) = (count(self.run, "delivered"), count(self.run, "dropped"));
-        if (came, dropped) != (delivered, lost) {
-            let detail = format!("{came} came, {dropped} dropped; {delivered}, {lost} counted");
-            return failure("totals", detail);
-        }
-        let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
-        for row in self.rows.iter().filter(|row| row.event == "dropped") {
-            *reasons.entry(row.reason.unwrap_or("none")).or_default() += 1;
-        }
-        let counted: BTreeMap<&str, u64> = self.run.drops.iter().copied().collect();
-        if reasons != counted {
-            return failure("drops by reason", format!("{counted:?}, expected {reasons:?}"));
-        }
-        seen.extend(reasons.keys().map(|reason| format!("drop {reason}")));
+        self.counts_of_copies()?;
+        let reasons = self.rows.iter().filter_map(|row| row.reason);
+        seen.extend(reasons.map(|reason| format!("drop {reason}")));
         if self.plan.bursts.is_empty() && self.plan.links.iter().all(|link| link.over.is_empty()) {
             // What comes out of a virtual output queue is sent by a port of a way.
             let queued = self.rows.iter().filter(|row| row.event == "queued");

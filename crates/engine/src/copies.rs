@@ -1,0 +1,133 @@
+//! Packets that bridges have copied: what becomes of each as traffic, whatever becomes of its copies.
+//!
+//! # Model
+//! A packet is delivered if one of its copies arrives at its endpoint. It is lost if none does and none is in flight any
+//! more; it is then lost once, by the earliest drop of a copy at another place than a selector, or at a selector if all
+//! copies end there. Of drops by one event the reason that is first in [`DropReason`] counts. All other copies are
+//! discarded copies. A second packet that a link makes of a copy is a further copy.
+//!
+//! Each packet has an entry of its own from its first bridge until its last copy ends. Kernels handle ends in different
+//! orders; what an entry comes to does not depend on the order.
+
+use optcp_des::Key;
+use optcp_net::DropReason;
+
+/// A packet of which copies are in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copied {
+    /// The packet's own options.
+    pub(crate) options: u32,
+    /// Copies in flight.
+    left: u32,
+    has_arrived: bool,
+    loss: Option<Loss>,
+}
+
+/// How a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    pub(crate) event: Key,
+    pub(crate) reason: DropReason,
+}
+
+impl Copied {
+    /// A packet with these options, on its way once.
+    pub(crate) fn new(options: u32) -> Self {
+        Copied { options, left: 1, has_arrived: false, loss: None }
+    }
+
+    /// Another copy is in flight.
+    pub(crate) fn add(&mut self) {
+        self.left += 1;
+    }
+
+    /// A copy arrives at the endpoint: whether it is the first one.
+    pub(crate) fn arrive(&mut self) -> bool {
+        self.left -= 1;
+        !std::mem::replace(&mut self.has_arrived, true)
+    }
+
+    /// A copy is dropped: how the packet is lost, if it is now.
+    pub(crate) fn lose(&mut self, loss: Loss) -> Option<Loss> {
+        self.left -= 1;
+        let first = self.loss.map_or(loss, |known| known.min_by_rank(loss));
+        self.loss = Some(first);
+        (self.is_over() && !self.has_arrived).then_some(first)
+    }
+
+    /// Whether no copy is in flight any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == 0
+    }
+}
+
+impl Loss {
+    fn min_by_rank(self, other: Loss) -> Loss {
+        let rank = |loss: &Loss| (loss.reason == DropReason::NotSelected, loss.event, loss.reason);
+        if rank(&other) < rank(&self) { other } else { self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use optcp_des::Class;
+    use optcp_units::Time;
+
+    use super::*;
+
+    fn loss(at_ps: u64, reason: DropReason) -> Loss {
+        Loss { event: Key::new(Time::from_ps(at_ps), Class::Arrival, 0, 0), reason }
+    }
+
+    fn copied(copies: u32) -> Copied {
+        let mut packet = Copied::new(7);
+        (1..copies).for_each(|_| packet.add());
+        packet
+    }
+
+    #[test]
+    fn packet_is_lost_once_by_its_earliest_drop_outside_selectors_in_any_order() {
+        let losses = [
+            loss(1, DropReason::NotSelected),
+            loss(2, DropReason::LinkDown),
+            loss(3, DropReason::QueueFull),
+        ];
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let mut packet = copied(3);
+            let found = order.map(|place| packet.lose(losses[place]));
+            assert_eq!(found, [None, None, Some(losses[1])], "{order:?}");
+            assert!(packet.is_over());
+        }
+    }
+
+    #[test]
+    fn drops_by_one_event_count_by_the_order_of_reasons() {
+        for order in [[0, 1], [1, 0]] {
+            let both = [loss(5, DropReason::QueueFlushed), loss(5, DropReason::LostInFlight)];
+            let mut packet = copied(2);
+            let found = order.map(|place| packet.lose(both[place]));
+            assert_eq!(found, [None, Some(both[0])], "{order:?}");
+        }
+    }
+
+    #[test]
+    fn packet_of_which_all_copies_end_at_selectors_is_lost_there() {
+        let mut packet = copied(2);
+        assert_eq!(packet.lose(loss(4, DropReason::NotSelected)), None);
+        let first = loss(3, DropReason::NotSelected);
+        assert_eq!(packet.lose(first), Some(first));
+    }
+
+    #[test]
+    fn packet_is_not_lost_if_one_copy_arrives_before_or_after_the_drop() {
+        let mut packet = copied(3);
+        assert_eq!(packet.lose(loss(1, DropReason::LinkDown)), None);
+        assert!(packet.arrive(), "the first one");
+        assert!(!packet.is_over());
+        assert_eq!(packet.lose(loss(2, DropReason::LinkDown)), None);
+        assert!(packet.is_over());
+        let mut packet = copied(2);
+        assert!(packet.arrive());
+        assert!(!packet.arrive(), "the second one");
+    }
+}
