@@ -361,12 +361,13 @@ class Store:
             raise Damaged(self.file(*files[at]), what, f"{self._manifest_of(files[at][1])} with it")
 
     def _check_beside(self, beside: Mapping[str, str]) -> None:
-        """Make sure that the copies of files that the scenario names are as they were written."""
+        """Make sure that the copies of files that the scenario names are as they were written, or removed."""
         refuse_links(self.root, beside)
-        wrong = _core.check_files([(str(self.root / name), sha256) for name, sha256 in beside.items()])
+        there = [name for name in beside if (self.root / name).is_file()]
+        wrong = _core.check_files([(str(self.root / name), beside[name]) for name in there])
         if wrong is not None:
             at, what = wrong
-            raise Damaged(self.root / list(beside)[at], what)
+            raise Damaged(self.root / there[at], what)
 
     def beside(self) -> dict[str, bytes]:
         """The copies of files that the scenario names, by name.
@@ -376,7 +377,8 @@ class Store:
         InputError, Damaged
             As :meth:`read_identity`.
         """
-        return {name: (self.root / name).read_bytes() for name in self.read_identity()["beside"]}
+        there = (self.root / name for name in self.read_identity()["beside"])
+        return {path.name: path.read_bytes() for path in there if path.is_file()}
 
     def written(self, folder: str) -> Path:
         """Where a command writes what it makes of the study: one of ``WRITTEN``.
