@@ -79,7 +79,10 @@ def product_limit(values: NDArray[np.float64], at_least: NDArray[np.float64]) ->
     -----
     E. L. Kaplan, P. Meier, J. Am. Stat. Assoc. 53 (1958) 457-481. How large a value is must not depend on its bound.
     """
-    return _core.product_limit(at_least, np.isfinite(values))
+    values = arguments.values(values, "values")
+    if values.ndim != 1:
+        raise InputError(f"expected values along one axis, got an array of shape {values.shape}")
+    return _core.product_limit(arguments.shaped(at_least, "at_least", values.shape), np.isfinite(values))
 
 
 def restricted_mean(values: NDArray[np.float64], at_least: NDArray[np.float64]) -> tuple[float, float]:
@@ -92,7 +95,10 @@ def restricted_mean(values: NDArray[np.float64], at_least: NDArray[np.float64]) 
     at_least : float
         The mean, or that of the values restricted to the largest bound (J. O. Irwin, J. Hygiene 47 (1949) 188-189).
     """
+    values, at_least = arguments.values(values, "values"), arguments.values(at_least, "at_least")
     shares = product_limit(values, at_least)
+    if not values.size:
+        raise InputError("expected one value or more")
     known = np.isfinite(values)
     largest = at_least.max()
     restricted = float(shares[known] @ values[known] + max(0.0, 1 - shares.sum()) * largest)

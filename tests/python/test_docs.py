@@ -32,6 +32,8 @@ import pyarrow.parquet
 import pytest
 
 import optcp
+from optcp import topologies
+from optcp.constellation.shells import SHELLS
 from optcp.evidence import EXPERIMENTS
 from optcp.papers.registry import OWN, select
 from optcp.results import sensitivities
@@ -435,6 +437,21 @@ def test_the_readme_lists_every_paper_and_how_many():
     assert f"{NUMBERS[len(papers)]} papers run again" in text("docs/index.md")
     linked = set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md").split("\n## ")[-1]))
     assert set(OWN) <= set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md"))), linked
+
+
+def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
+    pages = "".join(text(f"docs/{page}.md") for page in ("scenarios", "tcp", "routing"))
+    missing = [
+        one for one in program["catalogue"] if f"`{one['name']}`" not in pages and f'"{one["name"]}"' not in pages
+    ]
+    assert missing == []
+
+
+def test_collections_of_networks_and_shells_of_satellites_are_listed():
+    (row,) = re.findall(r"^\| `name` \|.*TopoHub.*$", text("docs/scenarios.md"), re.MULTILINE)
+    assert {name for name in topologies.networks() if f"`{name}`" not in row} == set()
+    (row,) = re.findall(r"^\| another shell \|.*$", text("docs/howto/constellation.md"), re.MULTILINE)
+    assert {name for name in SHELLS if f"`{name}`" not in row} == set()
 
 
 def test_every_extra_is_on_the_page_of_installing():

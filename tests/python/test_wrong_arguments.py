@@ -11,6 +11,7 @@ import pytest
 
 import optcp
 from optcp import compare, quantiles, stats
+from optcp.arguments import shown
 from optcp.axes import Axis
 from optcp.compare import Comparison
 from optcp.errors import InputError, RunFailed
@@ -32,8 +33,8 @@ observe = [
     { name = "tcp", kind = "tcp" },
 ]
 """
-MOST_S = 5
-"""No wrong argument takes longer."""
+MOST_S = 10
+"""No wrong argument takes more time of a processor."""
 
 WRONG = [
     None, True, False, 0, -1, 1, 3, 1.5, float("nan"), float("inf"), 1j, 2**64, 10**5000,
@@ -52,6 +53,7 @@ STATISTICS = {
     "NDArray[Any]": np.ones((3, 4)),
     "NDArray[np.float64]": np.array([0.0, 1.0, 2.0]),
     "Sequence[NDArray[np.float64]]": [np.array([1.0, 2.0]), np.array([3.0])],
+    "Sequence[NDArray[np.float64]] | None": None,
     "Sequence[float]": [0.01, 0.2],
     "Callable[[NDArray[np.float64]], NDArray[np.float64]]": lambda curves: curves.mean(axis=1),
     "float": 0.5,
@@ -270,12 +272,12 @@ def called(function, arguments):
         # What stands before further positional arguments is positional itself.
         first = [name for name in arguments if kinds[name] is inspect.Parameter.POSITIONAL_OR_KEYWORD]
         positional = [by_name.pop(name) for name in first] + positional
-    began = time.monotonic()
+    began = time.process_time()
     with contextlib.suppress(*ALLOWED):
         result = function(*positional, **by_name)
         if inspect.isgenerator(result):
             list(result)
-    assert time.monotonic() - began < MOST_S
+    assert time.process_time() - began < MOST_S
 
 
 def variants(function, right):
@@ -298,9 +300,7 @@ def check(function, right):
         try:
             called(function, arguments)
         except Exception as error:  # noqa: BLE001 - each is what must not come out
-            failed.append(
-                (name, type(wrong).__name__, ascii(wrong)[:40] if wrong != 10**5000 else "10**5000", repr(error)[:100])
-            )
+            failed.append((name, shown(wrong), repr(error)[:100]))
     assert failed == []
 
 
@@ -358,6 +358,12 @@ def test_numpy_scalars_count_as_numbers(things, tmp_path):
         (lambda world, done: optcp.Study(world, {"parameters.delay": []}), "axis 'parameters.delay' has no values"),
         (lambda world, done: optcp.Study(world, seeds=0), "seeds: expected a whole number from 1 to 1000000, got 0"),
         (lambda world, done: optcp.Study(world, seeds=[]), "seeds: the list is empty; a study has 1 seed or more"),
+        (
+            lambda world, done: optcp.Study(world, seeds=[2**64 - 1]).run(
+                until=lambda done: done.metric("sent"), most=2
+            ),
+            "seed 18446744073709551616: the largest seed is 18446744073709551615",
+        ),
         (lambda world, done: world.run(seed="1"), "seed: expected a whole number, got '1'"),
         (lambda world, done: world.run(seed=1.5), "seed: expected a whole number, got 1.5"),
         (lambda world, done: world.run(seed=-1), "seed -1: the smallest seed is 0"),

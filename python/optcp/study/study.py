@@ -198,7 +198,8 @@ class Study:
         if most * len(self.seeds) > MOST_SEEDS:
             raise InputError(f"most: {most} times {len(self.seeds)} seeds are more than {MOST_SEEDS}")
         for times in looks:
-            more = range(max(self.seeds) + 1, max(self.seeds) + 1 + (times - 1) * len(self.seeds))
+            last = check_seed(max(self.seeds) + (times - 1) * len(self.seeds))
+            more = range(max(self.seeds) + 1, last + 1)
             done = made((*self.seeds, *more))
             differences = arguments.one_of(until(done), Cells, "until", "a function from the runs to cells")
             if decided(differences, sequential.level(len(looks))):
