@@ -27,6 +27,7 @@ PYTHON = (
     "graphml",
     "matrix",
     "mahimahi",
+    "passes",
     "paths",
     "places",
     "tles",

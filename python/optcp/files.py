@@ -7,6 +7,7 @@ import itertools
 import os
 from typing import IO, TYPE_CHECKING
 
+from optcp import rows
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,12 +23,31 @@ def read_lines(path: Path) -> list[str]:
     Raises
     ------
     InputError
-        If it cannot be read, or is no UTF-8 text; the message names it.
+        If it cannot be read or decoded; the message names it.
     """
+    return rows.lines(_text(path))
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV file with their line numbers, as :func:`optcp.rows.rows` does.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or decoded, or a line is no row; the message names it.
+    """
+    text = _text(path)
     try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        yield from rows.rows(text)
+    except ValueError as error:
+        raise InputError(f"{path}, {error}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return rows.decoded(path.read_bytes())
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}: cannot be read: {reason}") from None
 
 

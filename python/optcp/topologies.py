@@ -8,62 +8,77 @@ differ between machines.
 from __future__ import annotations
 
 import contextlib
-import csv
 import difflib
 import errno
 import functools
-import io
 import itertools
 import math
 import os
 import re
-import warnings
+from collections import Counter
 from contextvars import ContextVar
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from optcp import graphs, rows, weights
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from optcp.graphs import Edge, Position
 
 EARTH_KM = 6371.0
 """Mean radius of the earth."""
 
-LENGTHS = ("dist", "LinkLength", "length", "distance")
-"""Attributes of a link that hold its length in km."""
-
-LABELS = ("name", "label")
-"""Attributes of a node that hold its name."""
-
-POSITIONS = (("Longitude", "Latitude"), ("longitude", "latitude"), ("lon", "lat"))
-"""Attributes of a node that hold its place in degrees."""
-
-MOST_KM = 1e6
-"""No link is longer: twenty-five times around the earth."""
-
-Edge = tuple[Any, Any, dict[str, Any]]
-"""Two nodes by their identifiers, and the attributes of what is between them."""
-
-Graph = tuple[dict[Any, dict[str, Any]], list[Edge]]
-"""The attributes of each node by its identifier, and the links."""
-
-Position = tuple[float, float]
-"""Longitude and latitude in degrees."""
-
 Link = tuple[int, int, str | None, int | None]
 """Two nodes by index, the link's name if it needs one, its length in mm if that is known."""
-
 
 Place = tuple[int, int]
 """Longitude and latitude in millionths of a degree."""
 
 Demand = tuple[int, int, int]
-"""Two nodes by index, and how much the first sends to the second, in thousandths of the unit of the network."""
+"""Two nodes by index, and how much the first sends to the second, as :func:`optcp.weights.whole` has it."""
+
+MOST_NOTED = 3
+"""Links and nodes that a note names."""
 
 
-Found = tuple[list[str], list[Link], list[Demand], list[Place | None]]
-"""Nodes by name, links, demands, and places of the nodes."""
+class Topology(NamedTuple):
+    """A network as scenarios use it.
+
+    Attributes
+    ----------
+    nodes
+        Names of the nodes: no spaces, no duplicates.
+    links
+        See :data:`Link`.
+    demands
+        Empty if the network comes without.
+    places
+        Positions of the nodes, None where unknown.
+    own_names
+        Name that the file has for each node, where it is another one and names no other node.
+    rates
+        Attributes of links that look like a rate, which is not read.
+    notes
+        What the file says in another way than the scenario has it, in sentences.
+    """
+
+    nodes: list[str]
+    links: list[Link]
+    demands: list[Demand]
+    places: list[Place | None]
+    own_names: list[str]
+    rates: list[str]
+    notes: list[str]
+
+    def by_name(self) -> dict[str, int]:
+        """Return the index of each node by its name, and by the name that the file has for it."""
+        own = {name: at for at, name in enumerate(self.own_names) if name}
+        return own | {name: at for at, name in enumerate(self.nodes)}
+
 
 Answers = dict[str, dict[str, Any]]
 """What scenarios were told, as crates/web takes it: by "names", "graphs", "matrix", "values", "table", then by name."""
@@ -75,8 +90,8 @@ _answered: ContextVar[Answers | None] = ContextVar("answered", default=None)
 _given: ContextVar[Mapping[str, bytes] | None] = ContextVar("given", default=None)
 
 
-def find(kind: str, reference: str, scenario: str) -> Found:
-    """Return nodes by name, links, demands (none where it comes without) and places of the nodes of a topology.
+def find(kind: str, reference: str, scenario: str) -> Topology:
+    """Return a topology.
 
     Parameters
     ----------
@@ -94,40 +109,65 @@ def find(kind: str, reference: str, scenario: str) -> Found:
     """
     if kind == "name":
         return _answer("names", reference, _found_by_name(reference))
-    nodes, edges = _file(reference, scenario)
-    return _answer("graphs", reference, _as_found(reference, nodes, edges, {}))
+    graph = graphs.read(reference, _content(reference, scenario))
+    return _answer("graphs", reference, _topology(reference, graph, {}))
 
 
 @functools.cache
-def _found_by_name(name: str) -> Found:
+def _found_by_name(name: str) -> Topology:
     """Thousands of worlds of a study are of one network."""
-    nodes, edges, demands = _named(name)
-    return _as_found(name, nodes, edges, demands)
+    return _topology(name, *_named(name))
 
 
-def _as_found(
-    reference: str,
-    nodes: dict[Any, dict[str, Any]],
-    edges: Iterable[Edge],
-    demands: Mapping[tuple[Any, Any], float],
-) -> Found:
-    names = _names(nodes)
-    index = {node: place for place, node in enumerate(nodes)}
-    positions = [_position(attributes) for attributes in nodes.values()]
+def _topology(reference: str, graph: graphs.Graph, demands: Mapping[tuple[Any, Any], float]) -> Topology:
+    labels = [graphs.label(reference, node, attributes) for node, attributes in graph.nodes.items()]
+    names = _names(graph.nodes, labels)
+    index = {node: at for at, node in enumerate(graph.nodes)}
+    positions = [
+        graphs.position(reference, name, attributes)
+        for name, attributes in zip(names, graph.nodes.values(), strict=True)
+    ]
+    laid: list[_Laid] = []
+    for a, b, attributes in graph.edges:
+        ends = index[a], index[b]
+        link = f"{names[ends[0]]}-{names[ends[1]]}"
+        length = graphs.length_km(reference, link, attributes)
+        if length is None:
+            known = positions[ends[0]], positions[ends[1]]
+            length = None if None in known else round(great_circle_km(*known[0], *known[1]), 3)  # type: ignore[misc]
+        laid.append((*ends, None if length is None else round(length * 1e6)))
+    notes = _noted_names(labels, names)
+    if loops := [names[a] for a, b, _ in laid if a == b]:
+        notes.append(f"a link from a node to itself is left out: {_few(loops)}")
+        laid = [one for one in laid if one[0] != one[1]]
+    if graph.directed:
+        laid, alone = _paired(reference, names, laid)
+        if alone:
+            notes.append(f"a link that has one direction in the file has both here: {_few(alone)}")
+    at = [None if place is None else (round(place[0] * 1e6), round(place[1] * 1e6)) for place in positions]
+    amounts = weights.whole([Decimal(repr(much)) for much in demands.values()])
+    own = [label or str(node) for label, node in zip(labels, graph.nodes, strict=True)]
+    taken = {*names, *(name for name, count in Counter(own).items() if count > 1)}
+    return Topology(
+        names,
+        _links(names, laid),
+        [(index[a], index[b], weight) for (a, b), weight in zip(demands, amounts, strict=True)],
+        at,
+        ["" if name in taken else name for name in own],
+        graphs.rates(graph.edges),
+        notes,
+    )
+
+
+def _links(names: Sequence[str], laid: Iterable[_Laid]) -> list[Link]:
     links: list[Link] = []
     free = _Names()
-    for a, b, attributes in edges:
-        at_a, at_b = index[a], index[b]
-        plain, back = f"{names[at_a]}-{names[at_b]}", f"{names[at_b]}-{names[at_a]}"
-        length_km = _length(attributes, positions[at_a], positions[at_b])
-        if length_km is not None and length_km > MOST_KM:
-            raise InputError(f"`{reference}`: the link {plain} is {length_km:g} km long; at most are {MOST_KM:g} km")
-        length_mm = None if length_km is None else round(length_km * 1e6)
+    for a, b, length_mm in laid:
+        plain, back = f"{names[a]}-{names[b]}", f"{names[b]}-{names[a]}"
         name = free.numbered(plain) if free.has(plain) or free.has(back) else None
         free.take(name or plain)
-        links.append((at_a, at_b, name, length_mm))
-    at = [None if place is None else (round(place[0] * 1e6), round(place[1] * 1e6)) for place in positions]
-    return names, links, [(index[a], index[b], round(1000 * much)) for (a, b), much in demands.items()], at
+        links.append((a, b, name, length_mm))
+    return links
 
 
 def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:
@@ -146,43 +186,55 @@ def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:
             continue
         reference = settings.get(f"parameters.{written[1:]}", written) if written.startswith("$") else written
         try:
-            nodes = _named(reference)[0] if kind == "name" else _file(reference, scenario)[0]
+            found = find(kind, reference, scenario)
         except InputError:
             return {}
-        found = zip(_names(nodes), map(_position, nodes.values()), strict=True)
-        return {name: place for name, place in found if place is not None}
+        known = zip(found.nodes, found.places, strict=True)
+        return {name: (place[0] / 1e6, place[1] / 1e6) for name, place in known if place is not None}
     return {}
 
 
-def matrix(file: str, scenario: str) -> list[tuple[str, str, int]]:
-    """Return what a CSV file says of pairs of nodes: source, destination, weight in thousandths.
+def matrix(file: str, scenario: str) -> weights.Matrix:
+    """Return what a CSV file says of pairs of nodes.
 
-    Lines are ``from,to,weight``; a first line without a number in the third place is a heading, and ``#`` begins a
-    comment.
+    Rows are ``from,to,weight``. A first row whose third field is no number is a heading, unless both its names are
+    nodes: whoever knows the nodes can tell.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or a line is no pair with a weight.
+        If the file cannot be read, or a row is no pair with a weight.
     """
-    found = []
-    for number, line in _lines(file, scenario):
-        fields = [field.strip() for field in line.split(",")]
-        try:
-            a, b, weight = fields
-            thousandths = round(1000 * float(weight))
-        except (ValueError, OverflowError):
-            if number == 1 and len(fields) == 3:
-                continue
-            raise InputError(f"`{file}`, line {number}: expected `from,to,weight`") from None
-        if not 0 <= thousandths < 2**63:
-            raise InputError(f"`{file}`, line {number}: a weight is a number from 0 to 9e15")
-        found.append((a, b, thousandths))
-    return _answer("matrix", file, found)
+    found: list[tuple[int, str, str]] = []
+    written: list[Decimal] = []
+    heading: tuple[int, tuple[str, str, str]] | None = None
+    column = "weight"
+    for number, fields in _rows(file, scenario, 3):
+        if len(fields) != 3:
+            raise InputError(
+                f"`{file}`, line {number}: expected `from,to,weight`, found {len(fields)} "
+                f"field{'s' if len(fields) > 1 else ''}"
+            )
+        a, b, text = fields
+        if not (found or heading or weights.is_attempted(text)):
+            if weights.is_swapped(a):
+                raise InputError(
+                    f"`{file}`, line {number}: expected `from,to,weight`, found `{rows.short(','.join(fields))}`"
+                )
+            heading, column = (number, (a, b, text)), text
+            continue
+        for name, value in (("from", a), ("to", b)):
+            if not value:
+                raise InputError(f"`{file}`, line {number}: column `{name}`: expected a node, found nothing")
+        found.append((number, a, b))
+        written.append(weights.parsed(text, f"`{file}`, line {number}: column `{rows.short(column)}`"))
+    entries = zip(found, weights.whole(written), strict=True)
+    read: weights.Matrix = {"heading": heading, "rows": [(*row, weight) for row, weight in entries]}
+    return _answer("matrix", file, read)
 
 
-def values(file: str, scenario: str) -> list[str]:
-    """Return the values in a file: one a line; ``#`` begins a comment.
+def values(file: str, scenario: str) -> list[tuple[int, str]]:
+    """Return the values in a file with their line numbers, one a line.
 
     Raises
     ------
@@ -190,30 +242,29 @@ def values(file: str, scenario: str) -> list[str]:
         If the file cannot be read, or a line holds more than a value.
     """
     found = []
-    for number, line in _lines(file, scenario):
-        if "," in line:
+    for number, fields in _rows(file, scenario):
+        if len(fields) > 1:
             raise InputError(
                 f"`{file}`, line {number}: expected one value, such as `12.5 ms`, or `12.5` with a unit apart"
             )
-        found.append(line)
+        found.append((number, fields[0]))
     return _answer("values", file, found)
 
 
 def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
-    """Return the lines of a CSV file: their numbers, and what is not empty by the names that its first line has.
+    """Return the rows of a CSV file: their line numbers, and fields with a value by the names in the first row.
 
-    ``#`` begins a comment. A name such as ``delay (ms)`` gives its column a unit.
+    A name such as ``delay (ms)`` gives its column a unit.
 
     Raises
     ------
     InputError
-        If the file cannot be read, its first line has a name twice, or another one more fields than the first.
+        If the file cannot be read, its first row has a name twice, or another one more or fewer fields.
     """
     found: list[tuple[int, list[tuple[str, str]]]] = []
     names: list[str] = []
     units: list[str] = []
-    for number, line in _lines(file, scenario):
-        fields = [field.strip() for field in next(csv.reader([line], skipinitialspace=True))]
+    for number, fields in _rows(file, scenario):
         if not names:
             headings = [re.fullmatch(r"(.*?)(?:\s*\((.+)\))?", field) for field in fields]
             names = [heading[1] for heading in headings if heading]
@@ -221,11 +272,12 @@ def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
             if len(set(names)) < len(names) or "" in names:
                 raise InputError(f"`{file}`, line {number}: expected a name for each column, no two alike")
             continue
-        if len(fields) > len(names):
+        if len(fields) != len(names):
+            missing = f"; `{names[len(fields)]}` is missing, or its comma" if len(fields) < len(names) else ""
             raise InputError(
-                f"`{file}`, line {number}: {len(fields)} fields, and {len(names)} columns in the first line"
+                f"`{file}`, line {number}: {len(fields)} fields, and {len(names)} columns in the first line{missing}"
             )
-        said = zip(names, fields, units, strict=False)
+        said = zip(names, fields, units, strict=True)
         found.append((number, [(name, field + unit) for name, field, unit in said if field]))
     return _answer("table", file, found)
 
@@ -266,30 +318,35 @@ def _answer(kind: str, name: str, answer: T) -> T:
     return answer
 
 
-def _text(file: str, scenario: str, encoding: str) -> str:
+def _content(file: str, scenario: str) -> bytes:
     """A file beside a scenario."""
     files, into = _given.get(), _noted.get()
-    if files is not None:
-        if file not in files:
+    try:
+        if files is None:
+            content = (Path(scenario).parent / file).read_bytes()
+        elif file in files:
+            content = files[file]
+        else:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file)
-        content = files[file]
-    else:
-        content = (Path(scenario).parent / file).read_bytes()
+    except (OSError, ValueError) as error:
+        # A path with a null byte is a ValueError.
+        raise InputError(f"cannot read `{file}`: {getattr(error, 'strerror', None) or error}") from None
     if into is not None:
         into[file] = content
-    # As a file that is read as text: all ends of lines become one.
-    return io.TextIOWrapper(io.BytesIO(content), encoding=encoding).read()
+    return content
 
 
-def _lines(file: str, scenario: str) -> list[tuple[int, str]]:
-    """The lines of a file beside a scenario that say something, with their numbers."""
+def _rows(file: str, scenario: str, columns: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file beside a scenario, with their line numbers."""
+    content = _content(file, scenario)
     try:
-        text = _text(file, scenario, "utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise InputError(f"cannot read `{file}`: {reason}") from None
-    said = ((number, line.partition("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1))
-    return [(number, line) for number, line in said if line]
+        text = rows.decoded(content)
+    except ValueError as error:
+        raise InputError(f"cannot read `{file}`: {error}") from None
+    try:
+        yield from rows.rows(text, columns)
+    except ValueError as error:
+        raise InputError(f"`{file}`, {error}") from None
 
 
 @functools.cache
@@ -305,20 +362,19 @@ def networks() -> dict[str, list[str]]:
     return found
 
 
-def _named(name: str) -> tuple[dict[Any, dict[str, Any]], list[Edge], dict[tuple[Any, Any], float]]:
+def _named(name: str) -> tuple[graphs.Graph, dict[tuple[Any, Any], float]]:
     import topohub
 
     known = networks()
+    if name.lower().endswith(graphs.FORMATS):
+        raise InputError(f"no topology `{name}`; a file is named by `file`, in place of `name`")
     if name not in known.get(name.partition("/")[0], ()):
         raise InputError(f"no topology `{name}`; {_suggestion(name, known)}")
     found = topohub.get(name)
     nodes = {node["id"]: node for node in found["nodes"]}
+    edges: list[Edge] = [(edge["source"], edge["target"], edge) for edge in found["edges"]]
     demands = {(a, b): much for a, row in found["graph"].get("demands", {}).items() for b, much in row.items()}
-    return (
-        nodes,
-        _links([(edge["source"], edge["target"], edge) for edge in found["edges"]], found["directed"]),
-        demands,
-    )
+    return graphs.Graph(nodes, edges, found["directed"]), demands
 
 
 def _suggestion(name: str, known: dict[str, list[str]]) -> str:
@@ -335,52 +391,39 @@ def _suggestion(name: str, known: dict[str, list[str]]) -> str:
     return f"there are: {', '.join(f'{one}/...' for one in known)}; `optcp list topologies` says more"
 
 
-MOST_SAID = 300
-"""Characters of a message: the parsers quote what they found, however long."""
-
-
-def _file(written: str, scenario: str) -> Graph:
-    import networkx as nx
-
-    try:
-        text = _text(written, scenario, "utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise InputError(f"cannot read `{written}`: {reason}") from None
-    form = Path(written).suffix.lower()
-    if form not in (".gml", ".graphml"):
-        raise InputError(f"`{written}` is neither a .gml nor a .graphml file")
-    try:
-        graph = nx.parse_gml(_as_multigraph(text), label="id") if form == ".gml" else _parse_graphml(text)
-    except Exception as error:  # noqa: BLE001 - the parsers let anything through for a file that is damaged
-        raise InputError(f"cannot read `{written}`: {error}"[:MOST_SAID]) from None
-    return dict(graph.nodes(data=True)), _links(list(graph.edges(data=True)), graph.is_directed())
-
-
-def _parse_graphml(text: str) -> Any:  # noqa: ANN401 - networkx ships no types
-    import networkx as nx
-
-    with warnings.catch_warnings():
-        # Of attributes without a type; only those are read whose type makes no difference.
-        warnings.simplefilter("ignore")
-        return nx.parse_graphml(text, force_multigraph=True)
-
-
-def _as_multigraph(text: str) -> str:
-    """Let a GML file have parallel links: without its leave networkx refuses the second one."""
-    if re.search(r"^\s*multigraph\s", text, re.MULTILINE):
-        return text
-    return re.sub(r"\bgraph\s*\[", "graph [\n  multigraph 1\n", text, count=1)
-
-
-def _names(nodes: dict[Any, dict[str, Any]]) -> list[str]:
-    """Names as scenarios may have them: no spaces, none twice."""
+def _names(nodes: Iterable[Any], labels: Iterable[str]) -> list[str]:
+    """Names as scenarios may have them: no spaces, no duplicates. A label that needs no change keeps its name."""
+    wanted = [_plain(label) or f"n{_plain(str(node))}" for node, label in zip(nodes, labels, strict=True)]
     found = _Names()
-    for node, attributes in nodes.items():
-        label = next((str(attributes[key]) for key in LABELS if attributes.get(key)), "")
-        name = _plain(label) or f"n{_plain(str(node))}"
-        found.take(found.numbered(name) if found.has(name) else name)
-    return list(found.taken)
+    for name, label in zip(wanted, labels, strict=True):
+        if name == label:
+            found.take(name)
+    kept = set(found.taken)
+    names = []
+    for name, label in zip(wanted, labels, strict=True):
+        if name == label and name in kept:
+            kept.remove(name)
+        else:
+            name = found.numbered(name) if found.has(name) else name  # noqa: PLW2901
+            found.take(name)
+        names.append(name)
+    return names
+
+
+def _noted_names(labels: Sequence[str], names: Sequence[str]) -> list[str]:
+    """A note on nodes whose name in the file is also that of another node."""
+    count = Counter(labels)
+    again = [
+        f"{name} is called {label}"
+        for label, name in zip(labels, names, strict=True)
+        if count[label] > 1 and name != label
+    ]
+    return [f"several nodes have one name in the file: {_few(again)}"] if again else []
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NOTED} more" if len(names) > MOST_NOTED else ""
+    return ", ".join(f"`{rows.short(name)}`" for name in names[:MOST_NOTED]) + more
 
 
 def _plain(label: str) -> str:
@@ -409,48 +452,40 @@ class _Names:
         return f"{name}-{number}"
 
 
-def _links(edges: list[Edge], directed: bool) -> list[Edge]:
-    """Links in the order of the file; two arcs there and back are one, and a loop at a node is none."""
-    edges = [edge for edge in edges if edge[0] != edge[1]]
-    if not directed:
-        return edges
-    kept: list[Edge] = []
-    unmatched: dict[tuple[Any, Any], int] = {}
-    for a, b, attributes in edges:
-        if unmatched.get((b, a), 0):
-            unmatched[b, a] -= 1
-            continue
-        unmatched[a, b] = unmatched.get((a, b), 0) + 1
-        kept.append((a, b, attributes))
-    return kept
+_Laid = tuple[int, int, int | None]
+"""Two nodes by index, and the length of the edge between them in mm."""
 
 
-def _length(link: dict[str, Any], a: Position | None, b: Position | None) -> float | None:
-    """Length in km as written, or the great-circle distance of the ends; None if neither is known."""
-    for key in LENGTHS:
-        try:
-            length = float(link[key])
-        except (KeyError, TypeError, ValueError, OverflowError):
-            continue
-        if math.isfinite(length) and length >= 0:
-            return length
-    return None if a is None or b is None else round(great_circle_km(*a, *b), 3)
+def _paired(reference: str, names: Sequence[str], arcs: Sequence[_Laid]) -> tuple[list[_Laid], list[str]]:
+    """Make a link of each two arcs there and back, and one of each other arc; name these.
+
+    Raises
+    ------
+    InputError
+        If arcs there and back have different lengths: a link has one.
+    """
+    kept: list[_Laid] = []
+    waiting = Counter[_Laid]()
+    for a, b, length in arcs:
+        if waiting[b, a, length]:
+            waiting[b, a, length] -= 1
+        else:
+            kept.append((a, b, length))
+            waiting[a, b, length] += 1
+    alone: dict[tuple[int, int], int | None] = {}
+    for a, b, length in +waiting:
+        if (b, a) in alone:
+            there, back = (_km(one) for one in (alone[b, a], length))
+            raise InputError(
+                f"`{reference}`: the link {names[b]}-{names[a]} has {there} in one direction and {back} in the other: "
+                "expected one length; write such links in [[links]] with `reverse`"
+            )
+        alone[a, b] = length
+    return kept, [f"{names[a]}-{names[b]}" for a, b in alone]
 
 
-def _position(node: dict[str, Any]) -> Position | None:
-    """Longitude and latitude in degrees; None if they are not written, or are no place on earth."""
-    known = [node["pos"]] if "pos" in node else []
-    known += [
-        (node[longitude], node[latitude]) for longitude, latitude in POSITIONS if {longitude, latitude} <= set(node)
-    ]
-    for written in known:
-        try:
-            longitude, latitude = map(float, written)
-        except (TypeError, ValueError, OverflowError):
-            continue
-        if math.isfinite(longitude) and abs(latitude) <= 90:
-            return longitude, latitude
-    return None
+def _km(length_mm: int | None) -> str:
+    return "no length" if length_mm is None else f"{length_mm / 1e6:g} km"
 
 
 def great_circle_km(longitude_a: float, latitude_a: float, longitude_b: float, latitude_b: float) -> float:

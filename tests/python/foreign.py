@@ -72,7 +72,7 @@ def named(path, error):
 def topology(data, form):
     path = written(f"topology.{form}", data)
     try:
-        names, links, demands, _ = topologies.find("file", path.name, str(PLACE / "world.toml"))
+        names, links, demands, *_ = topologies.find("file", path.name, str(PLACE / "world.toml"))
     except InputError as error:
         return named(path, error)
     assert len(set(names)) == len(names)
@@ -90,10 +90,13 @@ def topology(data, form):
 def matrix(data):
     path = written("matrix.csv", data)
     try:
-        entries = topologies.matrix(path.name, str(PLACE / "world.toml"))
+        found = topologies.matrix(path.name, str(PLACE / "world.toml"))
     except InputError as error:
         return named(path, error)
-    assert all(isinstance(weight, int) and 0 <= weight < 2**63 for _, _, weight in entries)
+    weights = [weight for *_, weight in found["rows"]]
+    assert found["heading"] is None or len(found["heading"][1]) == 3
+    assert all(weight >= 0 for weight in weights)
+    assert sum(weights) < 2**63
     return None
 
 
@@ -107,6 +110,17 @@ def mahimahi(data):
     except ScenarioError as error:
         return named(path, error)
     assert all(step["changes"] for schedule in schedules for step in schedule["steps"])
+    return None
+
+
+def passes(data):
+    """A table of changes of the link of SMALL."""
+    path = written("passes.csv", data)
+    world = written("passes.toml", (SMALL + '[[schedules]]\nfile = "passes.csv"\n').encode())
+    try:
+        load(world)
+    except ScenarioError as error:
+        return named(path, error)
     return None
 
 
@@ -277,6 +291,7 @@ TARGETS = {
     "graphml": lambda data: topology(data, "graphml"),
     "matrix": matrix,
     "mahimahi": mahimahi,
+    "passes": passes,
     "paths": paths,
     "tles": satellites,
     "places": places,

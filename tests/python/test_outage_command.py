@@ -106,7 +106,9 @@ def test_another_mechanism_reuses_the_runs_and_gravity_is_said(optcp, ring):
         (["ring.gml", "--set", "sizes=hadop"], "did you mean 'hadoop'?"),
         (["ring.gml", "--set", "flow_mbps=0.0001"], "raise flow_mbps"),
         (["ring.gml", "--demands", "bad.csv"], "`bad.csv`, line 2: expected `from,to,weight`"),
-        (["ring.gml", "--demands", "foreign.csv"], "no node 'Z' in ring.gml"),
+        (["ring.gml", "--demands", "foreign.csv"], "`foreign.csv`, line 1: column `to`: no node 'Z' in ring.gml"),
+        (["ring.gml", "--demands", "word.csv"], "`word.csv`, line 1: column `weight`: expected a number"),
+        (["ring.xml"], "ring.xml: this file is neither GML nor GraphML"),
         (["ring.gml", "--failures", "ducts"], "it is not known where nodes are"),
         (["ring.gml", "--failures", "doubles", "--set", "window_s=1"], "fails up to 2 s later"),
     ],
@@ -115,6 +117,8 @@ def test_another_mechanism_reuses_the_runs_and_gravity_is_said(optcp, ring):
 def test_bad_input_is_status_2_and_writes_nothing(optcp, ring, arguments, said):
     (ring / "bad.csv").write_text("A,B,1\nA,B\n")
     (ring / "foreign.csv").write_text("A,Z,1\n")
+    (ring / "word.csv").write_text("A,B,abc\n")
+    (ring / "ring.xml").write_text("<network/>")
     before = sorted(ring.rglob("*"))
     status, out, err = optcp("outage", *arguments)
     assert (status, out) == (2, "")
@@ -135,6 +139,21 @@ def test_worlds_have_the_demands_that_were_given(ring):
     world = World.of(network, Assumptions(rate_mbps=20), "between.csv")
     assert 'matrix = "between.csv"' in world.text
     assert set(world.long) <= set(network.demands)
+
+
+def test_demands_may_have_the_names_of_the_file_and_any_unit(ring):
+    (ring / "named.gml").write_text(
+        (ring / "ring.gml").read_text().replace('"A"', '"A Coruña"').replace("length 100", "length 100 capacity 400"),
+        encoding="utf-8",
+    )
+    (ring / "named.csv").write_text("A Coruña;B;0.0004\nB;A-Coruña;0.0001\nA-Coruña;B;0.0012\n", encoding="utf-16")
+    network = Network.find("named.gml", "named.csv")
+    # Rows of one pair add up, whichever name they use.
+    assert network.demands[("A-Coruña", "B")] == 16 * network.demands[("B", "A-Coruña")]
+    warned = {one.name: one.message for one in Asked.of("named.gml", "named.csv").of_file()}
+    assert warned == {
+        "rates-not-read": "the links of named.gml have `capacity`, which is not read: each has 100 Mb/s (rate_mbps)"
+    }
 
 
 def test_nodes_and_pairs_of_links_fail_too(optcp, ring):

@@ -59,7 +59,7 @@ def test_a_world_comes_with_what_its_files_say(from_files):
     start = read(from_files)
     assert (start.name, start.text) == ("world.toml", FILES)
     assert set(start.library) == {"graphs", "table"}
-    nodes, links, _, _ = start.library["graphs"]["two.gml"]
+    nodes, links, *_ = start.library["graphs"]["two.gml"]
     assert (nodes, links) == (["A", "B"], [(0, 1, None, 100_000_000)])
     assert start.library["table"]["passes.csv"][1] == (3, [("at", "0.5 s"), ("link", "A-B"), ("delay", "4 ms")])
 

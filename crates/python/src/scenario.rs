@@ -5,7 +5,9 @@ use std::string::FromUtf8Error;
 
 use optcp_runs::RunOptions;
 use optcp_scenario::hashed;
-use optcp_scenario::{Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf, WarningKind};
+use optcp_scenario::{
+    Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf, Values, WarningKind,
+};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,6 +29,8 @@ impl Shelf for Beside {
         type Links = Vec<(usize, usize, Option<String>, Option<u64>)>;
         type Demands = Vec<(usize, usize, u64)>;
         type Places = Vec<Option<[i64; 2]>>;
+        type Texts = Vec<String>;
+        type Found = (Texts, Links, Demands, Places, Texts, Texts, Texts);
         let asked = match reference {
             Reference::Name(text) => ("name", text),
             Reference::File(text) => ("file", text),
@@ -34,22 +38,25 @@ impl Shelf for Beside {
         self.ask(|py, scenario| {
             let topologies = py.import("optcp.topologies")?;
             let found = topologies.call_method1("find", (asked.0, asked.1, scenario))?;
-            let (nodes, links, demands, places): (Vec<String>, Links, Demands, Places) =
+            let (nodes, links, demands, places, own_names, rates, notes): Found =
                 found.extract()?;
             let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
             let links = links.into_iter().map(link).collect();
-            Ok(Graph { nodes, places, links, demands })
+            Ok(Graph { nodes, places, links, demands, own_names, rates, notes })
         })
     }
 
     fn matrix(&self, file: &str) -> Result<Matrix, String> {
         self.ask(|py, scenario| {
             let found = py.import("optcp.topologies")?.call_method1("matrix", (file, scenario))?;
-            found.extract()
+            Ok(Matrix {
+                heading: found.get_item("heading")?.extract()?,
+                rows: found.get_item("rows")?.extract()?,
+            })
         })
     }
 
-    fn values(&self, file: &str) -> Result<Vec<String>, String> {
+    fn values(&self, file: &str) -> Result<Values, String> {
         self.ask(|py, scenario| {
             let found = py.import("optcp.topologies")?.call_method1("values", (file, scenario))?;
             found.extract()

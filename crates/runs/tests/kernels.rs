@@ -82,6 +82,7 @@ impl Shelf for Germany {
             places: Vec::new(),
             links: ROADS.map(|(ends, km)| link(ends, km)).to_vec(),
             demands: vec![(0, 2, 3), (2, 0, 3), (3, 4, 2), (1, 6, 1)],
+            ..Graph::default()
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use optcp_units::Quantity;
+use optcp_units::{Duration, Quantity};
 
 use crate::library::Library;
 use crate::problem::{Problem, Problems};
@@ -92,6 +92,16 @@ impl<'t> Scope<'t> {
     fn read(&mut self, arguments: &[&str], here: Origin) -> Result<String, Problem> {
         let values = self.library.values(arguments[0]).map_err(|said| Problem::new(here, said))?;
         let unit = arguments.get(1).map_or(String::new(), |unit| format!(" {unit}"));
+        for (line, value) in &values {
+            let text = format!("{value}{unit}");
+            if let Err(error) = text.parse::<Duration>() {
+                let (message, help) = said(&text, &error);
+                let message = format!("`{}`, line {line}: {message}", arguments[0]);
+                let label = "expected values such as `12.5 ms`, or `12.5` with a unit apart";
+                return Err(Problem::new(here, message).label(label).help(help));
+            }
+        }
+        let values: Vec<String> = values.into_iter().map(|(_, value)| value).collect();
         let choice = values.join(&format!("{unit}, "));
         self.bytes += choice.len();
         if values.is_empty() || self.bytes > MOST_BYTES {

@@ -19,6 +19,7 @@ pub mod plan;
 mod problem;
 mod profiles;
 pub mod protected;
+mod queue_time;
 mod resolved;
 pub mod routed;
 mod scenario;
@@ -30,7 +31,7 @@ mod written;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use check::{pick, tcp_choices};
-pub use library::{Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf};
+pub use library::{Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf, Values};
 pub use optcp_routing::Coverage;
 pub use plan::Plan;
 pub use problem::Diagnostic;

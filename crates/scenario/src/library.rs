@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 /// How a scenario refers to a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference<'r> {
@@ -32,12 +34,28 @@ pub struct Graph {
     pub places: Vec<Option<[i64; 2]>>,
     /// The links.
     pub links: Vec<GraphLink>,
-    /// Demands between nodes, as indices, in thousandths of whatever they come in.
+    /// Demands between nodes, as indices; only their proportions count.
     pub demands: Vec<(usize, usize, u64)>,
+    /// The name that a file has for each node, empty where that is the name here or names several nodes; none at all
+    /// is as good as empty ones.
+    pub own_names: Vec<String>,
+    /// Attributes of links that look like a rate, which is not read.
+    pub rates: Vec<String>,
+    /// What is left out or added, in sentences.
+    pub notes: Vec<String>,
 }
 
-/// Weights of pairs of nodes by name, in thousandths.
-pub type Matrix = Vec<(String, String, u64)>;
+/// Pairs of nodes with weights.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Matrix {
+    /// The line and the fields of a first row whose third field is no number: a heading, unless it names two nodes.
+    pub heading: Option<(u64, [String; 3])>,
+    /// Line, source, destination and weight of each row; only the proportions of weights count.
+    pub rows: Vec<(u64, String, String, u64)>,
+}
+
+/// Values as written, each with its line in the file.
+pub type Values = Vec<(u64, String)>;
 
 /// Lines of a table, each with its number in the file and its fields by the names of their columns; without those that are empty.
 pub type Rows = Vec<(u64, Vec<(String, String)>)>;
@@ -62,7 +80,7 @@ pub trait Shelf: Send + Sync {
     ///
     /// # Errors
     /// What is wrong with the file.
-    fn values(&self, file: &str) -> Result<Vec<String>, String> {
+    fn values(&self, file: &str) -> Result<Values, String> {
         Err(format!("there is no library in which `{file}` could be"))
     }
 
@@ -96,7 +114,7 @@ impl Library {
     }
 
     /// The values in a file.
-    pub(crate) fn values(&self, file: &str) -> Result<Vec<String>, String> {
+    pub(crate) fn values(&self, file: &str) -> Result<Values, String> {
         self.0.values(file)
     }
 

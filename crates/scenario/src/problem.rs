@@ -103,7 +103,7 @@ impl Diagnostic {
         mut problems: Vec<Problem>,
     ) -> Self {
         for problem in &mut problems {
-            problem.message = visible(&problem.message);
+            problem.message = shortened(&visible(&problem.message));
             problem.label = problem.label.as_deref().map(visible);
             problem.help = problem.help.as_deref().map(visible);
         }
@@ -186,6 +186,15 @@ impl fmt::Display for Diagnostic {
 }
 
 impl std::error::Error for Diagnostic {}
+
+/// A message that fits on a screen, however long the words are that it quotes.
+fn shortened(message: &str) -> String {
+    const LONGEST: usize = 500;
+    match message.char_indices().nth(LONGEST) {
+        None => message.to_owned(),
+        Some((end, _)) => format!("{}...", &message[..end]),
+    }
+}
 
 /// A text for a terminal, as long as it was: what would move the cursor or begin another line is replaced.
 fn visible(text: &str) -> String {

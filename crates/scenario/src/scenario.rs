@@ -18,7 +18,7 @@ use crate::routed::{self, Backup, Networks, Protected};
 use crate::sweep::Values;
 use crate::tree::{Node, Origin};
 use crate::warnings::{Places, Warning, WarningKind};
-use crate::{check, expression, overrides, resolved, schema, sweep, warnings, written};
+use crate::{check, expression, overrides, queue_time, resolved, schema, sweep, warnings, written};
 
 /// One parsed world: topology, paths, flows, failures, protection, what to observe.
 #[derive(Clone, Debug)]
@@ -164,6 +164,7 @@ impl Scenario {
         // An expression with a problem stays in the tree as text, which is no second problem.
         let known = |problem: &Problem| found.iter().any(|other| other.origin == problem.origin);
         problems.found.retain(|problem| !known(problem));
+        queue_time::add_conversions(&resolved, &mut problems.found);
         found.append(&mut problems.found);
         // What is badly written hides what is impossible: a link that cannot be read is not missing.
         let file = match file {

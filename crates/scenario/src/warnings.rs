@@ -31,6 +31,8 @@ optcp_units::registry! {
         "short-run" => ShortRun: "a run shorter than 20 round trips", "OpTCP";
         "warm-up" => WarmUp: "a measurement that begins before all flows have started", "OpTCP";
         "ecn-mismatch" => EcnMismatch: "ends that want different things of marks", "RFC 9768 table 2";
+        "rates-not-read" => RatesNotRead: "links whose rate a topology's file has: `rate` is that of all", "OpTCP";
+        "topology-file" => TopologyFile: "links or names of nodes that a topology's file has in another way", "OpTCP";
         "few-seeds" => FewSeeds: "fewer seeds than an interval needs", "OpTCP";
         "unfinished" => Unfinished: "flows that had not ended with the run, so that their completion times have a lower bound only", "Kaplan and Meier 1958";
     }
@@ -82,6 +84,7 @@ const SHOWN: usize = 5;
 /// What is hardly meant in a plan.
 pub(crate) fn warnings(plan: &Plan, tree: &Node, places: &Places<'_>) -> Vec<Warning> {
     let mut finder = Finder { plan, tree, places, crossed: crossed(plan, None), found: Vec::new() };
+    finder.topology();
     finder.links();
     finder.queues();
     finder.losses();
@@ -116,6 +119,24 @@ impl Finder<'_> {
         match self.plan.links[link].entry {
             Some(entry) => place!["links", entry, key].to_vec(),
             None => place!["topology", key].to_vec(),
+        }
+    }
+
+    fn topology(&mut self) {
+        let plan = self.plan;
+        let own = plan.links.iter().find(|link| link.entry.is_none() && link.over.is_empty());
+        if let (false, Some(link)) = (plan.rates_not_read.is_empty(), own) {
+            let names: Vec<&str> = plan.rates_not_read.iter().map(String::as_str).collect();
+            let message = format!(
+                "the file's links have {}, which is not read: each has the rate {}",
+                some(&names),
+                link.directions[0].rate
+            );
+            self.warn(WarningKind::RatesNotRead, place!["topology", "rate"], message);
+        }
+        if !plan.topology_notes.is_empty() {
+            let message = plan.topology_notes.join("; ");
+            self.warn(WarningKind::TopologyFile, place!["topology", "file"], message);
         }
     }
 

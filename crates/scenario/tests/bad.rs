@@ -57,6 +57,7 @@ bad!(
     protected_without_routers,
     protection,
     queue_disciplines,
+    queue_in_time,
     queue_tables,
     queues,
     repeated_values,

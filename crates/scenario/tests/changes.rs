@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use optcp_scenario::plan::{ChangePlan, Plan, SchedulePlan};
-use optcp_scenario::{Graph, Library, Reference, Rows, Scenario, Shelf};
+use optcp_scenario::{Graph, Library, Reference, Rows, Scenario, Shelf, Values};
 use optcp_units::{Duration, Time};
 
 const WORLD: &str = r#"
@@ -241,11 +241,11 @@ impl Shelf for Opportunities {
         Err("no topology here".to_owned())
     }
 
-    fn values(&self, file: &str) -> Result<Vec<String>, String> {
+    fn values(&self, file: &str) -> Result<Values, String> {
         match file {
             "missing.trace" => Err(format!("cannot read `{file}`: No such file or directory")),
-            "busy.trace" => Ok(vec!["1".to_owned(); 834]),
-            _ => Ok(file.split_whitespace().map(str::to_owned).collect()),
+            "busy.trace" => Ok((1..=834).map(|line| (line, "1".to_owned())).collect()),
+            _ => Ok((1..).zip(file.split_whitespace().map(str::to_owned)).collect()),
         }
     }
 }
@@ -291,10 +291,10 @@ fn what_is_no_trace_is_named() {
         ),
         (format!("{mahimahi}{link}file = \"\""), "has no opportunity after 0 ms"),
         (format!("{mahimahi}{link}file = \"0 0\""), "`0 0` has no opportunity after 0 ms"),
-        (format!("{mahimahi}{link}file = \"1 x\""), "value 2: `x` is no millisecond of a trace"),
-        (format!("{mahimahi}{link}file = \"1 -2\""), "value 2: `-2` is no millisecond of a trace"),
+        (format!("{mahimahi}{link}file = \"1 x\""), "line 2: `x` is no millisecond of a trace"),
+        (format!("{mahimahi}{link}file = \"1 -2\""), "line 2: `-2` is no millisecond of a trace"),
         (format!("{mahimahi}{link}file = \"9999999999\""), "`9999999999` is no millisecond"),
-        (format!("{mahimahi}{link}file = \"3 2\""), "`3 2`, value 2: 2 ms come after 3 ms"),
+        (format!("{mahimahi}{link}file = \"3 2\""), "`3 2`, line 2: 2 ms come after 3 ms"),
         (
             format!("{mahimahi}{link}file = \"busy.trace\""),
             "has 834 packets of 1500 B in a millisecond",

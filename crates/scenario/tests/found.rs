@@ -35,8 +35,10 @@ impl Shelf for Matrices {
         Err("no topology here".to_owned())
     }
     fn matrix(&self, _: &str) -> Result<Matrix, String> {
-        let entry = |from: &str, to: &str, weight| (from.to_owned(), to.to_owned(), weight);
-        Ok(vec![entry("A", "F", 3000), entry("F", "A", 1000), entry("B", "C", 0)])
+        let entry =
+            |line, from: &str, to: &str, weight| (line, from.to_owned(), to.to_owned(), weight);
+        let rows = vec![entry(1, "A", "F", 3000), entry(2, "F", "A", 1000), entry(3, "B", "C", 0)];
+        Ok(Matrix { heading: None, rows })
     }
 }
 

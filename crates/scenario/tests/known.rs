@@ -17,6 +17,7 @@ impl Shelf for Atlas {
             places: CITIES.map(|(_, place)| Some(place)).to_vec(),
             links: [[0, 1], [0, 2], [2, 3]].map(link).to_vec(),
             demands: vec![(0, 1, 3000), (0, 2, 1000), (1, 0, 2000)],
+            ..Graph::default()
         })
     }
 }

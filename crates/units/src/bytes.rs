@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign};
 
+use crate::Decimal;
+
 /// A number of bytes. Sums beyond 64 bits stay at the greatest number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
@@ -21,6 +23,19 @@ impl Bytes {
     #[must_use]
     pub const fn count(self) -> u64 {
         self.0
+    }
+
+    /// The amount exactly, in the largest decimal unit that it reaches: "9.375 kB".
+    #[must_use]
+    pub fn in_largest_unit(self) -> String {
+        let (places, unit) = match self.0 {
+            1_000_000_000_000.. => (12, "TB"),
+            1_000_000_000.. => (9, "GB"),
+            1_000_000.. => (6, "MB"),
+            1_000.. => (3, "kB"),
+            _ => (0, "B"),
+        };
+        format!("{} {unit}", Decimal::scaled(self.0, places))
     }
 }
 

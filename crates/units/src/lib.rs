@@ -6,6 +6,7 @@
 mod bytes;
 mod decimal;
 mod ecn;
+mod foreign;
 pub mod nearest;
 mod quantity;
 mod rate;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Bytes, Decimal, Dimension, Duration, Rate, Time, Unit};
+use crate::{Bytes, Decimal, Dimension, Duration, Rate, Time, Unit, foreign};
 
 /// A number with or without a unit, exactly; `amount` counts base units of the dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub enum QuantityError {
     UnknownUnit {
         /// The unit as written.
         unit: String,
-        /// The unit that was probably meant.
-        nearest: Option<&'static str>,
+        /// How to write the same value, if that is certain.
+        hint: Option<String>,
     },
     /// A unit of something else.
     WrongDimension {
@@ -89,9 +89,7 @@ impl QuantityError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            QuantityError::UnknownUnit { nearest: Some(unit), .. } => {
-                Some(format!("did you mean `{unit}`?"))
-            }
+            QuantityError::UnknownUnit { hint, .. } => hint.clone(),
             QuantityError::NoUnit { expected, .. }
             | QuantityError::WrongDimension { expected, .. } => Some(unit_list(*expected)),
             _ => None,
@@ -100,7 +98,7 @@ impl QuantityError {
 }
 
 /// "units are ps, ns, ..."
-fn unit_list(dimension: Dimension) -> String {
+pub(crate) fn unit_list(dimension: Dimension) -> String {
     let names: Vec<&str> = dimension.units().map(|unit| unit.name).collect();
     format!("units of {} are {}", dimension.name(), names.join(", "))
 }
@@ -170,7 +168,7 @@ impl Quantity {
         }
         let unit = Unit::find(unit).ok_or_else(|| QuantityError::UnknownUnit {
             unit: unit.to_owned(),
-            nearest: Unit::nearest(unit, expected),
+            hint: foreign::hint(amount, unit, expected),
         })?;
         let amount = amount.times(Decimal::new(u128::from(unit.factor))).ok_or_else(too_large)?;
         Ok(Quantity { amount, dimension: Some(unit.dimension) })

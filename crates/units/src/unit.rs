@@ -1,6 +1,5 @@
 //! The one table of unit names: parsing, messages, `optcp list` and the documentation read it.
 
-use std::cmp::Reverse;
 use std::fmt;
 
 /// What a unit measures.
@@ -125,31 +124,7 @@ impl Unit {
         UNITS.iter().find(|unit| unit.spellings().any(|spelling| spelling == name))
     }
 
-    /// The unit that `name` most likely stands for, of one dimension or of any.
-    #[must_use]
-    pub fn nearest(name: &str, dimension: Option<Dimension>) -> Option<&'static str> {
-        let wanted = |unit: &&Unit| dimension.is_none_or(|d| d == unit.dimension);
-        // A wrong case ("mbps") is a smaller slip than a long form ("msec"), and that than wrong letters.
-        let distance = |spelling: &str| {
-            if spelling.eq_ignore_ascii_case(name) {
-                return Some(0);
-            }
-            if name.starts_with(spelling) {
-                return Some(1);
-            }
-            let edits = strsim::damerau_levenshtein(spelling, name);
-            (edits <= 2 && edits < spelling.len()).then_some(1 + edits)
-        };
-        UNITS
-            .iter()
-            .filter(wanted)
-            .flat_map(Unit::spellings)
-            .filter_map(|spelling| Some((distance(spelling)?, spelling)))
-            .min_by_key(|&(distance, spelling)| (distance, Reverse(spelling.len())))
-            .map(|(_, spelling)| spelling)
-    }
-
-    fn spellings(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 }

@@ -119,7 +119,10 @@ fn errors_say_what_was_expected() {
         "10 mbps".parse::<Rate>().unwrap_err().hint().as_deref(),
         Some("did you mean `Mbps`?")
     );
-    assert_eq!("1 mb".parse::<Bytes>().unwrap_err().hint().as_deref(), Some("did you mean `MB`?"));
+    assert_eq!(
+        "1 mb".parse::<Bytes>().unwrap_err().hint().as_deref(),
+        Some("did you mean `125 kB`?")
+    );
 }
 
 #[test]
@@ -188,5 +191,28 @@ proptest! {
                 let _ = Quantity::parse_whole(&text, Some(dimension));
             }
         }
+    }
+}
+
+proptest! {
+    /// What a hint suggests has the value of what was written: bits and bytes by SI and IEC prefixes.
+    #[test]
+    fn hint_has_the_value_of_the_foreign_unit(
+        number in 1_u64..2000,
+        (prefix, size) in prop::sample::select(vec![
+            ("", 1_u128), ("k", 1000), ("M", 1_000_000), ("G", 1_000_000_000), ("Ki", 1 << 10), ("Mi", 1 << 20),
+        ]),
+        (base, bits) in prop::sample::select(vec![("b", 1_u128), ("bit", 1), ("bits", 1), ("B", 8), ("bytes", 8)]),
+        per_second in prop::sample::select(vec!["", "ps", "/s", "/sec"]),
+        expected in prop::sample::select(vec![Dimension::Rate, Dimension::Data]),
+    ) {
+        let unit = format!("{prefix}{base}{per_second}");
+        let Err(error) = Quantity::parse(&format!("{number} {unit}"), Some(expected)) else { return Ok(()) };
+        let Some(hint) = error.hint() else { return Ok(()) };
+        let suggested = hint.split('`').nth(1).expect("a quoted unit").to_owned();
+        let text = if suggested.contains(' ') { suggested } else { format!("{number} {suggested}") };
+        let value = Quantity::parse_whole(&text, Some(expected)).expect("a hint can be read");
+        let bits_in = if expected == Dimension::Data { 8 } else { 1 };
+        prop_assert_eq!(u128::from(value) * bits_in, u128::from(number) * size * bits, "{} {}: {}", number, unit, hint);
     }
 }

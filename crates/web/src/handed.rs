@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use optcp_scenario::{Graph, GraphLink, Matrix, Reference, Rows, Shelf};
+use optcp_scenario::{Graph, GraphLink, Matrix, Reference, Rows, Shelf, Values};
 use serde::Deserialize;
 
 /// A network as `optcp.topologies.find` returns it: nodes; links by the numbers of their ends, with a name and a length in
-/// millimetres where they are known; demands in thousandths; places in millionths of a degree.
+/// millimetres where they are known; demands; places in millionths of a degree; names in the file; rates and notes.
 type Network = (
     Vec<String>,
     Vec<(usize, usize, Option<String>, Option<u64>)>,
     Vec<(usize, usize, u64)>,
     Vec<Option<[i64; 2]>>,
+    Vec<String>,
+    Vec<String>,
+    Vec<String>,
 );
 
 /// What is in files and collections, by the names with which scenarios refer to them.
@@ -23,7 +26,7 @@ pub(crate) struct Handed {
     /// Networks in files.
     graphs: BTreeMap<String, Network>,
     matrix: BTreeMap<String, Matrix>,
-    values: BTreeMap<String, Vec<String>>,
+    values: BTreeMap<String, Values>,
     table: BTreeMap<String, Rows>,
 }
 
@@ -33,19 +36,20 @@ fn found<T: Clone>(among: &BTreeMap<String, T>, name: &str) -> Result<T, String>
 
 impl Shelf for Handed {
     fn graph(&self, reference: Reference<'_>) -> Result<Graph, String> {
-        let (nodes, links, demands, places) = match reference {
+        let (nodes, links, demands, places, own_names, rates, notes) = match reference {
             Reference::Name(name) => found(&self.names, name),
             Reference::File(file) => found(&self.graphs, file),
         }?;
         let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
-        Ok(Graph { nodes, places, links: links.into_iter().map(link).collect(), demands })
+        let links = links.into_iter().map(link).collect();
+        Ok(Graph { nodes, places, links, demands, own_names, rates, notes })
     }
 
     fn matrix(&self, file: &str) -> Result<Matrix, String> {
         found(&self.matrix, file)
     }
 
-    fn values(&self, file: &str) -> Result<Vec<String>, String> {
+    fn values(&self, file: &str) -> Result<Values, String> {
         found(&self.values, file)
     }
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from optcp.constellation import orbits
 from optcp.errors import InputError
-from optcp.files import read_lines
+from optcp.files import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -124,22 +124,21 @@ def read(file: Path) -> dict[str, Track]:
     InputError
         If it holds something else; the message names file and line.
     """
-    lines = read_lines(file)
-    if not lines or [part.strip() for part in lines[0].split(",")] != HEADER.split(", "):
-        raise InputError(f"{file}, line 1: expected `{HEADER}`")
-    rows: dict[str, list[list[float]]] = {}
-    for number, line in enumerate(lines[1:], 2):
-        if not line.strip():
-            continue
+    columns = HEADER.split(", ")
+    rows = read_rows(file)
+    number, heading = next(rows, (1, []))
+    if heading != columns:
+        raise InputError(f"{file}, line {number}: expected `{HEADER}`")
+    found: dict[str, list[list[float]]] = {}
+    for number, fields in rows:
         where = f"{file}, line {number}"
-        fields = [part.strip() for part in line.split(",")]
-        if len(fields) != len(HEADER.split(",")) or not fields[1]:
+        if len(fields) != len(columns) or not fields[1]:
             raise InputError(f"{where}: expected `{HEADER}`")
-        of = rows.setdefault(fields.pop(1), [])
+        of = found.setdefault(fields.pop(1), [])
         of.append([_number(text, bound, where) for text, bound in zip(fields, BOUNDS, strict=True)])
         if len(of) > 1 and of[-1][0] <= of[-2][0]:
             raise InputError(f"{where}: expected a later time than in the row before of this node")
-    return {name: Track(*np.array(of).T) for name, of in rows.items()}
+    return {name: Track(*np.array(of).T) for name, of in found.items()}
 
 
 def _number(text: str, bound: tuple[float, float, str], where: str) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 
 from optcp.constellation.series import Stretch
 from optcp.errors import InputError
-from optcp.files import read_lines
+from optcp.files import read_lines, read_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,14 +151,15 @@ def round_trips(file: Path, names: tuple[str, str] = ("", "")) -> Recorded:
     InputError
         If it holds something else; the message names file and line.
     """
-    lines = read_lines(file)
-    if not lines or lines[0].strip() != HEADER:
-        raise InputError(f"{file}, line 1: expected `{HEADER}`")
+    rows = read_rows(file)
+    number, heading = next(rows, (1, []))
+    if ",".join(heading) != HEADER:
+        raise InputError(f"{file}, line {number}: expected `{HEADER}`")
     seconds: list[float] = []
     rtt_ms: list[float] = []
     paths: list[tuple[int, ...]] = []
-    for number, line in enumerate(lines[1:], 2):
-        row = ROW.fullmatch(line.strip())
+    for number, fields in rows:
+        row = ROW.fullmatch(",".join(fields))
         at = float(row[1]) if row else math.nan
         if row is None or bool(row[2]) != bool(row[3]) or (seconds and at <= seconds[-1]):
             raise InputError(

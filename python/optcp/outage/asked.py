@@ -30,6 +30,8 @@ LONG_MS = 500.0
 """Detection that takes longer is long."""
 DOUBLES_S = 2.5
 """The second of two links has failed by then."""
+RATES_NOT_READ, TOPOLOGY_FILE = "rates-not-read", "topology-file"
+"""Warnings of scenarios that this verb words itself."""
 MOST_NAMED = 8
 """A message names no more links."""
 
@@ -264,6 +266,17 @@ class Asked:
                     by_part.setdefault(part, []).append(name)
         found += [f"{part}, the default of {'; '.join(names)}" for part, names in by_part.items()]
         return [Warned("assumed", text, "") for text in found]
+
+    def of_file(self) -> list[Warned]:
+        """Warnings about the network's file: rates that are not read, and what the file says in another way."""
+        found = self.network.topology()
+        warned = []
+        if found.rates:
+            names = ", ".join(f"`{name}`" for name in found.rates)
+            rate = f"{self.assumed.rate_mbps:g} Mb/s (rate_mbps)"
+            text = f"the links of {self.network.reference} have {names}, which is not read: each has {rate}"
+            warned.append(Warned(RATES_NOT_READ, text, ""))
+        return warned + [Warned(TOPOLOGY_FILE, f"{self.network.reference}: {note}", "") for note in found.notes]
 
     def not_answered(self) -> list[Warned]:
         """What is left out, and for whom a mechanism can do nothing."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp import topologies
+from optcp.outage.asked import RATES_NOT_READ, TOPOLOGY_FILE
 from optcp.outage.result import Result, grid_of
 from optcp.outage.world import matrix_of
 from optcp.study import Done, Study
@@ -57,6 +58,8 @@ def make(
         study = Study(grid_of(asked, None if matrix is None else str(matrix)), seeds=1)
     store = Store(directory)
     store.open(study.grid, force=force, beside={} if matrix is None else {DEMANDS: matrix_of(asked.network).encode()})
-    warn([*asked.not_answered(), *asked.standing(), *study.warnings])
+    # Asked says it once, with the words of this verb.
+    other = [one for one in study.warnings if one.name not in (RATES_NOT_READ, TOPOLOGY_FILE)]
+    warn([*asked.not_answered(), *asked.standing(), *asked.of_file(), *other])
     run_missing([(study, store)], where, progress)
     return Result.of(asked, Done(study.grid, study.seeds, store))

@@ -5,14 +5,18 @@ from __future__ import annotations
 import bisect
 import itertools
 import random
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from optcp import topologies
+from optcp import graphs, topologies, weights
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from optcp.topologies import Topology
 
 US_A_KM = 5.0
 """Light in glass."""
@@ -55,35 +59,36 @@ class Network:
         InputError
             If there is no such topology, it has a link without a length, or the matrix names no pair of its nodes.
         """
-        kind = "file" if reference.lower().endswith((".gml", ".graphml")) else "name"
-        names, links, demands, _ = topologies.find(kind, reference, "scenario.toml")
-        lengths = [length for *_, length in links]
+        found = topologies.find(_kind(reference), reference, "scenario.toml")
+        names = found.nodes
+        lengths = [length for *_, length in found.links]
         if None in lengths:
-            a, b, *_ = links[lengths.index(None)]
+            a, b, *_ = found.links[lengths.index(None)]
             raise InputError(f"{reference}: the link {names[a]}-{names[b]} has no length, and its ends no places")
-        laid = tuple((names[a], names[b], name, (length or 0) / 1e6) for a, b, name, length in links)
+        laid = tuple((names[a], names[b], name, (length or 0) / 1e6) for a, b, name, length in found.links)
         if matrix is not None:
-            wanted = {(a, b): float(weight) for a, b, weight in topologies.matrix(matrix, "scenario.toml")}
-            unknown = sorted({node for pair in wanted for node in pair} - set(names))
-            if unknown:
-                raise InputError(f"{matrix}: no node {unknown[0]!r} in {reference}")
+            wanted = _wanted(matrix, found, reference)
         else:
-            wanted = {(names[a], names[b]): float(much) for a, b, much in demands}
+            wanted = {(names[a], names[b]): float(much) for a, b, much in found.demands}
         wanted = {pair: much for pair, much in wanted.items() if pair[0] != pair[1] and much > 0}
         if not wanted:
             if matrix is not None:
                 raise InputError(f"{matrix}: no pair of nodes has a weight above zero")
             degree = {name: sum(name in link[:2] for link in laid) for name in names}
             wanted = {(a, b): float(degree[a] * degree[b]) for a, b in itertools.permutations(names, 2)}
-        return cls(kind, reference, tuple(names), laid, wanted)
+        return cls(_kind(reference), reference, tuple(names), laid, wanted)
 
     def has_demands(self) -> bool:
         """Whether the topology comes with demands."""
-        return bool(topologies.find(self.kind, self.reference, "scenario.toml")[2])
+        return bool(self.topology().demands)
 
     def has_places(self) -> bool:
         """Whether it is known where each node is."""
-        return None not in topologies.find(self.kind, self.reference, "scenario.toml")[3]
+        return None not in self.topology().places
+
+    def topology(self) -> Topology:
+        """The network as the file or the collection has it."""
+        return topologies.find(self.kind, self.reference, "scenario.toml")
 
     def link_names(self) -> list[str]:
         """What scenarios call each link."""
@@ -150,6 +155,35 @@ class Network:
             known = graph.get_edge_data(a, b, {"delay_us": float("inf")})["delay_us"]
             graph.add_edge(a, b, delay_us=min(known, max(1.0, km * us_a_km)))
         return graph
+
+
+def _kind(reference: str) -> str:
+    """Whether a network is a "file" or a "name".
+
+    Raises
+    ------
+    InputError
+        If it is a file in a format that is not read.
+    """
+    if reference.lower().endswith(graphs.FORMATS):
+        return "file"
+    if Path(reference).is_file():
+        raise InputError(
+            f"{reference}: this file is neither GML nor GraphML (.gml, .graphml), the formats that are read; networks "
+            "of SNDlib and others are known by name, such as sndlib/abilene (`optcp list topologies`)"
+        )
+    return "name"
+
+
+def _wanted(matrix: str, found: Topology, reference: str) -> dict[tuple[str, str], float]:
+    """The demands of a matrix between the nodes of a network; rows of one pair add up."""
+    known = found.by_name()
+    wanted = Counter[tuple[str, str]]()
+    read = topologies.matrix(matrix, "scenario.toml")
+    weights.check_nodes(matrix, read, known, reference)
+    for _, a, b, weight in read["rows"]:
+        wanted[found.nodes[known[a]], found.nodes[known[b]]] += weight
+    return {pair: float(weight) for pair, weight in wanted.items()}
 
 
 def busiest(paths: Mapping[tuple[str, str], Sequence[str]], demands: Mapping[tuple[str, str], float]) -> float:

@@ -162,7 +162,7 @@ class World:
 def matrix_of(network: Network) -> str:
     """The demands between the hosts of short flows, as a CSV file that a world can name."""
     place = {name: at for at, name in enumerate(network.nodes)}
-    return "".join(f"source{place[a]},sink{place[b]},{much:.3f}\n" for (a, b), much in network.demands.items())
+    return "".join(f"source{place[a]},sink{place[b]},{much:.0f}\n" for (a, b), much in network.demands.items())
 
 
 def _text(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use optcp_des::Streams;
 use optcp_runs::{Cancel, Data, Kernel, Run, RunOptions, Series, Table, run_branches};
 use optcp_scenario::{
-    Diagnostic, Graph, GraphLink, Library, Matrix, Reference, Rows, Scenario, Shelf,
+    Diagnostic, Graph, GraphLink, Library, Matrix, Reference, Rows, Scenario, Shelf, Values,
 };
 use toml::Value;
 
@@ -54,17 +54,18 @@ impl Shelf for Atlas {
         };
         let places = (0..TOWNS.len()).map(|town| (town + 1 < TOWNS.len()).then(|| place(town)));
         let (nodes, places) = (TOWNS.map(str::to_owned).to_vec(), places.collect());
-        Ok(Graph { nodes, places, links, demands })
+        Ok(Graph { nodes, places, links, demands, ..Graph::default() })
     }
 
     fn matrix(&self, _: &str) -> Result<Matrix, String> {
         let [from, to] = [0, 1].map(|town| TOWNS[town].to_owned());
-        Ok(vec![(from.clone(), to.clone(), 10), (to, from, 1)])
+        let rows = vec![(1, from.clone(), to.clone(), 10), (2, to, from, 1)];
+        Ok(Matrix { heading: None, rows })
     }
 
     /// What the name of the file says: `1|2|2`.
-    fn values(&self, file: &str) -> Result<Vec<String>, String> {
-        Ok(file.split('|').map(str::to_owned).collect())
+    fn values(&self, file: &str) -> Result<Values, String> {
+        Ok((1..).zip(file.split('|').map(str::to_owned)).collect())
     }
 
     /// What the name of the file says: `at=1 ms;link=A-B|at=...`.

@@ -50,6 +50,8 @@ impl Draft {
             end_with_flows: self.end_with_flows,
             measure: self.measure,
             numbers: network.numbers(),
+            rates_not_read: network.rates_not_read,
+            topology_notes: network.topology_notes,
             nodes: network.nodes,
             node_groups: network.group.into_iter().collect(),
             schedules: self.schedules,

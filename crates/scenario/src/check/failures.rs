@@ -129,7 +129,7 @@ fn failing(
             risk.links.iter().map(|&link| (link, [true; 2])).collect()
         }
         (None, None, Some(name), None) => {
-            let Some(&node) = network.node.get(name) else {
+            let Some(node) = network.find_node(name) else {
                 let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
                 let place = place!["failures", i, "node"];
                 problems.at(place, format!("no node `{name}`")).help(help);

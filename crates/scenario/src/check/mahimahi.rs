@@ -91,18 +91,18 @@ impl Reader<'_, '_> {
 ///
 /// # Errors
 /// What is wrong with it.
-fn read(file: &str, values: &[String]) -> Result<BTreeMap<u64, u64>, String> {
+fn read(file: &str, values: &[(u64, String)]) -> Result<BTreeMap<u64, u64>, String> {
     let mut found = BTreeMap::new();
     let mut last = 0;
-    for (number, value) in (1..).zip(values) {
+    for (line, value) in values {
         let ms = value.parse::<u64>().ok().filter(|&ms| ms <= LONGEST_MS);
         let Some(ms) = ms else {
             return Err(format!(
-                "`{file}`, value {number}: `{value:.20}` is no millisecond of a trace"
+                "`{file}`, line {line}: `{value:.20}` is no millisecond of a trace"
             ));
         };
         if ms < last {
-            return Err(format!("`{file}`, value {number}: {ms} ms come after {last} ms"));
+            return Err(format!("`{file}`, line {line}: {ms} ms come after {last} ms"));
         }
         last = ms;
         *found.entry(ms).or_insert(0) += 1;

@@ -20,6 +20,8 @@ pub(super) struct Network {
     pub nodes: Vec<String>,
     pub links: Vec<LinkPlan>,
     pub node: BTreeMap<String, usize>,
+    /// Nodes of a topology by the names that its file has for them, where these are others.
+    pub own_name: BTreeMap<String, usize>,
     pub group: BTreeMap<String, Vec<usize>>,
     pub link: BTreeMap<String, usize>,
     /// Parallel links that have one name together.
@@ -36,6 +38,10 @@ pub(super) struct Network {
     pub of_topology: usize,
     /// Demands that come with the topology: two nodes, and a weight.
     pub demands: Vec<(usize, usize, u64)>,
+    /// Attributes of links in the topology's file that look like a rate, which is not read.
+    pub rates_not_read: Vec<String>,
+    /// What of the topology's file is left out or added, in sentences.
+    pub topology_notes: Vec<String>,
     /// Where the nodes of a topology are, by their indices; see [`super::places`].
     pub places: Vec<Option<Place>>,
     /// The nodes to which each node is linked, each once.
@@ -105,6 +111,11 @@ impl Network {
             problems.at(place, format!("there is already a node or group `{group}`"));
         }
         self.group.insert(group.to_owned(), (first..self.nodes.len()).collect());
+    }
+
+    /// The node of a name, or else the one that a topology's file calls so.
+    pub(super) fn find_node(&self, name: &str) -> Option<usize> {
+        self.node.get(name).or_else(|| self.own_name.get(name)).copied()
     }
 
     pub(super) fn add_node(

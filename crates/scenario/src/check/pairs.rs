@@ -85,7 +85,7 @@ fn members(
     if let Some(members) = network.group.get(name) {
         return Some(members.clone());
     }
-    if let Some(&node) = network.node.get(name) {
+    if let Some(node) = network.find_node(name) {
         return Some(vec![node]);
     }
     let names = network.group.keys().chain(&network.nodes).map(String::as_str);
@@ -154,20 +154,30 @@ fn weights(
         }
         (None, Some(file)) => {
             let place = [place, place!["matrix"]].concat();
-            let entries = match library.matrix(file) {
-                Ok(entries) => entries,
+            let matrix = match library.matrix(file) {
+                Ok(matrix) => matrix,
                 Err(message) => {
                     problems.at(&place, message);
                     return None;
                 }
             };
+            if let Some((line, [from, to, text])) = &matrix.heading
+                && [from, to].iter().all(|name| network.find_node(name).is_some())
+            {
+                problems
+                    .at(&place, format!("`{file}`, line {line}: column `weight`: `{text}`"))
+                    .label("expected a number such as `3` or `0.0004`");
+                return None;
+            }
             let mut found = Vec::new();
-            for (from, to, weight) in &entries {
-                let [a, b] = [from, to].map(|name| network.node.get(name).copied());
+            for (line, from, to, weight) in &matrix.rows {
+                let [a, b] = [from, to].map(|name| network.find_node(name));
                 let (Some(a), Some(b)) = (a, b) else {
-                    let name = if a.is_none() { from } else { to };
+                    let (column, name) = if a.is_none() { ("from", from) } else { ("to", to) };
                     let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
-                    problems.at(&place, format!("no node `{name}`, as `{file}` has it")).help(help);
+                    let message =
+                        format!("`{file}`, line {line}: column `{column}`: no node `{name}`");
+                    problems.at(&place, message).help(help);
                     return None;
                 };
                 found.push((a, b, *weight));

@@ -169,6 +169,9 @@ impl Network {
                 .help(format!("name one of {}, or a bundle of them", list(&names)));
             return None;
         }
+        if let Some(node) = self.find_node(name) {
+            return Some(Item::Node(node));
+        }
         if self.reported.insert(name.to_owned()) {
             let names = self.group.keys().chain(&self.nodes).map(String::as_str);
             let help = suggestion(name, "nodes and groups", names);

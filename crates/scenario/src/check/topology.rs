@@ -61,6 +61,9 @@ pub(super) fn topology(
     }
     network.of_topology = graph.nodes.len();
     (network.demands, network.places) = (graph.demands, graph.places);
+    (network.rates_not_read, network.topology_notes) = (graph.rates, graph.notes);
+    let own_names = graph.own_names.into_iter().zip(0..).filter(|(name, _)| !name.is_empty());
+    network.own_name = own_names.collect();
     if let Some(group) = &table.group {
         network.add_group(group, 0, place!["topology", "group"], problems);
     }

@@ -5,7 +5,12 @@ use serde::de::DeserializeOwned;
 use crate::de;
 use crate::library::Library;
 use crate::problem::Problems;
-use crate::tree::{Entry, Node, Step, Value};
+use crate::tree::{Entry, Node, Origin, Step, Value};
+
+/// Tells the columns of a row apart while it is read: no override has such a number.
+fn column_origin(number: usize) -> Origin {
+    Origin::Override(usize::MAX - number)
+}
 
 /// The rows of a file, each with its line; `None` if there is a problem, which has then been reported. `what` is what a row is
 /// called.
@@ -30,16 +35,20 @@ pub(super) fn rows<T: DeserializeOwned>(
     let origin = problems.tree.deepest(place).origin;
     let mut found = Vec::with_capacity(rows.len());
     for (line, fields) in rows {
-        let entry = |(key, value): (String, String)| Entry {
+        let entry = |(number, (key, value)): (usize, (String, String))| Entry {
             key,
             key_origin: origin,
-            node: Node::new(origin, Value::String(value)),
+            node: Node::new(column_origin(number), Value::String(value)),
         };
-        let row = Node::new(origin, Value::Table(fields.into_iter().map(entry).collect()));
+        let entries: Vec<Entry> = fields.into_iter().enumerate().map(entry).collect();
+        let row = Node::new(origin, Value::Table(entries));
         match de::read(&row) {
             Ok(row) => found.push((line, row)),
             Err(mut problem) => {
-                problem.message = format!("`{file}`, line {line}: {}", problem.message);
+                let wrong = row.entries().iter().find(|one| one.node.origin == problem.origin);
+                let column = wrong.map_or(String::new(), |one| format!("column `{}`: ", one.key));
+                problem.message = format!("`{file}`, line {line}: {column}{}", problem.message);
+                problem.origin = origin;
                 problems.found.push(problem);
                 return None;
             }

@@ -113,7 +113,7 @@ impl Network {
     ) -> Option<()> {
         let [Some(a), Some(b)] = [0, 1].map(|end| {
             let name = &between[end];
-            let node = self.node.get(name).copied();
+            let node = self.find_node(name);
             if node.is_none() && self.reported.insert(name.clone()) {
                 let help = suggestion(name, "nodes", self.nodes.iter().map(String::as_str));
                 let place = place!["voqs", i, "between", end];

@@ -70,6 +70,10 @@ pub struct Plan {
     pub nodes: Vec<String>,
     /// The number of each node: its place in its group, or among all nodes where it is in none.
     pub numbers: Vec<u32>,
+    /// Attributes of links in the topology's file that look like a rate, which is not read.
+    pub rates_not_read: Vec<String>,
+    /// What of the topology's file is left out or added, in sentences.
+    pub topology_notes: Vec<String>,
     /// The groups of nodes, as indices of their members.
     pub node_groups: Vec<(String, Vec<usize>)>,
     /// The links.

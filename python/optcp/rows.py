@@ -1,0 +1,114 @@
+"""Texts that users hand in: their encoding, their lines, and the rows of CSV files.
+
+Model
+    A byte order mark names the encoding; without one a text is UTF-8. Lines end with LF, CRLF or CR. Rows of CSV follow
+    RFC 4180, but a row never spans lines. ``#`` outside quotes begins a comment, and lines without a value are skipped.
+    The first row decides the separator: a comma, a semicolon or a tab.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SEPARATORS = (",", ";", "\t")
+"""What may stand between fields; the first one wins a tie."""
+
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""UTF-32 stands before UTF-16: its mark begins with the same two bytes."""
+
+LONGEST_WORD = 40
+"""Characters of a file's word that a message quotes."""
+
+UNCOMMENTED = re.compile(r'(?:[^"#]+|"[^"]*")*')
+"""A line up to its comment, or up to a quote that is not closed."""
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of a file, in which every line ends with LF.
+
+    Raises
+    ------
+    ValueError
+        If the bytes do not fit the encoding; the message is a reason such as "not UTF-8 text: byte 0xFC in line 3".
+    """
+    encoding = next((name for mark, name in BYTE_ORDER_MARKS if content.startswith(mark)), "utf-8")
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        name = encoding.removesuffix("-sig").upper()
+        raise ValueError(
+            f"not {name} text: byte 0x{content[error.start]:02X} in line {line}; save the file as UTF-8"
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines of a text. Unlike :meth:`str.splitlines`, only LF ends a line."""
+    found = text.split("\n")
+    if not found[-1]:
+        found.pop()
+    return found
+
+
+def rows(text: str, columns: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of each line of a CSV file that has a value, and its fields without surrounding spaces.
+
+    Parameters
+    ----------
+    text
+        As :func:`decoded` returns it.
+    columns
+        Expected number of columns, which helps to recognise the separator.
+
+    Raises
+    ------
+    ValueError
+        If a line is no row; the message begins with "line N: ".
+    """
+    separator = ""
+    for number, line in enumerate(lines(text), 1):
+        match = UNCOMMENTED.match(line)
+        written = match[0] if match else ""
+        if line[len(written) :].startswith('"'):
+            raise ValueError(f"line {number}: a quoted field is not closed in its line")
+        if not written.strip():
+            continue
+        separator = separator or _separator(written, columns)
+        fields = _fields(written, separator, number)
+        if any(fields):
+            yield number, fields
+
+
+def short(text: object) -> str:
+    """Return a word of a file as a message quotes it: not longer than a line."""
+    words = str(text)
+    return words if len(words) <= LONGEST_WORD else words[:LONGEST_WORD] + "..."
+
+
+def _separator(written: str, columns: int | None) -> str:
+    """The separator that gives the expected number of columns, or else the most columns."""
+    bare = re.sub('"[^"]*"', "", written)
+    counts = {separator: bare.count(separator) + 1 for separator in SEPARATORS}
+    fitting = [separator for separator, count in counts.items() if count == columns]
+    return fitting[0] if fitting else max(SEPARATORS, key=lambda separator: counts[separator])
+
+
+def _fields(written: str, separator: str, number: int) -> list[str]:
+    try:
+        row = next(csv.reader([written.strip(" ")], delimiter=separator, skipinitialspace=True))
+    except csv.Error as error:
+        raise ValueError(f"line {number}: {error}") from None
+    return [field.strip() for field in row]
