@@ -31,7 +31,8 @@ optcp_units::registry! {
         "short-run" => ShortRun: "a run shorter than 20 round trips", "OpTCP";
         "warm-up" => WarmUp: "a measurement that begins before all flows have started", "OpTCP";
         "ecn-mismatch" => EcnMismatch: "ends that want different things of marks", "RFC 9768 table 2";
-        "few-seeds" => FewSeeds: "fewer seeds than an interval needs", "OpTCP";
+        "few-seeds" => FewSeeds: "fewer seeds than a significant difference needs", "OpTCP";
+        "identical-runs" => IdenticalRuns: "seeds that all gave the same run, because nothing in the scenario is random", "OpTCP";
         "unfinished" => Unfinished: "flows that had not ended with the run, so that their completion times have a lower bound only", "Kaplan and Meier 1958";
     }
 }
