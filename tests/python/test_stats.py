@@ -278,8 +278,8 @@ def test_few_runs_tell_little_however_often_they_are_drawn(n, least):
     assert stats.bootstrap_within(alike, 5.0, n, 6.0, 9.0, 1).p == pytest.approx(least)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_fewer_than_five_runs_have_no_bootstrap_interval(n):
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_fewer_than_six_runs_have_no_bootstrap_interval(n):
     assert stats.percentile(np.arange(999.0), 5.0, n) == stats.Interval(5.0, -math.inf, math.inf, n)
 
 

@@ -20,7 +20,7 @@ SHARE
 CURVE
     Mean over seeds of goodput in 100 ms intervals, in per cent of the last second before the event. dip = 100 minus
     the lowest interval in the first second after it; settle = time from the event to the first of five intervals in a
-    row at or above 90. Intervals by bootstrap over seeds, 1000 resamples, expanded percentiles, from five seeds on.
+    row at or above 90. Intervals by bootstrap over seeds, 1000 resamples, expanded percentiles, from six seeds on.
 EXACT
     Equality on a deterministic run; times within one packet transmission.
 
