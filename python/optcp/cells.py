@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from optcp.stats import Interval
 
 
+UNBOUNDED = (-np.inf, np.inf)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
-    """One value a seed and cell.
+    """One value per seed and cell.
 
     Arithmetic and comparisons are by seed, so that differences of cells that share their draws are paired. Two cells
     meet by the names of their axes: what one has not is repeated. A result that is not finite of finite values, such
@@ -50,6 +53,12 @@ class Cells:
     at_least
         Lower bounds of the values, of the same shape: an infinite value is known only to be greater than its bound, as
         the completion time of a flow that the end of the run cuts. Left out, no bound is known.
+    bounds
+        The least and the greatest value that the quantity can have, such as 0 and 1 for a share. Intervals of means end
+        there.
+    repeated
+        Whether nothing random reaches a cell, shape (1, length of each axis): all of its seeds are one run. Its
+        statistics are of one value, n = 1, without an interval. Left out, no cell is.
 
     Raises
     ------
@@ -63,7 +72,7 @@ class Cells:
     >>> (goodput / goodput.at(delay="0 ms") - 1).named("gain").mean()
     gain, 95 % interval over 3 seeds
     delay  estimate    low   high  n
-     0 ms         0      0      0  3
+     0 ms         0      -      -  3
     50 ms     1.389  0.527  2.251  3
     """
 
@@ -76,6 +85,10 @@ class Cells:
     """Their SI unit; empty for pure numbers."""
     at_least: NDArray[np.float64] | None = None
     """Lower bounds of the values, of their shape; a value that is known only to be larger is infinite."""
+    bounds: tuple[float, float] = UNBOUNDED
+    """The least and the greatest value that the quantity can have."""
+    repeated: NDArray[np.bool_] | None = None
+    """Which cells have one run, whatever the seed, shape (1, length of each axis)."""
 
     # NumPy leaves `number + cells` to us.
     __array_ufunc__ = None
@@ -93,6 +106,11 @@ class Cells:
         object.__setattr__(self, "values", values)
         if self.at_least is not None:
             object.__setattr__(self, "at_least", arguments.shaped(self.at_least, "at_least", expected))
+
+    @property
+    def mask(self) -> Cells | None:
+        """Which cells are :attr:`repeated`, 1 or 0, as cells of one seed; None where that is not known."""
+        return None if self.repeated is None else Cells(self.repeated.astype(np.float64), self.axes, (0,))
 
     def named(self, name: str, unit: str | None = None) -> Cells:
         """Return the same values under another name, and with another unit where one is given."""
@@ -116,7 +134,8 @@ class Cells:
         wrong = np.isnan(one) | np.isnan(two) | (~np.isfinite(result) & np.isfinite(one) & np.isfinite(two))
         # A difference of two censored values is not known. It stays infinite: left out, its seed would not count.
         result = np.where(np.isnan(result) & ~wrong, np.inf, result)
-        return Cells(np.where(wrong, np.nan, result), axes, self.seeds, "", unit(self.unit, second))
+        repeated = _both_repeated(self, other) if isinstance(other, Cells) else self.repeated
+        return Cells(np.where(wrong, np.nan, result), axes, self.seeds, "", unit(self.unit, second), repeated=repeated)
 
     def __add__(self, other: Cells | float) -> Cells:
         return self._combine(other, operator.add, _same)
@@ -144,13 +163,13 @@ class Cells:
         return self._combine(other, operator.pow, lambda one, _: one and f"({one})^{other}")
 
     def __neg__(self) -> Cells:
-        return replace(self, values=-self.values, name="", at_least=None)
+        return replace(self, values=-self.values, name="", at_least=None, bounds=UNBOUNDED)
 
     def __pos__(self) -> Cells:
         return self
 
     def __abs__(self) -> Cells:
-        return replace(self, values=np.abs(self.values), name="", at_least=None)
+        return replace(self, values=np.abs(self.values), name="", at_least=None, bounds=(0.0, np.inf))
 
     def _compare(self, other: object, operation: Callable[[Any, Any], Any]) -> Cells:
         return self._combine(other, operation, lambda one, two: _same(one, two) and "")
@@ -220,7 +239,8 @@ class Cells:
     def _taken(self, take: Callable[[NDArray[np.float64]], NDArray[np.float64]], axes: Sequence[Axis]) -> Cells:
         """Apply a function that never falls as values grow to the values and to their lower bounds."""
         at_least = None if self.at_least is None else take(self.at_least)
-        return replace(self, values=take(self.values), axes=tuple(axes), at_least=at_least)
+        repeated = _all_of(take, self.repeated)
+        return replace(self, values=take(self.values), axes=tuple(axes), at_least=at_least, repeated=repeated)
 
     def part(self, **where: Sequence[str | float]) -> Cells:
         """Keep some values of some axes, in the order given; the values are as for :meth:`at`."""
@@ -249,13 +269,14 @@ class Cells:
         def total(values: NDArray[np.float64]) -> NDArray[np.float64]:
             return np.concatenate([values, values.sum(axis=1 + place, keepdims=True)], axis=1 + place)
 
-        return self._taken(total, (*self.axes[:place], axis, *self.axes[place + 1 :]))
+        found = self._taken(total, (*self.axes[:place], axis, *self.axes[place + 1 :]))
+        return replace(found, bounds=_of_sums(self.bounds))
 
     def where(self, holds: Cells) -> Cells:
         """The values of the seeds and cells for which a comparison holds; the others are undefined."""
         arguments.one_of(holds, Cells, "holds", "a comparison of cells, such as `cells > 0`")
         chosen = self._combine(holds, lambda one, two: np.where(two > 0, one, np.nan), lambda unit, _: unit)
-        return chosen.named(self.name)
+        return replace(chosen, name=self.name, bounds=self.bounds)
 
     def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:
         places = [position(self.axes, name) for name in dict.fromkeys(arguments.texts(names, "axis"))]
@@ -264,7 +285,7 @@ class Cells:
 
     def total(self, *names: str) -> Cells:
         """Sum over axes, which are dropped; undefined where a part is."""
-        return self._over(names, np.sum)
+        return replace(self._over(names, np.sum), bounds=_of_sums(self.bounds))
 
     def between(self, start: str | float, end: str | float, axis: str = "time") -> Cells:
         """Sum over the values of an axis in (start, end], which is dropped.
@@ -287,7 +308,8 @@ class Cells:
             raise InputError(f"({start}, {end}] is empty")
         index = (slice(None),) * (1 + place) + (slice(first, last),)
         axes = (*self.axes[:place], *self.axes[place + 1 :])
-        return self._taken(lambda values: values[index].sum(axis=1 + place), axes)
+        found = self._taken(lambda values: values[index].sum(axis=1 + place), axes)
+        return replace(found, bounds=_of_sums(self.bounds))
 
     def mean_over(self, *names: str) -> Cells:
         """Mean over axes, which are dropped; undefined where a part is."""
@@ -297,7 +319,7 @@ class Cells:
         """Apply a function of arrays, such as ``numpy.log``, to each value; ``unit`` is that of its results."""
         arguments.function(function, "function")
         with np.errstate(all="ignore"):
-            return Cells(function(self.values), self.axes, self.seeds, "", unit)
+            return Cells(function(self.values), self.axes, self.seeds, "", unit, repeated=self.repeated)
 
     def wins(self, name: str) -> Cells:
         """How much of a seed each value of an axis wins by having the most; those that tie share it equally.
@@ -307,14 +329,26 @@ class Cells:
         along = 1 + position(self.axes, name)
         most = self.values.max(axis=along, keepdims=True)
         wins = self.values == most
+
+        def every(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.broadcast_to(values.sum(axis=along, keepdims=True), values.shape)
+
         with np.errstate(invalid="ignore"):
-            return Cells(wins / wins.sum(axis=along, keepdims=True), self.axes, self.seeds)
+            shares = wins / wins.sum(axis=along, keepdims=True)
+        return Cells(shares, self.axes, self.seeds, repeated=_all_of(every, self.repeated))
 
     def minus_next(self, name: str) -> Cells:
         """Each value of an axis minus the next one; the last, which has none, is dropped."""
         place = position(self.axes, name)
         rest = [self.axes[place].part(slice(None, -1)) if at == place else axis for at, axis in enumerate(self.axes)]
-        return Cells(-np.diff(self.values, axis=1 + place), tuple(rest), self.seeds, "", self.unit)
+
+        def neighbours(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            first, second = (np.delete(values, end, axis=1 + place) for end in (-1, 0))
+            return first + second
+
+        repeated = _all_of(neighbours, self.repeated)
+        gaps = -np.diff(self.values, axis=1 + place)
+        return Cells(gaps, tuple(rest), self.seeds, "", self.unit, repeated=repeated)
 
     # Over seeds
 
@@ -324,6 +358,8 @@ class Cells:
             defined = ~np.isnan(column)
             if not defined.any():
                 return None
+            if self.repeated is not None and self.repeated[0][at]:
+                defined[np.argmax(defined) + 1 :] = False
             found = statistic(column[defined])
             if np.isinf(found.estimate) and self.at_least is not None:
                 # The statistics of censored values, means and quantiles, never fall as values grow.
@@ -334,10 +370,10 @@ class Cells:
         return Estimates.of(self.axes, one, len(self.seeds), name=self.name, unit=self.unit)
 
     def mean(self) -> Estimates:
-        """Mean over seeds with Student's t interval: :func:`optcp.stats.mean`."""
+        """Mean over seeds with Student's t interval, which ends at ``bounds``: :func:`optcp.stats.mean`."""
         from optcp import stats
 
-        return self._estimates(stats.mean)
+        return self._estimates(lambda column: stats.mean(column).within(*self.bounds))
 
     def deviation(self) -> Estimates:
         """Standard deviation over seeds with its interval: :func:`optcp.stats.deviation`."""
@@ -350,14 +386,14 @@ class Cells:
         return self.quantile(0.5)
 
     def quantile(self, q: float) -> Estimates:
-        """Quantile over seeds with a bootstrap interval: :func:`optcp.quantiles.quantile`."""
+        """Quantile over seeds with its interval: :func:`optcp.quantiles.quantile`."""
         from optcp.quantiles import checked, quantile
 
         q = checked(q)
         return self._estimates(lambda column: quantile(column, q))
 
     def share(self) -> Estimates:
-        """In which share of the seeds a comparison holds, with Wilson's interval: :func:`optcp.stats.wilson`.
+        """In which share of the seeds a comparison holds, with its exact interval: :func:`optcp.stats.share`.
 
         Raises
         ------
@@ -368,7 +404,7 @@ class Cells:
 
         if ((self.values < 0) | (self.values > 1)).any():
             raise InputError("share() is of comparisons such as `cells < 0`, whose values are 0 to 1")
-        return self._estimates(lambda column: stats.wilson(float(column.sum()), column.size))
+        return self._estimates(lambda column: stats.share(float(column.sum()), column.size))
 
     # For people and other libraries
 
@@ -429,7 +465,40 @@ def stack(name: str, cells: Mapping[str, Cells]) -> Cells:
         if len(axes) != len(first.axes) or len(axes) != len(other.axes):
             raise InputError(f"cells that are put side by side along {name!r} have the same axes")
     values = np.stack([_meet(first, one)[2] for one in cells.values()], axis=1)
-    return replace(first, values=values, axes=(Axis(name, tuple(cells)), *first.axes))
+    at_least, repeated = None, None
+    bounds = [replace(one, values=one.at_least) for one in cells.values() if one.at_least is not None]
+    if len(bounds) == len(cells):
+        at_least = np.stack([_meet(first, one)[2] for one in bounds], axis=1)
+    masks = [mask for one in cells.values() if (mask := one.mask) is not None]
+    if len(masks) == len(cells):
+        repeated = np.stack([_meet(masks[0], one)[2] for one in masks], axis=1) > 0
+    axes = (Axis(name, tuple(cells)), *first.axes)
+    return replace(first, values=values, axes=axes, at_least=at_least, repeated=repeated)
+
+
+def _all_of(
+    take: Callable[[NDArray[np.float64]], NDArray[np.float64]], repeated: NDArray[np.bool_] | None
+) -> NDArray[np.bool_] | None:
+    """Which sums or means, or values that are chosen, are of repeated cells alone."""
+    if repeated is None:
+        return None
+    found: NDArray[np.bool_] = take(repeated.astype(np.float64)) == take(np.ones(repeated.shape))
+    return found
+
+
+def _both_repeated(one: Cells, two: Cells) -> NDArray[np.bool_] | None:
+    """Where cells of both sides are repeated, over the axes of both."""
+    first, second = one.mask, two.mask
+    if first is None or second is None:
+        return None
+    _, of_first, of_second = _meet(first, second)
+    return np.logical_and(of_first, of_second)
+
+
+def _of_sums(bounds: tuple[float, float]) -> tuple[float, float]:
+    """The bounds of a sum of any number of values."""
+    least, greatest = bounds
+    return 0.0 if least >= 0 else -np.inf, 0.0 if greatest <= 0 else np.inf
 
 
 def _same(one: str, two: str) -> str:

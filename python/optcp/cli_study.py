@@ -36,6 +36,7 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
     All cells use the same seeds, so differences are computed per seed. With several axes, name a value of each, or of
     some: along the others each cell has a reference of its own.
     """
+    from optcp import warned
     from optcp.labelled import MOST_ROWS
     from optcp.study import asked
     from optcp.study.done import Done
@@ -45,6 +46,7 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
         asked.check_metric(name, "--metric")
     done = Done.open(directory, lambda grid: asked.check_values(grid, "--at", reference))
     found = done.compare(at=reference, metrics=metrics or None)
+    warned.show(warned.identical(done), whole=True)
     if form == "csv":
         click.echo(found.csv(), nl=False)
         return
@@ -87,7 +89,8 @@ def plot(
     asked = Request(y, x, by, dict(settings("--at", at)), of, dict(settings("--minus", minus)), columns)
     done = Done.open(directory, lambda grid: check(grid, asked, out))
     click.echo(str(write(done, asked, out)))
-    warned.show((one for one in warned.of_done(done) if y in one.message), whole=True)
+    cut = [one for one in warned.unfinished(done) if y in one.message]
+    warned.show([*warned.identical(done), *cut], whole=True)
 
 
 @click.command()

@@ -10,7 +10,7 @@ import numpy as np
 from optcp import arguments, spreadsheet
 from optcp.cells import Cells
 from optcp.errors import InputError
-from optcp.labelled import cells_of, censored, html_table, number, optional, text_table
+from optcp.labelled import cells_of, censored, html_table, number, optional, prefixed, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,9 +30,10 @@ class Compared:
         Means over the seeds in which both are defined.
     difference, low, high, p
         ``value - reference`` with its 95 % interval and two-sided p-value: :func:`optcp.stats.paired`. The p-values are
-        not corrected for their number.
+        not corrected for their number. Of one run there is no interval and no p-value: infinite bounds, and NaN.
     n
-        The seeds in which both are defined; where there is none, all numbers are NaN.
+        The seeds in which both are defined; where there is none, all numbers are NaN. 1 where nothing random reaches
+        either cell, whatever the number of seeds.
     relative_pct
         The difference in per cent of the reference's size; NaN where that is zero.
     value_at_least, reference_at_least
@@ -88,6 +89,22 @@ class Comparison:
     def differing(self) -> tuple[str, ...]:
         """The axes that only some metrics have, such as their groups, ports or reasons."""
         return tuple(name for name in self._axes() if name not in self.common)
+
+    def units(self) -> dict[str, tuple[float, str]]:
+        """For each metric the number by which tables divide its values, and the unit that these then have.
+
+        All rows of a metric have one unit. A metric whose name ends in its unit has that one: `completion_p95_s` is in
+        seconds.
+        """
+        largest: dict[str, float] = {}
+        for row in self.rows:
+            sizes = [abs(bound) for bound in (row.value_at_least, row.reference_at_least) if np.isfinite(bound)]
+            largest[row.metric] = max(largest.get(row.metric, 0.0), *sizes, 0.0)
+        units = {row.metric: row.unit for row in self.rows}
+        return {
+            name: (1.0, units[name]) if name.endswith("_s") else prefixed(size, units[name])
+            for name, size in largest.items()
+        }
 
     def _axes(self) -> list[str]:
         return list(dict.fromkeys(name for row in self.rows for name in row.cell))
@@ -185,12 +202,14 @@ def _row(metric: str, cell: dict[str, str], cells: Cells, references: Cells) -> 
     nan = float("nan")
     if not both.any():
         return Compared(metric, cells.unit, cell, nan, nan, nan, nan, nan, nan, 0, nan, nan, nan)
+    if all(side.repeated is not None and side.repeated.all() for side in (cells, references)):
+        both[np.argmax(both) + 1 :] = False
     one, other = (side.values[both] for side in (cells, references))
     value_at_least, reference_at_least = (
         float((side.values if side.at_least is None else side.at_least)[both].mean()) for side in (cells, references)
     )
     test = stats.paired(one, other)
-    gap, p, mean = test.interval, test.p, float(other.mean())
+    gap, p, mean = test.interval, test.p if test.interval.n > 1 else nan, float(other.mean())
     if not np.isfinite(gap.estimate):
         gap, p = stats.Interval(nan, nan, nan, gap.n), nan
     return Compared(

@@ -119,8 +119,8 @@ def prefixed(largest: float, unit: str) -> tuple[float, str]:
 
 
 def number(value: float) -> str:
-    """A number as tables show it: four digits, and a dash where it is undefined."""
-    return "-" if np.isnan(value) else f"{value:.4g}"
+    """A number as tables show it: four digits, and a dash where it is undefined or infinite."""
+    return f"{value:.4g}" if np.isfinite(value) else "-"
 
 
 def censored(value: float, at_least: float | None, text: Callable[[float], str] = number) -> str:

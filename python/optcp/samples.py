@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp import arguments
-from optcp.cells import Cells
+from optcp.cells import UNBOUNDED, Cells
 from optcp.errors import InputError
 from optcp.estimates import Estimates
 from optcp.labelled import label
@@ -40,6 +40,8 @@ class Samples:
     at_least
         Lower bounds, in the same form: an infinite value is known only to be greater than its bound, as the completion
         time of a flow that the end of the run cuts. Left out, an infinite value is greater than all others.
+    bounds, repeated
+        As of :class:`optcp.cells.Cells`: the range of the quantity, and which cells have one run, whatever the seed.
 
     Raises
     ------
@@ -65,6 +67,10 @@ class Samples:
     """Their SI unit; empty for pure numbers."""
     at_least: NDArray[Any] | None = None
     """Lower bounds of the values, of their shape; of a value that is cut by the end of a run, how long it was then."""
+    bounds: tuple[float, float] = UNBOUNDED
+    """The least and the greatest value that the quantity can have."""
+    repeated: NDArray[np.bool_] | None = None
+    """Which cells have one run, whatever the seed, shape (1, length of each axis)."""
 
     def __post_init__(self) -> None:
         label(self)
@@ -87,11 +93,10 @@ class Samples:
 
     def at(self, **where: str | float) -> Samples:
         """Take one value of some axes, which are dropped: as :meth:`optcp.cells.Cells.at`."""
-        numbered = Cells(
-            np.arange(self.values.size, dtype=np.float64).reshape(self.values.shape), self.axes, self.seeds
-        ).at(**where)
+        places = np.arange(self.values.size, dtype=np.float64).reshape(self.values.shape)
+        numbered = Cells(places, self.axes, self.seeds, repeated=self.repeated).at(**where)
         values, bounds = (array.ravel()[numbered.values.astype(int)] for array in self._pair())
-        return Samples(values, numbered.axes, self.seeds, self.name, self.unit, bounds)
+        return Samples(values, numbered.axes, self.seeds, self.name, self.unit, bounds, self.bounds, numbered.repeated)
 
     def _pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Values and their lower bounds."""
@@ -108,12 +113,14 @@ class Samples:
         )
         if found.ndim != 1:
             raise InputError("function: expected one number for the values of a seed, got several")
-        return Cells(found.reshape(self.values.shape), self.axes, self.seeds, self.name, self.unit)
+        return Cells(
+            found.reshape(self.values.shape), self.axes, self.seeds, self.name, self.unit, repeated=self.repeated
+        )
 
     def count(self) -> Cells:
         """How many values each seed has."""
         counts = np.array([one.size for one in self.values.ravel()])
-        return Cells(counts.reshape(self.values.shape), self.axes, self.seeds, "count")
+        return Cells(counts.reshape(self.values.shape), self.axes, self.seeds, "count", repeated=self.repeated)
 
     def mean(self) -> Estimates:
         """Mean over seeds of each seed's mean, with Student's t interval; seeds without a value are left out.
@@ -129,10 +136,10 @@ class Samples:
             for one, bound in zip(values.ravel(), bounds.ravel(), strict=True)
         ]
         means, at_least = (np.array(side).reshape(values.shape) for side in zip(*pairs, strict=True))
-        return Cells(means, self.axes, self.seeds, self.name, self.unit, at_least).mean()
+        return Cells(means, self.axes, self.seeds, self.name, self.unit, at_least, self.bounds, self.repeated).mean()
 
     def quantile(self, q: float) -> Estimates:
-        """Quantile of all seeds' values together, with an interval that resamples seeds.
+        """Quantile of all seeds' values together, with an interval over seeds.
 
         See :func:`optcp.quantiles.pooled_quantile`.
         """
@@ -143,8 +150,10 @@ class Samples:
         values, bounds = self._pair()
 
         def one(at: tuple[int, ...]) -> Interval | None:
-            runs = list(values.T[at[::-1]])
-            return pooled_quantile(runs, q, list(bounds.T[at[::-1]])) if any(run.size for run in runs) else None
+            runs, limits = (list(array.T[at[::-1]]) for array in (values, bounds))
+            if self.repeated is not None and self.repeated[0][at]:
+                runs, limits = runs[:1], limits[:1]
+            return pooled_quantile(runs, q, limits) if any(run.size for run in runs) else None
 
         return Estimates.of(self.axes, one, len(self.seeds), name=self.name, unit=self.unit)
 

@@ -1,12 +1,13 @@
 """Statistics of replicated runs: intervals, paired comparisons, shares, trends, and Holm's correction.
 
-Every function takes plain arrays with one value a run (a seed) and returns plain numbers. Quantiles come from
-``scipy.special``; ``scipy.stats`` takes 1.6 s to import and is not needed.
+Every function takes plain arrays with one value per run (a seed) and returns plain numbers. Quantiles of distributions
+come from ``scipy.special``; ``scipy.stats`` takes 1.6 s to import and is not needed. The page ``docs/statistics.md``
+lists the simulated coverage of each interval and the simulated error rate of each test.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy import special
 from optcp import arguments
 from optcp.autocorrelation import effective_number
 from optcp.errors import InputError
+from optcp.signflip import sign_flip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 BOOTSTRAP_RESAMPLES = 1000
 BOOTSTRAP_SEED = 20011
 """Bootstrap intervals are part of a result, so the resamples are the same every time."""
+ROUNDING = 1e-12
+"""Relative size of a difference that is rounding and no spread."""
+FEWEST_FOR_BOOTSTRAP = 6
+"""Runs that a bootstrap interval needs."""
+FEWEST_FOR_DEVIATION = 5
+"""Runs that the interval of a standard deviation needs: Bonett's correction divides by n minus a quantile of t."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,8 @@ class Interval:
     Attributes
     ----------
     estimate, low, high
-        In the unit of the values; ``low`` and ``high`` are infinite where one run is not enough for an interval.
+        In the unit of the values; ``low`` and ``high`` are infinite where the runs are too few for an interval, or
+        show no spread.
     n
         The number of runs behind the estimate.
     at_least
@@ -57,6 +66,14 @@ class Interval:
         at_least = None if self.at_least is None else factor * self.at_least
         return Interval(factor * self.estimate, factor * self.low, factor * self.high, self.n, at_least)
 
+    def within(self, least: float, greatest: float) -> Interval:
+        """Return the part of the interval that the quantity's bounds allow; infinite ends stay infinite.
+
+        The true value lies within its bounds, so the part covers it exactly as often as the whole interval.
+        """
+        low, high = (float(np.clip(end, least, greatest)) if np.isfinite(end) else end for end in (self.low, self.high))
+        return replace(self, low=low, high=high)
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -67,7 +84,7 @@ class Comparison:
     interval
         The difference with its 95 % interval.
     p
-        Two-sided p-value of "no difference"; the interval excludes zero exactly when ``p`` < 0.05.
+        Two-sided p-value of "no difference".
     """
 
     interval: Interval
@@ -103,9 +120,11 @@ def _runs(n: object, name: str) -> int:
 
 
 def _error(array: NDArray[np.float64], batches: bool) -> tuple[float, float]:
-    """The standard error of a mean of two values or more, and its degrees of freedom."""
+    """The standard error of a mean of two values or more, and its degrees of freedom; 0 where nothing varies."""
     n = array.size
     worth = effective_number(array) if batches else float(n)
+    if not float(np.ptp(array)) > ROUNDING * float(np.abs(array).max()):
+        return 0.0, worth - 1
     # The spread of correlated values is smaller than that of the process, too: Bayley and Hammersley, 1946.
     variance = float(array.var(ddof=1)) * (n - 1) / (n * (worth - 1))
     return float(np.sqrt(variance)), worth - 1
@@ -117,11 +136,16 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
     Parameters
     ----------
     values
-        One value a run, shape (n,), n >= 1.
+        One value per run, shape (n,), n >= 1.
     level
         Confidence level.
     batches
         Whether values are of batches that follow each other in one run: :mod:`optcp.autocorrelation`.
+
+    Returns
+    -------
+    Interval
+        Unbounded for one run, and where all runs have the same value: the spread of rarer values is unknown.
 
     Raises
     ------
@@ -130,7 +154,10 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
 
     Notes
     -----
-    A. M. Law, Simulation Modeling and Analysis, 5th ed., section 4.5, equation 4.12.
+    A. M. Law, Simulation Modeling and Analysis, 5th ed., section 4.5, equation 4.12. The interval is exact for normal
+    values. For skewed ones it covers less: of exponential values 88, 90 and 93 % at n = 5, 10 and 40. No interval of a
+    mean covers all distributions (R. R. Bahadur, L. J. Savage, Ann. Math. Statist. 27 (1956) 1115-1122); that of the
+    median does (:func:`optcp.quantiles.quantile`).
     """
     array, level = _values(values), _level(level)
     batches = arguments.flag(batches, "batches")
@@ -139,28 +166,47 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
         # Censored: the mean is beyond what the runs show.
         return Interval(np.inf, -np.inf, np.inf, n)
     centre = float(array.mean())
-    if n == 1:
-        return Interval(centre, -np.inf, np.inf, 1)
-    error, freedom = _error(array, batches)
+    error, freedom = _error(array, batches) if n > 1 else (0.0, 0.0)
+    if error == 0:
+        return Interval(centre, -np.inf, np.inf, n)
     reach = float(special.stdtrit(freedom, 0.5 + level / 2)) * error
     return Interval(centre, float(centre - reach), float(centre + reach), n)
 
 
+def _tail(array: NDArray[np.float64], batches: bool) -> float:
+    """How likely a mean at least this far on its side of zero is, if the true mean is zero.
+
+    The larger probability of Student's t, which is right for normal values, and of the sign-flip test, which is right
+    for all symmetric ones, so also for counts and for values in clusters. Batches depend on each other: of them
+    only the sign-flip test's smallest probability counts.
+    """
+    error, freedom = _error(array, batches)
+    centre = float(array.mean())
+    student = float(special.stdtr(freedom, -abs(centre) / error)) if error > 0 else 0.0 if centre else 0.5
+    return max(student, float(2.0 ** -np.count_nonzero(array)) if batches else sign_flip(array))
+
+
 def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Comparison:
-    """Paired difference ``first - second`` by Student's t: the rule PAIRED.
+    """Paired difference ``first - second`` by Student's t and the sign-flip test: the rule PAIRED.
 
     Parameters
     ----------
     first, second
-        One value a seed, shape (n,), the same seeds in the same order: both sides share all random numbers.
+        One value per seed, shape (n,), the same seeds in the same order: both sides share all random numbers.
     batches
         As for :func:`mean`.
 
     Returns
     -------
     Comparison
-        Mean difference, 95 % t interval, and the two-sided p-value of a paired t test. Without any spread the
-        p-value is 0 for a difference and 1 for none. With one seed nothing is known: p = 1.
+        Mean difference with its 95 % t interval, and the larger of the p-values of the paired t test and of the
+        sign-flip test. The latter is at least 2^(1 - m) for m seeds that differ: five equal differences are no proof
+        (p = 0.06), six are (p = 0.03). With one seed p = 1.
+
+    Notes
+    -----
+    R. A. Fisher, The Design of Experiments, 1935, section 21; E. J. G. Pitman, Suppl. J. R. Stat. Soc. 4 (1937)
+    119-130.
     """
     one, other = _values(first), _values(second)
     if one.shape != other.shape:
@@ -168,13 +214,11 @@ def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Com
     with np.errstate(invalid="ignore"):
         # A difference of censored values is not known, and neither is their mean difference.
         difference = one - other
+        difference[np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))] = 0
     interval = mean(difference, batches=batches)
     if difference.size == 1 or not np.isfinite(interval.estimate):
         return Comparison(interval, 1.0)
-    error, freedom = _error(difference, batches)
-    if error == 0:
-        return Comparison(interval, 0.0 if interval.estimate != 0 else 1.0)
-    return Comparison(interval, float(2 * special.stdtr(freedom, -abs(interval.estimate) / error)))
+    return Comparison(interval, min(1.0, 2 * _tail(difference, batches)))
 
 
 def runs_to_decide(difference: ArrayLike, level: float = 0.05, power: float = 0.8) -> float:
@@ -216,9 +260,9 @@ class Equivalence:
     inside
         Whether the mean lies within the margin.
     p
-        If inside: the larger p-value of two one-sided tests, below 0.05 exactly when the 90 % interval lies within the
-        margin. Else: the two-sided p-value against the nearer edge, below 0.05 exactly when the 95 % interval lies
-        wholly outside.
+        If inside: the larger p-value of two one-sided tests; below 0.05 only if the 90 % interval lies within the
+        margin. Else: the two-sided p-value against the nearer edge; below 0.05 only if the 95 % interval lies wholly
+        outside.
     interval
         The mean difference with its 95 % interval.
     """
@@ -233,12 +277,14 @@ class Equivalence:
 
 
 def equivalent(difference: ArrayLike, margin: float, *, batches: bool = False) -> Equivalence:
-    """Two one-sided t tests of a paired difference against ``+-margin``: the rule EQUIV.
+    """Two one-sided tests of a paired difference against ``+-margin``: the rule EQUIV.
+
+    Each test is that of :func:`paired`.
 
     Parameters
     ----------
     difference
-        One paired difference a seed, shape (n,).
+        One paired difference per seed, shape (n,).
     margin
         Largest difference that counts as none, in the unit of the values, > 0.
     batches
@@ -250,19 +296,17 @@ def equivalent(difference: ArrayLike, margin: float, *, batches: bool = False) -
     """
     array, margin = _values(difference), arguments.number(margin, "margin")
     interval = mean(array, batches=batches)
-    distance = abs(interval.estimate) - margin  # to the nearer edge; that one decides both tests
-    inside = distance < 0
+    inside = abs(interval.estimate) < margin
     if array.size == 1:
         return Equivalence(inside, 1.0, interval)
-    error, freedom = _error(array, batches)
-    if error == 0:
-        return Equivalence(inside, 0.0 if distance != 0 else 1.0, interval)
-    tail = float(special.stdtr(freedom, -abs(distance) / error))
-    return Equivalence(inside, tail if inside else 2 * tail, interval)
+    below, above = _tail(array - margin, batches), _tail(array + margin, batches)
+    if inside:
+        return Equivalence(inside, max(below, above), interval)
+    return Equivalence(inside, min(1.0, 2 * (below if interval.estimate > 0 else above)), interval)
 
 
-def wilson(successes: float, n: int, level: float = 0.95) -> Interval:
-    """Wilson's score interval of a share: the rule SHARE.
+def share(successes: float, n: int, level: float = 0.95) -> Interval:
+    """Exact interval of a share: the rule SHARE.
 
     Parameters
     ----------
@@ -274,41 +318,48 @@ def wilson(successes: float, n: int, level: float = 0.95) -> Interval:
     Returns
     -------
     Interval
-        Shares in 0..1; the estimate is ``successes / n``, not the interval's centre.
+        Shares in 0..1; it covers at least ``level`` of cases, whatever the true share.
 
     Notes
     -----
-    E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209-212.
+    C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413.
     """
     n, successes, level = _runs(n, "n"), arguments.number(successes, "successes"), _level(level)
     if not 0 <= successes <= n:
         raise InputError(f"a share needs 0 <= successes <= n and n >= 1, got {successes} of {n}")
-    z = float(special.ndtri(0.5 + level / 2))
-    share = successes / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    reach = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
-    # At the two ends the interval reaches the end itself; rounding must not carry it past.
-    low = 0.0 if successes == 0 else max(0.0, centre - reach)
-    high = 1.0 if successes == n else min(1.0, centre + reach)
-    return Interval(share, low, high, n)
+    tail, part = (1 - level) / 2, successes / n
+    low = 0.0 if successes == 0 else float(special.betaincinv(successes, n - successes + 1, tail))
+    high = 1.0 if successes == n else float(special.betaincinv(successes + 1, n - successes, 1 - tail))
+    # Close to 0 and 1 the inverse is inexact.
+    return Interval(part, min(low, part), max(high, part), n)
 
 
 def share_against(successes: float, n: int, value: float) -> Comparison:
-    """Score test of a share against a fixed value; it agrees with :func:`wilson` at 5 %.
+    """Exact binomial test of a share against a fixed value, 0 < value < 1; it agrees with :func:`share` at 5 %.
 
     Returns
     -------
     Comparison
-        ``interval`` is of ``share - value``, in 0..1.
+        ``interval`` is of ``share - value``; ``p`` is twice the smaller tail of the binomial distribution.
     """
-    interval, value = wilson(successes, n), arguments.between(value, "value", 0, 1)
-    score = (interval.estimate - value) / float(np.sqrt(value * (1 - value) / n))
+    interval, value = share(successes, n), arguments.between(value, "value", 0, 1)
+    least = 1.0 if successes == 0 else float(special.betainc(successes, n - successes + 1, value))
+    most = 1.0 if successes == n else float(special.betaincc(successes + 1, n - successes, value))
     shifted = Interval(interval.estimate - value, interval.low - value, interval.high - value, n)
-    return Comparison(shifted, float(2 * special.ndtr(-abs(score))))
+    return Comparison(shifted, min(1.0, 2 * min(least, most)))
+
+
+def _wilson(part: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % score interval, of which Newcombe's interval of a difference is made."""
+    z = float(special.ndtri(0.975))
+    centre = (part + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z / (1 + z * z / n) * float(np.sqrt(part * (1 - part) / n + z * z / (4 * n * n)))
+    # Where the share is 0 or 1 the interval ends there; rounding must not carry it past.
+    return (0.0 if part == 0 else max(0.0, centre - reach)), (1.0 if part == 1 else min(1.0, centre + reach))
 
 
 def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Comparison:
-    """Two-proportion test of a measured share against a printed one, which has an error too.
+    """Exact test of a measured share against a printed one, which has an error too.
 
     Parameters
     ----------
@@ -322,22 +373,33 @@ def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Comp
     Returns
     -------
     Comparison
-        ``interval`` is Newcombe's hybrid score interval of ``measured - printed``; ``p`` is of the pooled z test
-        (1 if both shares are 0 or both 1).
+        ``interval`` is Newcombe's hybrid score interval of ``measured - printed``; ``p`` is twice the smaller tail of
+        Fisher's exact test, of counts rounded to whole runs.
 
     Notes
     -----
-    R. G. Newcombe, Statist. Med. 17 (1998) 873-890, method 10.
+    R. G. Newcombe, Statist. Med. 17 (1998) 873-890, method 10. R. A. Fisher, J. R. Stat. Soc. 98 (1935) 39-82.
     """
-    printed, printed_n = arguments.number(printed, "printed"), _runs(printed_n, "printed_n")
-    one, other = wilson(successes, n), wilson(printed * printed_n, printed_n)
-    gap = one.estimate - other.estimate
-    low = gap - float(np.hypot(one.estimate - one.low, other.high - other.estimate))
-    high = gap + float(np.hypot(one.high - one.estimate, other.estimate - other.low))
-    pooled = (successes + printed * printed_n) / (n + printed_n)
-    spread = float(np.sqrt(max(0.0, pooled * (1 - pooled)) * (1 / n + 1 / printed_n)))
-    p = 1.0 if spread == 0 else float(2 * special.ndtr(-abs(gap) / spread))
-    return Comparison(Interval(gap, low, high, n), p)
+    measured, printed_n = share(successes, n).estimate, _runs(printed_n, "printed_n")
+    printed = share(arguments.number(printed, "printed") * printed_n, printed_n).estimate
+    (low_one, high_one), (low_other, high_other) = _wilson(measured, n), _wilson(printed, printed_n)
+    gap = measured - printed
+    low = gap - float(np.hypot(measured - low_one, high_other - printed))
+    high = gap + float(np.hypot(high_one - measured, printed - low_other))
+    count, total = round(successes), round(successes) + round(printed * printed_n)
+    possible = np.arange(max(0, total - printed_n), min(n, total) + 1)
+    logs = _log_choose(n, possible) + _log_choose(printed_n, total - possible) - _log_choose(n + printed_n, total)
+    chances = np.exp(logs)
+    tails = float(chances[possible <= count].sum()), float(chances[possible >= count].sum())
+    return Comparison(Interval(gap, low, high, n), min(1.0, 2 * min(tails)))
+
+
+def _log_choose(of: ArrayLike, many: ArrayLike) -> NDArray[np.float64]:
+    whole, part = np.asarray(of, dtype=np.float64), np.asarray(many, dtype=np.float64)
+    found: NDArray[np.float64] = (
+        special.gammaln(whole + 1) - special.gammaln(part + 1) - special.gammaln(whole - part + 1)
+    )
+    return found
 
 
 def mcnemar(first: ArrayLike, second: ArrayLike) -> Comparison:
@@ -411,14 +473,22 @@ def bootstrap(
 
 
 def percentile(samples: NDArray[np.float64], estimate: float, n: int) -> Interval:
-    """The 95 % percentile interval of bootstrap samples; infinite samples stay infinite.
+    """The expanded 95 % percentile interval of bootstrap samples; infinite samples stay infinite.
 
-    The bounds are order statistics, not interpolated ones: between infinity and a number there is no value. Of one run
-    all resamples are alike: there is no interval.
+    A plain percentile interval of few runs is too narrow: its reach is that of a normal distribution with the spread
+    of a sample, (n - 1) / n of the true variance. The percentiles are those at which the interval of a mean has the
+    length of Student's t. The bounds are order statistics: between infinity and a number there is no value. With
+    fewer than six runs there is no interval: resamples of so few take too few values, and it would cover 92 % of
+    normal ones.
+
+    Notes
+    -----
+    T. C. Hesterberg, Am. Stat. 69 (2015) 371-386, section 5.3: expanded percentile intervals.
     """
-    if n == 1:
-        return Interval(estimate, -np.inf, np.inf, 1)
-    low, high = np.quantile(samples, [0.025, 0.975], method="closest_observation")
+    if n < FEWEST_FOR_BOOTSTRAP:
+        return Interval(estimate, -np.inf, np.inf, n)
+    tail = float(special.ndtr(special.stdtrit(n - 1, 0.025) * np.sqrt(n / (n - 1))))
+    low, high = np.quantile(samples, [tail, 1 - tail], method="closest_observation")
     return Interval(estimate, float(low), float(high), n)
 
 
@@ -426,10 +496,16 @@ def _bootstrap_p(rarer: int, samples: int, n: int, tails: Literal[1, 2]) -> floa
     """The p-value of so many samples on the other side, of n runs.
 
     The one added to both counts keeps it above zero (A. C. Davison, D. V. Hinkley, Bootstrap Methods and their
-    Application, 1997, equation 4.11). Nor is it less than how often all of a resample is one certain run: few runs on
-    one side tell little, however many resamples there are.
+    Application, 1997, equation 4.11). The share of samples is expanded as in :func:`percentile`. Nor is the p-value
+    less than that of a sign-flip test of n runs that agree: few runs on one side tell little, however many
+    resamples there are.
     """
-    return min(1.0, tails * max((rarer + 1) / (samples + 1), float(n) ** -n))
+    if n == 1:
+        return 1.0
+    part = max((rarer + 1) / (samples + 1), float(n) ** -n)
+    if part < 0.5:
+        part = float(special.stdtr(n - 1, special.ndtri(part) * np.sqrt((n - 1) / n)))
+    return min(1.0, tails * max(part, 2.0**-n))
 
 
 def bootstrap_p(samples: NDArray[np.float64], threshold: float, n: int) -> float:
@@ -530,18 +606,30 @@ def normal_fit(values: ArrayLike) -> tuple[float, float]:
 
 
 def deviation(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Sample standard deviation with its chi-square interval, for values that are about normal.
+    """Sample standard deviation with Bonett's interval, which allows for tails unlike those of a normal distribution.
+
+    Returns
+    -------
+    Interval
+        From 0 to infinity with fewer than five runs, or where nothing varies.
 
     Notes
     -----
-    G. E. P. Box, J. S. Hunter, W. G. Hunter, Statistics for Experimenters, 2nd ed., section 3.3.
+    D. G. Bonett, Comput. Stat. Data Anal. 50 (2006) 775-782, with a quantile of Student's t for the normal one. It
+    covers 95 % of normal values and 88 to 94 % of exponential ones from n = 10 on.
     """
     array, level = _values(values), _level(level)
     _, sd = normal_fit(array)
     n = array.size
-    if n == 1:
-        return Interval(sd, 0.0, np.inf, 1)
-    tail = (1 - level) / 2
-    # chdtri inverts the upper tail of the chi-square distribution.
-    low, high = (sd * float(np.sqrt((n - 1) / special.chdtri(n - 1, part))) for part in (tail, 1 - tail))
-    return Interval(sd, low, high, n)
+    if n < FEWEST_FOR_DEVIATION or _error(array, batches=False)[0] == 0:
+        return Interval(sd, 0.0, np.inf, n)
+    reach = float(special.stdtrit(n - 1, 0.5 + level / 2))
+    # The mean without a share of 1 / (2 sqrt(n - 4)) of the values at either end; of five values the median.
+    cut = int(n / (2 * np.sqrt(n - 4)))
+    middle = float(np.sort(array)[cut : n - cut].mean())
+    squares = float(np.square(array - array.mean()).sum())
+    tails = n * float(np.power(array - middle, 4).sum()) / squares**2
+    factor = n / (n - reach)
+    error = factor * np.sqrt((tails - (n - 3) / n) / (n - 1))
+    centre = sd * np.sqrt(factor)
+    return Interval(sd, float(centre * np.exp(-reach * error / 2)), float(centre * np.exp(reach * error / 2)), n)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from optcp.evidence import outside, page
-from optcp.labelled import censored, prefixed
+from optcp.labelled import censored
 from optcp.papers.judge import word
 from optcp.plurals import many
 
@@ -358,9 +358,10 @@ def show_comparison(console: Console, comparison: Comparison, most: int | None) 
         table.add_column(name)
     for name in ("here", "there", "difference", "95 % interval", "%", "p", "n"):
         table.add_column(name, justify="right", no_wrap=True)
+    units = comparison.units()
     for row in comparison.rows[:most]:
         largest = max(abs(row.value_at_least), abs(row.reference_at_least))
-        factor, unit = prefixed(largest, row.unit)
+        factor, unit = units[row.metric]
 
         def text(value: float, factor: float = factor, largest: float = largest) -> str:
             return digits(value / factor, largest / factor)

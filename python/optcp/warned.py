@@ -10,8 +10,13 @@ if TYPE_CHECKING:
     from optcp import _core
     from optcp.study.done import Done
 
-FEW_SEEDS = 5
-"""With fewer the t quantile that makes an interval is above 2.8."""
+FEW_SEEDS = 6
+"""With fewer no paired difference has a p-value below 0.05, and no median has an interval."""
+RANDOM = (
+    'start times (`start = "uniform(0 s, 1 s)"`), losses (`[[losses]]`), `jitter` of links, failures with `mtbf`, or '
+    "`pairs` with `count`"
+)
+"""Examples of what a scenario can draw at random."""
 
 LONGEST = 200
 """Letters of a message that a run shows."""
@@ -55,7 +60,11 @@ def of_cells(cells: Sequence[_core.Scenario], seeds: int) -> tuple[Warned, ...]:
         others = f" (and {len(same) - 1} more of {len(cells)} cells)" if len(same) > 1 else ""
         summed.append(first._replace(message=first.message + others))
     if 1 < seeds < FEW_SEEDS and not any(cell.silences("few-seeds") for cell in cells):
-        summed.append(Warned("few-seeds", f"{seeds} seeds make wide intervals: 10 and more are common", ""))
+        message = (
+            f"only {seeds} seeds: intervals are wide, those of skewed values cover less than 95 %, and no difference "
+            "can be significant; use `--runs 10` or more"
+        )
+        summed.append(Warned("few-seeds", message, ""))
     return tuple(summed)
 
 
@@ -67,7 +76,29 @@ CENSORED = {
 
 
 def of_done(done: Done) -> tuple[Warned, ...]:
-    """The warnings about finished runs: metrics that the end of the run cuts.
+    """The warnings about finished runs: equal runs, and metrics that the end of the run cuts."""
+    return (*identical(done), *unfinished(done))
+
+
+def identical(done: Done) -> tuple[Warned, ...]:
+    """The warning about cells of which all seeds gave the same run."""
+    count, cells = int(done.repeated.sum()), done.repeated.size
+    if not count or done.grid.branches[0].silences("identical-runs"):
+        return ()
+    where = ""
+    if count < cells:
+        first = done.grid.branches[int(done.repeated.ravel().argmax())]
+        named = ", ".join(f"{name} = {value}" for name, value in first.key.items())
+        where = f"in {count} of {cells} cells, the first of which is {named}, "
+    message = (
+        f"{where}all {len(done.seeds)} seeds gave the same run, because nothing in the scenario is random: n = 1, "
+        f"without intervals and p-values; draw something at random, for example {RANDOM}"
+    )
+    return (Warned("identical-runs", message, ""),)
+
+
+def unfinished(done: Done) -> tuple[Warned, ...]:
+    """The warnings about metrics that the end of the run cuts.
 
     Each group is named once, with the cell in which most of its flows had not ended.
     """

@@ -3,6 +3,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ GRIDS = arrays(np.float64, (4, 2, 3), elements=st.floats(-1e6, 1e6) | st.just(np
 STATISTICS = {
     "mean": stats.mean,
     "median": lambda column: quantiles.quantile(column, 0.5),
-    "share": lambda column: stats.wilson(float(column.sum()), column.size),
+    "share": lambda column: stats.share(float(column.sum()), column.size),
 }
 
 
@@ -50,12 +51,12 @@ def test_the_mean_of_three_seeds_has_students_interval():
     assert interval.n == 3
 
 
-def test_a_share_has_wilsons_interval():
-    # Newcombe, Statist. Med. 17 (1998) 857-872, table I: 15 of 148, method 3 gives 0.0624 to 0.1605.
+def test_share_has_an_exact_interval():
+    # Newcombe, Statist. Med. 17 (1998) 857-872, table I: 15 of 148, method 5 gives 0.0578 to 0.1617.
     interval = only((column([-1] * 15 + [1] * 133) < 0).share())
     assert (interval.estimate, interval.n) == (15 / 148, 148)
-    assert interval.low == pytest.approx(0.0624, abs=5e-5)
-    assert interval.high == pytest.approx(0.1605, abs=5e-5)
+    assert interval.low == pytest.approx(0.0578, abs=5e-5)
+    assert interval.high == pytest.approx(0.1617, abs=5e-5)
 
 
 def test_an_undefined_seed_is_left_out_and_said():
@@ -195,11 +196,12 @@ def test_columns_are_tidy_and_in_si():
         "delay_s": [0, 0.05, 0, 0.05],
         "goodput": [1, 2, 3, 4],
     }
-    means = Cells([[1, 2], [1, 2]], (DELAY,), (5, 6)).mean()
-    assert {name: column.tolist() for name, column in means.columns().items()} == {
-        "delay_s": [0, 0.05], "estimate": [1, 2], "low": [1, 2], "high": [1, 2], "n": [2, 2],
+    shares = (Cells([[1, 2], [1, 2]], (DELAY,), (5, 6)) > 1).share()
+    assert {name: column.tolist() for name, column in shares.columns().items()} == {
+        "delay_s": [0, 0.05], "estimate": [0, 1], "low": [0, pytest.approx(0.025**0.5)],
+        "high": [pytest.approx(1 - 0.025**0.5), 1], "n": [2, 2],
     }  # fmt: skip
-    assert means.to_numpy().tolist() == [[1, 1, 1], [2, 2, 2]]
+    assert shares.to_numpy()[0].tolist() == [0, 0, pytest.approx(1 - 0.025**0.5)]
 
 
 @pytest.mark.parametrize(("method", "module"), [("to_pandas", "pandas"), ("to_xarray", "xarray")])
@@ -265,12 +267,58 @@ def test_an_axis_takes_another_name():
         grid(np.zeros((4, 2, 3))).renamed(tpc="sender")
 
 
-def test_the_deviation_has_a_chi_square_interval():
-    # s of 1, 2, 3 is 1; chi-square(2) at 2.5 and 97.5 % is 0.0506 and 7.378 (any table).
-    interval = only(column([1, 2, 3]).deviation())
-    assert interval.estimate == 1
-    assert interval.low == pytest.approx(math.sqrt(2 / 7.378), rel=1e-3)
-    assert interval.high == pytest.approx(math.sqrt(2 / 0.0506), rel=1e-3)
+def test_deviation_of_three_seeds_has_no_interval():
+    assert only(column([1, 2, 3]).deviation()) == stats.Interval(1.0, 0.0, math.inf, 3)
+
+
+def test_interval_of_a_mean_ends_at_the_bounds_of_the_quantity():
+    shares = replace(column([0.0, 0.0, 0.3]), bounds=(0.0, 1.0))
+    interval = only(shares.mean())
+    assert (interval.low, interval.estimate) == (0.0, pytest.approx(0.1))
+    # 0.1 + 4.3027 * 0.1732 / sqrt(3)
+    assert interval.high == pytest.approx(0.5303, abs=1e-4)
+    assert only((shares - 1).mean()).low == pytest.approx(-1.3303, abs=1e-4)
+    two = Cells([[0.4, 0.9], [1.0, 1.0]], (DELAY,), (1, 2), bounds=(0.0, 1.0))
+    assert only(two.total("delay").mean()).high == pytest.approx(1.65 + 12.706 * 0.35, rel=1e-4)
+    assert only(two.mean_over("delay").mean()).high == 1
+
+
+REPEATED = Cells(
+    [[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]] * 4,
+    (DELAY, TCP),
+    SEEDS,
+    repeated=np.array([[[True, True, False], [True, False, False]]]),
+)
+
+
+def test_cell_whose_seeds_are_one_run_has_one_observation():
+    means = REPEATED.mean()
+    assert means.n.tolist() == [[1, 1, 4], [1, 4, 4]]
+    assert np.isinf(means.low).all()
+    assert REPEATED.quantile(0.5).n.tolist() == [[1, 1, 4], [1, 4, 4]]
+    assert (REPEATED < 3).share().n.tolist() == [[1, 1, 4], [1, 4, 4]]
+
+
+@pytest.mark.parametrize(
+    ("derived", "repeated"),
+    [
+        (lambda one: one * 2 + 1, [[True, True, False], [True, False, False]]),
+        (lambda one: one - one.at(delay="0 ms"), [[True, True, False], [True, False, False]]),
+        (lambda one: one - one.at(delay="50 ms"), [[True, False, False], [True, False, False]]),
+        (lambda one: one - grid(np.ones((4, 2, 3))), [[False] * 3] * 2),
+        (lambda one: one.part(tcp=["cubic", "rfc"]), [[False, True], [False, True]]),
+        (lambda one: one.total("tcp"), [False, False]),
+        (lambda one: one.part(tcp=["rfc", "linux-6"]).mean_over("tcp"), [True, False]),
+        (lambda one: one.with_total("delay"), [[True, True, False], [True, False, False], [True, False, False]]),
+        (lambda one: one.minus_next("tcp"), [[True, False], [False, False]]),
+        (lambda one: one.at(tcp="rfc").wins("delay"), [True, True]),
+        (lambda one: one.wins("tcp"), [[False] * 3] * 2),
+        (lambda one: stack("of", {"a": one.at(tcp="rfc"), "b": one.at(tcp="linux-6")}), [[True, True], [True, False]]),
+    ],
+)
+def test_result_is_of_one_run_where_all_that_it_is_made_of_is(derived, repeated):
+    many = np.where(repeated, 1, 4)
+    assert derived(replace(REPEATED, unit="")).mean().n.tolist() == many.tolist()
 
 
 def test_sums_over_longer_intervals():

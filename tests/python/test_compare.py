@@ -12,7 +12,8 @@ from optcp.compare import compare
 from optcp.errors import InputError
 
 DRUG = Axis("drug", ("laevo", "dextro"))
-# Student's two drugs and ten patients (Biometrika 6, 1908): mean difference 1.58, t = 4.0621, p = 0.00283.
+# Student's two drugs and ten patients (Biometrika 6, 1908): mean difference 1.58, t = 4.0621, p = 0.00283. Nine of ten
+# differences are above zero and one is zero: the sign-flip test has p = 2 / 2^9.
 LAEVO = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
 DEXTRO = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
 SLEEP = Cells(np.transpose([LAEVO, DEXTRO]), (DRUG,), tuple(range(10)), unit="h")
@@ -24,8 +25,29 @@ def test_a_row_is_students_paired_test():
     assert (row.value, row.reference) == (pytest.approx(2.33), pytest.approx(0.75))
     assert row.difference == pytest.approx(1.58)
     assert (row.low, row.high) == (pytest.approx(0.70, abs=5e-3), pytest.approx(2.46, abs=5e-3))
-    assert row.p == pytest.approx(0.00283, abs=1e-5)
+    assert row.p == pytest.approx(2 / 2**9)
     assert row.relative_pct == pytest.approx(100 * 1.58 / 0.75)
+
+
+@pytest.mark.parametrize(("both", "n"), [([True, True], 1), ([True, False], 3), ([False, False], 3)])
+def test_two_cells_that_nothing_random_reaches_have_one_observation(both, n):
+    cells = Cells([[1.0, 4.0], [1.0, 5.0], [1.0, 6.0]], (DRUG,), (1, 2, 3), repeated=np.array([both]))
+    (row,) = compare({"metric": cells}, at={"drug": "laevo"}).rows
+    assert (row.n, math.isnan(row.p), math.isinf(row.low)) == (n, n == 1, n == 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "values", "expected"),
+    [
+        ("completion_p95_s", "s", [[0.4, 1.1, 0.02]], (1.0, "s")),
+        ("completion_p95_s", "s", [[0.4e-3, 0.1e-3, 0.2e-3]], (1.0, "s")),
+        ("goodput_bps", "bit/s", [[2e9, 3e5, 2e6]], (1e9, "Gbit/s")),
+    ],
+)
+def test_all_rows_of_a_metric_have_one_unit(name, unit, values, expected):
+    axis = Axis("load", ("0.1", "0.2", "0.3"))
+    found = compare({name: Cells(values, (axis,), (1,), name, unit)}, at={"load": "0.1"})
+    assert found.units() == {name: expected}
 
 
 def test_the_relative_difference_has_the_differences_sign():
@@ -68,7 +90,7 @@ def test_the_table_names_reference_and_units():
         "1.58",
         "0.7001",
         "2.46",
-        "0.002833",
+        "0.003906",
         "210.7",
         "10",
     ]

@@ -41,7 +41,7 @@ def test_evidence_lists_each_part():
 
 
 def test_paired_sides():
-    low, high = [1.0, 1.1, 0.9, 1.0], [3.0, 3.2, 2.9, 3.1]
+    low, high = [1.0, 1.1, 0.9, 1.0, 1.1, 0.9], [3.0, 3.2, 2.9, 3.1, 3.0, 3.1]
     assert judge.combine([judge.paired_part("x", high, low, "above", "%")])[0] is True
     assert judge.combine([judge.paired_part("x", low, high, "above", "%")])[0] is False
     assert judge.combine([judge.paired_part("x", low, high, "below", "%")])[0] is True
@@ -84,8 +84,10 @@ def test_bootstrap_part():
 
 
 def test_equivalence_part():
-    assert judge.combine([judge.equivalence_part("x", [0.1, -0.1, 0.0], 1.0, "points")])[0] is True
-    assert judge.combine([judge.equivalence_part("x", [5.1, 4.9, 5.0], 1.0, "points")])[0] is False
+    assert judge.combine([judge.equivalence_part("x", [0.1, -0.1, 0.0, 0.1, -0.1, 0.0], 1.0, "points")])[0] is True
+    assert judge.combine([judge.equivalence_part("x", [5.1, 4.9, 5.0, 5.1, 4.9, 5.0], 1.0, "points")])[0] is False
+    few = [judge.paired_part("x", [3.0, 3.0], [1.0, 1.0], "above", "%")]
+    assert judge.combine(few)[0] == "undecided", "two equal differences are no proof"
 
 
 def test_readings_that_disagree_leave_a_claim_undecided():

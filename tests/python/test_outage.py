@@ -143,9 +143,11 @@ def test_statistics_over_failures():
     values, weights = np.array([1.0, 2.0, 6.0]), np.array([1.0, 1.0, 2.0])
     found = resampled.mean(values, weights)
     assert found.estimate == pytest.approx(15 / 4)
+    # Three failures are too few for an interval.
+    assert found.interval == stats.Interval(15 / 4, -math.inf, math.inf, 3)
     # The same resamples: a difference of a statistic from itself is none.
-    apart = found - found
-    assert apart.interval == stats.Interval(0.0, 0.0, 0.0, 3)
+    many = resampled.mean(np.arange(9.0), np.ones(9))
+    assert (many - many).interval == stats.Interval(0.0, 0.0, 0.0, 9)
     pooled = resampled.quantile([[1.0, 1.0], [], [9.0]], [1.0, 5.0, 4.0], 0.5)
     assert (pooled.estimate, pooled.n) == (9.0, 2)
     assert resampled.mean([np.nan, 3.0], [1.0, 1.0]).estimate == 3.0

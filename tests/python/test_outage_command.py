@@ -54,7 +54,7 @@ def test_a_network_of_ones_own_from_end_to_end(optcp, ring):
         by_hand = sum(one.total_mb * event.km for one, event in zip(of, asked.events, strict=True)) / 1000
         row = values[mechanism, "lost_mb"]
         assert row["value"] == pytest.approx(by_hand)
-        assert row["ci95"][0] <= row["value"] <= row["ci95"][1]
+        assert (row["n"], row["ci95"]) == (4, [None, None]), "four failures are too few for an interval"
         listed = [one["lost_mb"] for one in found["costs"] if one["mechanism"] == mechanism]
         assert listed == pytest.approx([one.total_mb for one in of])
     assert values["none", "network_p50_ms"]["value"] > 100 > values["1+1", "network_p50_ms"]["value"]

@@ -3,8 +3,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from optcp import samples, stats
 from optcp.axes import Axis
@@ -45,16 +43,21 @@ def test_a_quantile_is_of_all_values_together(q, expected):
 def test_the_interval_is_over_seeds_and_not_over_values():
     # All of a seed's 1000 values are one: two seeds of three make the median, so only seeds tell.
     interval = only(made([1.0] * 1000, [2.0] * 1000, [3.0] * 1000).quantile(0.5))
-    assert (interval.estimate, interval.low, interval.high, interval.n) == (2, 1, 3, 3)
+    assert (interval.estimate, interval.low, interval.high, interval.n) == (2, -math.inf, math.inf, 3)
+    # Of ten seeds k lie up to x. The variance of k is at most 10 / 9 * 10 * 0.25, and t(9, 0.975) = 2.262, so k may
+    # differ from 5 by 3.77: 2 to 8 seeds lie up to x.
+    ten = only(made(*([float(at)] * 1000 for at in range(10))).quantile(0.5))
+    assert (ten.estimate, ten.low, ten.high, ten.n) == (4, 1, 8, 10)
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20))
-def test_with_one_value_a_seed_it_is_the_weighted_bootstrap_of_stats(values):
-    ordered = np.sort(values)
-    below = (np.array(values)[:, None] <= ordered).astype(float)  # each seed's curve: whether it is at most that
-    found, drawn = stats.bootstrap(below, lambda curves: ordered[np.argmax(curves >= 0.5 - 1e-9, axis=1)])
-    expected = stats.percentile(drawn, found, len(values))
-    assert pooled_quantile([np.array([value]) for value in values], 0.5) == expected
+def test_interval_of_a_pooled_quantile_by_hand():
+    # Five seeds of 100 values, 1 to 100 each, shifted by 0, 1, 2, 3 and 4. Up to 52 there are 52, 51, 50, 49, 48.
+    # Independent values have the larger variance, 0.25 * 500: the share may differ from 0.5 by
+    # t(4, 0.975) sqrt(125) / 500 = 2.7764 * 0.02236 = 0.0621, so 219 to 281 values lie below.
+    seeds = [np.arange(1.0, 101) + shift for shift in range(5)]
+    interval = pooled_quantile(seeds, 0.5)
+    # Up to 45 lie 5 * 45 - 10 = 215 values, up to 46 lie 220; up to 58 lie 280, up to 59 lie 285.
+    assert interval == stats.Interval(52.0, 46.0, 59.0, 5)
 
 
 @pytest.mark.parametrize("q", [0.25, 0.5, 0.75])

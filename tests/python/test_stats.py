@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from scipy import stats as oracle
 
 from optcp import stats
+from optcp.errors import InputError
+from optcp.signflip import sign_flip
 
+STANDARD = (np.arange(30) - 14.5) / np.arange(30).std(ddof=1)
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
 
@@ -24,6 +27,22 @@ def test_mean_is_a_students_t_interval():
 
 def test_one_value_has_no_interval():
     assert stats.mean([3.0]) == stats.Interval(3.0, -math.inf, math.inf, 1)
+
+
+@pytest.mark.parametrize("n", [2, 5, 40])
+def test_equal_values_have_no_interval(n):
+    assert stats.mean([3.0] * n) == stats.Interval(3.0, -math.inf, math.inf, n)
+    # A spread that is rounding alone is none.
+    assert stats.mean([0.3] * n + [0.1 + 0.2]) == stats.Interval(pytest.approx(0.3), -math.inf, math.inf, n + 1)
+
+
+def test_interval_ends_at_the_bounds_of_its_quantity():
+    wide = stats.mean([0.0, 0.0, 0.5])
+    assert wide.low < 0
+    assert wide.within(0.0, 1.0) == stats.Interval(wide.estimate, 0.0, wide.high, 3)
+    assert stats.mean([0.9, 1.0]).within(0.0, 1.0).high == 1
+    # No interval stays none.
+    assert stats.mean([0.5]).within(0.0, 1.0) == stats.mean([0.5])
 
 
 def test_no_value_is_an_error():
@@ -47,20 +66,53 @@ def test_paired_agrees_with_students_sleep_data():
     second = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     test = stats.paired(first, second)
     assert test.interval.estimate == pytest.approx(1.58)
-    assert test.p == pytest.approx(0.00283, abs=1e-5)
+    # Nine differences are above zero and one is zero, so the sign-flip test has its smallest p-value, 2 / 2^9.
+    assert test.p == pytest.approx(2 / 2**9)
+
+
+def test_paired_agrees_with_students_t_for_many_seeds():
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(0.3, 1, 30), rng.normal(0, 1, 30)
+    assert stats.paired(first, second).p == pytest.approx(oracle.ttest_rel(first, second).pvalue)
 
 
 @given(VALUES)
-def test_p_and_interval_say_the_same(values):
+def test_significant_difference_has_an_interval_without_zero(values):
     test = stats.paired(values, np.zeros(len(values)))
-    excludes_zero = test.interval.low > 0 or test.interval.high < 0
-    if abs(test.p - 0.05) > 1e-9:
-        assert excludes_zero == (test.p < 0.05)
+    if test.p < 0.05 - 1e-9 and math.isfinite(test.interval.low):
+        assert test.interval.low > 0 or test.interval.high < 0
+    if len(values) > 1 and test.interval.low <= 0 <= test.interval.high and math.isfinite(test.interval.low):
+        assert test.p > 0.05 - 1e-9
 
 
-def test_paired_without_spread_or_with_one_seed():
-    assert stats.paired([2.0, 3.0], [1.0, 2.0]).p == 0.0
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=9))
+def test_sign_flip_agrees_with_scipys_permutation_test(values):
+    given_values = np.array(values)
+    # Sums that differ by less than this count as equal.
+    if 0 < np.abs(given_values).min() < 1e-3 or np.count_nonzero(given_values) == 0:
+        return
+    outcome = oracle.permutation_test(
+        (given_values,), np.sum, permutation_type="samples", n_resamples=np.inf, alternative="two-sided"
+    )
+    assert min(1.0, 2 * sign_flip(given_values)) == pytest.approx(outcome.pvalue)
+
+
+@pytest.mark.parametrize(("n", "p"), [(2, 0.5), (3, 0.25), (5, 0.0625), (6, 0.03125), (13, 2.0**-12)])
+def test_equal_differences_have_the_p_value_of_their_signs(n, p):
+    test = stats.paired([3.0] * n, [1.0] * n)
+    assert test.p == p
+    assert (test.interval.low, test.interval.high) == (-math.inf, math.inf)
+
+
+def test_seeds_without_a_difference_are_no_evidence():
+    # Three of 30 seeds differ: 2 / 2^3. Student's t alone says 0.08.
+    assert stats.paired([1.0] * 3 + [0.0] * 27, [0.0] * 30).p == 0.25
     assert stats.paired([1.0, 2.0], [1.0, 2.0]).p == 1.0
+    # A difference that is rounding alone is none.
+    assert stats.paired([0.1 + 0.2] * 9, [0.3] * 9).p == 1.0
+
+
+def test_one_seed_has_no_p_value_below_one():
     assert stats.paired([5.0], [1.0]).p == 1.0
     with pytest.raises(ValueError, match="same seeds"):
         stats.paired([1.0, 2.0], [1.0])
@@ -69,21 +121,25 @@ def test_paired_without_spread_or_with_one_seed():
 @pytest.mark.parametrize(
     ("difference", "margin", "holds"),
     [
-        # mean 0, s = 1, n = 4: 90 % reach 2.3534 / 2 = 1.1767, 95 % reach 3.1824 / 2 = 1.5912
-        ([-1.0, -0.0, 0.0, 1.0], 1.0, True),
-        ([-1.2247, 0.0, 0.0, 1.2247], 1.18, True),
-        ([-1.2247, 0.0, 0.0, 1.2247], 1.17, None),
-        ([3.7753, 5.0, 5.0, 6.2247], 3.40, False),
-        ([3.7753, 5.0, 5.0, 6.2247], 3.42, None),
+        # mean 0, s = 1, n = 30: 90 % reach 1.6991 / sqrt(30) = 0.31021, 95 % reach 2.0452 / sqrt(30) = 0.37340
+        (STANDARD, 0.311, True),
+        (STANDARD, 0.309, None),
+        (STANDARD + 5, 4.625, False),
+        (STANDARD + 5, 4.628, None),
+        # Each side of the margin is a sign-flip test, too: 2^-4 is no proof, 2^-5 is one.
+        ([0.0, 0.0, 0.0, 0.0], 1.0, None),
+        ([0.0, 0.0, 0.0, 0.0, 0.0], 1.0, True),
     ],
 )
 def test_equivalence_at_its_edges(difference, margin, holds):
     assert stats.equivalent(difference, margin).holds() is holds
 
 
-@given(VALUES, st.floats(0.1, 1e5))
+@given(st.lists(st.floats(-1e6, 1e6), min_size=30, max_size=40), st.floats(0.1, 1e5))
 def test_equivalence_is_its_two_intervals(values, margin):
     outcome = stats.equivalent(values, margin)
+    if np.ptp(values) < 1e-6 or np.count_nonzero(np.abs(values) != margin) < 13:
+        return
     narrow, wide = stats.mean(values, 0.9), stats.mean(values, 0.95)
     near_edge = min(abs(abs(bound) - margin) for one in (narrow, wide) for bound in (one.low, one.high))
     if near_edge < 1e-9 * max(1.0, margin, abs(narrow.estimate)):
@@ -98,46 +154,51 @@ def test_equivalence_is_its_two_intervals(values, margin):
 
 def test_equivalence_of_one_run_is_open():
     assert stats.equivalent([0.0], 1.0).holds() is None
-    assert stats.equivalent([0.0, 0.0], 1.0).holds() is True
-    assert stats.equivalent([2.0, 2.0], 1.0).holds() is False
+    assert stats.equivalent([2.0, 2.0], 1.0).holds() is None
 
 
-def test_wilson_agrees_with_newcombes_table():
-    # Newcombe, Statist. Med. 17 (1998) 857-872, table I, method 3.
-    for successes, n, low, high in [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)]:
-        interval = stats.wilson(successes, n)
+def test_share_agrees_with_newcombes_table():
+    # Newcombe, Statist. Med. 17 (1998) 857-872, table I, method 5 (Clopper and Pearson).
+    for successes, n, low, high in [(81, 263, 0.2527, 0.3676), (15, 148, 0.0578, 0.1617), (0, 20, 0.0, 0.1684)]:
+        interval = stats.share(successes, n)
         assert interval.low == pytest.approx(low, abs=5e-5)
         assert interval.high == pytest.approx(high, abs=5e-5)
 
 
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.floats(0, n), st.just(n))))
-def test_wilson_lies_in_the_unit_interval_and_holds_the_share(case):
+def test_share_interval_lies_in_the_unit_interval_and_holds_the_share(case):
     successes, n = case
-    interval = stats.wilson(successes, n)
+    interval = stats.share(successes, n)
     assert 0 <= interval.low <= interval.estimate + 1e-12
     assert interval.estimate - 1e-12 <= interval.high <= 1
 
 
-def test_wilson_refuses_what_is_no_share():
-    with pytest.raises(ValueError, match="a share needs"):
-        stats.wilson(3, 2)
+def test_share_of_more_than_all_runs_is_refused():
+    with pytest.raises(InputError, match="a share needs"):
+        stats.share(3, 2)
 
 
 @given(st.integers(2, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_share_test_agrees_with_its_wilson_interval(case):
+def test_share_test_agrees_with_its_interval_and_with_scipy(case):
     successes, n = case
     test = stats.share_against(successes, n, 0.5)
-    inside = stats.wilson(successes, n)
+    assert test.p == pytest.approx(oracle.binomtest(successes, n, 0.5).pvalue)
+    inside = stats.share(successes, n)
     if abs(test.p - 0.05) > 1e-9:
         assert (test.p >= 0.05) == (inside.low <= 0.5 <= inside.high)
 
 
-def test_two_shares_by_hand():
-    # 60 of 100 against 45 %, 150 runs: pooled (60 + 67.5) / 250 = 0.51, z = 0.15 / sqrt(0.51 * 0.49 / 60) = 2.3243.
-    test = stats.two_shares(60, 100, 0.45, 150)
-    assert test.interval.estimate == pytest.approx(0.15)
-    assert test.p == pytest.approx(2 * oracle.norm.sf(2.32427), abs=1e-4)
+def test_two_shares_have_twice_the_tail_of_fishers_test():
+    test = stats.two_shares(60, 100, 0.46, 150)
+    assert test.interval.estimate == pytest.approx(0.14)
+    tail = oracle.fisher_exact([[60, 40], [69, 81]], alternative="greater").pvalue
+    assert test.p == pytest.approx(2 * tail)
     assert stats.two_shares(0, 10, 0.0, 150).p == 1.0
+
+
+def test_fishers_test_of_the_tea_tasting():
+    # Fisher, The Design of Experiments, 1935, chapter 2: 3 of 4 cups each have the one-sided probability 17 / 70.
+    assert stats.two_shares(3, 4, 1 / 4, 4).p == pytest.approx(2 * 17 / 70)
 
 
 def test_two_shares_interval_agrees_with_newcombe():
@@ -194,14 +255,22 @@ def test_percentile_keeps_infinity():
 
 
 def test_bootstrap_p_by_hand():
-    # 19 of 999 below: 2 * 20 / 1000; equality counts as above.
-    assert stats.bootstrap_p(np.array([0.0] * 19 + [1.0] * 980), 1.0, 30) == pytest.approx(0.04)
+    # 19 of 999 below: (19 + 1) / 1000; equality counts as above.
+    p = stats.bootstrap_p(np.array([0.0] * 19 + [1.0] * 980), 1.0, 30)
+    assert p == pytest.approx(2 * oracle.t.cdf(oracle.norm.ppf(0.02) * math.sqrt(29 / 30), 29))
     assert stats.bootstrap_p(np.array([0.0, 1.0]), 0.5, 30) == 1.0
 
 
-@pytest.mark.parametrize(("n", "least"), [(1, 1.0), (2, 2 / 4), (3, 2 / 27), (4, 2 / 256), (9, 2 / 1000)])
+def expanded(part, n):
+    return 2 * oracle.t.cdf(oracle.norm.ppf(part) * math.sqrt((n - 1) / n), n - 1)
+
+
+@pytest.mark.parametrize(
+    ("n", "least"),
+    [(1, 1.0), (2, expanded(1 / 4, 2)), (3, expanded(1 / 27, 3)), (5, 2 / 2**5), (9, expanded(0.001, 9))],
+)
 def test_few_runs_tell_little_however_often_they_are_drawn(n, least):
-    """All of a resample of n runs is one certain run in n^-n of cases: of 1, 2, 3 runs nothing is known at 5 %."""
+    """A resample of n runs is one certain run in n^-n of cases: of 1 to 5 runs nothing is known at 5 %."""
     alike = np.full(999, 5.0)
     assert stats.bootstrap_p(alike, 1.0, n) == pytest.approx(least)
     assert stats.bootstrap_difference(alike, np.zeros(999), 5.0, n).p == pytest.approx(least)
@@ -209,39 +278,53 @@ def test_few_runs_tell_little_however_often_they_are_drawn(n, least):
     assert stats.bootstrap_within(alike, 5.0, n, 6.0, 9.0, 1).p == pytest.approx(least)
 
 
-def test_one_run_has_no_bootstrap_interval():
-    assert stats.percentile(np.full(999, 5.0), 5.0, 1) == stats.Interval(5.0, -math.inf, math.inf, 1)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_fewer_than_six_runs_have_no_bootstrap_interval(n):
+    assert stats.percentile(np.arange(999.0), 5.0, n) == stats.Interval(5.0, -math.inf, math.inf, n)
 
 
-def test_deviation_has_the_chi_square_interval():
-    # n = 10, s = 2: 2 * sqrt(9 / 19.0228) and 2 * sqrt(9 / 2.7004), chi-square quantiles from a printed table.
-    values = np.array([-1.0, 1.0] * 5) * 2 / math.sqrt(10 / 9)
+def test_expanded_percentiles_of_a_mean_are_as_long_as_students_interval():
+    values = np.random.default_rng(8).normal(0, 1, 10)
+    estimate, samples = stats.bootstrap(values[:, None], lambda mean: mean[:, 0], 100_000)
+    interval = stats.percentile(samples, estimate, 10)
+    assert interval.half_width == pytest.approx(stats.mean(values).half_width, rel=0.05)
+
+
+def test_deviation_agrees_with_bonetts_formula():
+    # By hand for 0, 1, 2, 3, 14: s^2 = 32.5, median 2; sum (x - 2)^4 = 16 + 1 + 0 + 1 + 20736, sum (x - 4)^2 = 130.
+    # Kurtosis 5 * 20754 / 130^2 = 6.1402; t(4, 0.975) = 2.7764; c = 5 / 2.2236 = 2.2487;
+    # se = c sqrt((6.1402 - 0.4) / 4) = 2.6937; ends s sqrt(c) exp(-+ 2.7764 * 2.6937 / 2) = 8.5489 exp(-+ 3.7395).
+    interval = stats.deviation([0.0, 1.0, 2.0, 3.0, 14.0])
+    assert interval.estimate == pytest.approx(math.sqrt(32.5))
+    assert (interval.low, interval.high) == pytest.approx((8.5489 / 42.08, 8.5489 * 42.08), rel=2e-3)
+
+
+@pytest.mark.parametrize("values", [[4.0], [1.0, 2.0, 3.0, 5.0], [2.0] * 9])
+def test_deviation_of_few_or_equal_values_has_no_interval(values):
     interval = stats.deviation(values)
-    assert interval.estimate == pytest.approx(2.0)
-    assert (interval.low, interval.high) == pytest.approx((1.3757, 3.6512), abs=2e-4)
-    assert stats.deviation([4.0]) == stats.Interval(0.0, 0.0, math.inf, 1)
+    assert (interval.low, interval.high) == (0.0, math.inf)
 
 
 def test_bootstrap_differences_count_equality_for_neither_side():
     first = np.array([1.0] * 40 + [2.0] * 60)
     comparison = stats.bootstrap_difference(first, np.ones(100), 0.6, 30)
-    # 40 of 100 resamples are not above zero: p = 2 (40 + 1) / 101.
-    assert comparison.p == pytest.approx(82 / 101)
+    # 40 of 100 resamples are not above zero: (40 + 1) / 101.
+    assert comparison.p == pytest.approx(expanded(41 / 101, 30))
     assert (comparison.interval.estimate, comparison.interval.low, comparison.interval.high) == (0.6, 0.0, 1.0)
     assert stats.bootstrap_difference(np.ones(100), np.ones(100), 0.0, 30).p == 1.0
-    assert stats.bootstrap_difference(np.full(999, 3.0), np.ones(999), 2.0, 30).p == pytest.approx(0.002)
+    assert stats.bootstrap_difference(np.full(999, 3.0), np.ones(999), 2.0, 30).p == pytest.approx(expanded(0.001, 30))
 
 
 @pytest.mark.parametrize(
     ("samples", "estimate", "tails", "inside", "p"),
     [
-        ([0.0] * 999, 0.0, 1, True, 0.001),
-        ([0.0] * 999, 0.0, 2, True, 0.002),
-        ([0.0] * 959 + [1.5] * 40, 0.0, 1, True, 0.041),
-        ([0.0] * 959 + [1.5] * 40, 0.0, 2, True, 0.082),
-        ([2.0] * 999, 2.0, 1, False, 0.002),
-        ([2.0] * 949 + [0.5] * 50, 2.0, 1, False, 0.102),
-        ([-2.0] * 999, -2.0, 2, False, 0.002),
+        ([0.0] * 999, 0.0, 1, True, expanded(0.001, 30) / 2),
+        ([0.0] * 999, 0.0, 2, True, expanded(0.001, 30)),
+        ([0.0] * 959 + [1.5] * 40, 0.0, 1, True, expanded(0.041, 30) / 2),
+        ([0.0] * 959 + [1.5] * 40, 0.0, 2, True, expanded(0.041, 30)),
+        ([2.0] * 999, 2.0, 1, False, expanded(0.001, 30)),
+        ([2.0] * 949 + [0.5] * 50, 2.0, 1, False, expanded(0.051, 30)),
+        ([-2.0] * 999, -2.0, 2, False, expanded(0.001, 30)),
     ],
 )
 def test_bootstrapped_statistics_within_bounds(samples, estimate, tails, inside, p):

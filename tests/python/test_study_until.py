@@ -10,6 +10,7 @@ from optcp.cells import Cells
 from optcp.errors import InputError
 from optcp.study.study import decided
 
+SIX = [2, 3, 4, 3, 2, 4]
 DELAYS = {"parameters.switch_delay": ["0 ms", "1 s"]}
 
 
@@ -20,16 +21,43 @@ def cells(*columns):
 
 
 def test_a_difference_is_decided_when_its_test_rejects():
-    # t = 3 / (1 / sqrt(3)) = 5.196 with 2 degrees of freedom: p = 0.0351 by tables.
-    assert decided(cells([2, 3, 4]), 0.05)
-    assert not decided(cells([2, 3, 4]), 0.03)
-    assert decided(cells([-2, -3, -4]), 0.05)
+    # Six differences of one sign have the sign-flip p-value 2 / 2^6 = 0.031; Student's is smaller.
+    assert decided(cells(SIX), 0.05)
+    assert not decided(cells(SIX), 0.03)
+    assert decided(cells([-one for one in SIX]), 0.05)
 
 
 def test_cells_are_corrected_together():
-    # Two tests with p = 0.0351 each: Holm asks the smaller for 0.025.
-    assert not decided(cells([2, 3, 4], [2, 3, 4]), 0.05)
-    assert decided(cells([2, 3, 4], [0, 0, 0]), 0.05), "a cell of zeros has nothing to decide"
+    # Two tests with p = 0.031 each: Holm asks the smaller for 0.025.
+    assert not decided(cells(SIX, SIX), 0.05)
+    assert decided(cells(SIX, [0] * 6), 0.05), "a reference has nothing to decide"
+
+
+def test_cells_that_were_not_seen_to_vary_are_not_decided():
+    assert not decided(cells([0] * 6), 0.05)
+    assert not decided(cells([0] * 6, [0] * 6), 0.05)
+    assert not decided(cells(SIX, [0] * 6, [0] * 6), 0.05)
+    assert not decided(cells([5, 5]), 0.05)
+    assert not decided(cells([5, 5], [0, 0]), 0.05)
+
+
+def test_reference_of_one_value_of_an_axis_has_nothing_to_decide():
+    axes = tuple(Axis(name, ("0", "1", "2")) for name in ("delay", "tcp"))
+    values = np.multiply.outer(np.array(SIX), [[1.0, 1, 1], [2, 2, 2], [7, 8, 9]])
+    both = Cells(values, axes, tuple(range(6)))
+    assert decided(both - both.at(delay="0"), 0.9)
+    # Delays 0 and 1 are alike in each TCP but not in their sizes.
+    assert not decided(both - both.at(tcp="0"), 0.9)
+    apart = both + Cells([[0.0, 1, 3]] * 6, (axes[1],), tuple(range(6)))
+    assert decided(apart - apart.at(delay="0", tcp="0"), 0.9)
+
+
+def test_counts_without_a_difference_are_decided_wrongly_in_few_studies():
+    looks, wrong, rng = sequential.looks(8), 0, np.random.default_rng(2)
+    for _ in range(1000):
+        values = rng.integers(-1, 2, 2 * looks[-1])
+        wrong += any(decided(cells(values[: 2 * times]), sequential.level(len(looks))) for times in looks)
+    assert wrong < 50 + 2 * np.sqrt(1000 * 0.05 * 0.95)
 
 
 def test_one_seed_decides_nothing():

@@ -379,7 +379,7 @@ def test_numpy_scalars_count_as_numbers(things, tmp_path):
         (lambda world, done: done["good"].cells().part(group="g"), "values of axis 'group': expected a list, got 'g'"),
         (lambda world, done: done["good"].cells() + None, "operand: expected cells or a number, got None"),
         (lambda world, done: done["ends"].count(after=-1), "-1: a time is from 0 s to 18446744 s"),
-        (lambda world, done: stats.wilson(1, 0), "n: expected a whole number from 1 to 9007199254740992, got 0"),
+        (lambda world, done: stats.share(1, 0), "n: expected a whole number from 1 to 9007199254740992, got 0"),
     ],
 )
 def test_the_sentence_names_the_argument_and_what_was_expected(call, sentence, things):

@@ -33,7 +33,8 @@ optcp_units::registry! {
         "ecn-mismatch" => EcnMismatch: "ends that want different things of marks", "RFC 9768 table 2";
         "rates-not-read" => RatesNotRead: "links whose rate a topology's file has: `rate` is that of all", "OpTCP";
         "topology-file" => TopologyFile: "links or names of nodes that a topology's file has in another way", "OpTCP";
-        "few-seeds" => FewSeeds: "fewer seeds than an interval needs", "OpTCP";
+        "few-seeds" => FewSeeds: "fewer seeds than a significant difference needs", "OpTCP";
+        "identical-runs" => IdenticalRuns: "seeds that all gave the same run, because nothing in the scenario is random", "OpTCP";
         "unfinished" => Unfinished: "flows that had not ended with the run, so that their completion times have a lower bound only", "Kaplan and Meier 1958";
     }
 }

@@ -137,17 +137,19 @@ class CostsOf:
         """Of a study's runs."""
         *others, failure = done.grid.axes
         branches = done.grid.branches
+        # Seeds that nothing random reaches are one observation of each failure.
+        seeds = done.seeds[:1] if done.repeated.all() else done.seeds
         found: dict[tuple[str, ...], list[Cost]] = {}
         for first in range(0, len(branches), len(failure)):
             at = tuple(done.grid.written(branches[first])[: len(others)])
             by_failure = dict(zip(failure.values, branches[first:], strict=False))
             found[at] = []
-            for seed in done.seeds:
+            for seed in seeds:
                 twin = done.run(by_failure[WITHOUT], seed)
                 for one in self.events:
                     run = done.run(by_failure[one.name], seed)
                     found[at].append(costs.cost(run, twin, events.ports(self.network, one), frozenset(one.nodes)))
-        happened = self.events * len(done.seeds)
+        happened = self.events * len(seeds)
         return Costs(self.network, happened, np.array([one.km or 1.0 for one in happened]), found)
 
 

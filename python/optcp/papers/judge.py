@@ -4,22 +4,23 @@ A statement is judged per TCP profile and per interpretation of an unstated para
 a figure is lost, the claim is all there is.
 
 PAIRED
-    Difference per seed, both sides sharing every random number; mean and 95 % t interval over seeds. True if the whole
-    interval is on the stated side, false if wholly on the other, else undecided.
+    Difference per seed, both sides sharing every random number; mean and 95 % t interval over seeds. True if it is
+    significantly on the stated side, false if significantly on the other, else undecided. The test is the weaker one of
+    Student's t and the sign-flip test, so five seeds or fewer decide nothing.
 EQUIV m
-    True if the 90 % interval of the PAIRED difference lies within +-m, false if the 95 % interval lies wholly outside,
-    else undecided.
+    True if the PAIRED difference lies significantly within +-m, false if significantly outside, else undecided: the
+    90 and the 95 % interval of the difference, and sign-flip tests.
 TREND
     Along an ordered axis: last against first by PAIRED on the stated side, and no neighbouring pair by PAIRED on the
     other side.
 SHARE
-    Per cent of seeds with Wilson 95 % interval; "better" and "worse" are strict, "best" splits ties. Against a printed
-    share: two-proportion test at 5 % with the paper's own number of runs (a printed share has an error too: about
+    Per cent of seeds with exact 95 % interval; "better" and "worse" are strict, "best" splits ties. Against a printed
+    share: Fisher's exact test at 5 % with the paper's own number of runs (a printed share has an error too: about
     +-8 points at 150 runs).
 CURVE
     Mean over seeds of goodput in 100 ms intervals, in per cent of the last second before the event. dip = 100 minus
     the lowest interval in the first second after it; settle = time from the event to the first of five intervals in a
-    row at or above 90. Intervals by bootstrap over seeds, 1000 resamples.
+    row at or above 90. Intervals by bootstrap over seeds, 1000 resamples, expanded percentiles, from six seeds on.
 EXACT
     Equality on a deterministic run; times within one packet transmission.
 
@@ -230,8 +231,8 @@ def bootstrap_trend_parts(
 def share_part(name: str, successes: float, n: int, above: float) -> Part:
     """SHARE: the share of runs lies above a fixed one (0..1)."""
     test = stats.share_against(successes, n, above)
-    wilson = stats.wilson(successes, n)
-    text = f"{name}: {100 * wilson.estimate:.1f} % [{100 * wilson.low:.1f}, {100 * wilson.high:.1f}], n = {n}"
+    share = stats.share(successes, n).times(100)
+    text = f"{name}: {share.estimate:.1f} % [{share.low:.1f}, {share.high:.1f}], n = {n}"
     holds: Holds = "undecided" if test.interval.estimate == 0 else test.interval.estimate > 0
     return Part(text, holds, test.p)
 

@@ -9,6 +9,7 @@ import numpy as np
 from optcp.labelled import censored, prefixed, words
 from optcp.plurals import many
 from optcp.report.words import listed
+from optcp.sequential import LEVEL
 from optcp.tables import digits, p_text
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ NAMES = {
 def differences(rows: Iterable[Compared], reference: Mapping[str, str]) -> tuple[str, list[tuple[str, str]]]:
     """How many differences are significant, and of each metric the largest one: its name and a sentence."""
     rows = list(rows)
-    known = [row for row in rows if np.isfinite(row.low) and np.isfinite(row.high)]
-    off = [row for row in known if row.low > 0 or row.high < 0]
+    known = [row for row in rows if np.isfinite(row.p)]
+    off = [row for row in known if row.p < LEVEL]
     largest: dict[str, Compared] = {}
     for row in off:
         if np.isfinite(row.relative_pct):
@@ -44,10 +45,10 @@ def differences(rows: Iterable[Compared], reference: Mapping[str, str]) -> tuple
     if not known and cut:
         return f"The end of the run cuts {listed(cut)}: there is no difference of means from {at}.", []
     if not known:
-        return f"One seed has no interval: more runs say which differences from {at} are more than chance.", []
+        return f"One run per cell has no interval: more runs say which differences from {at} are more than chance.", []
     text = (
         f"Of {many(len(known), 'difference')} from {at}, paired by seed, {len(off)} "
-        f"{'has' if len(off) == 1 else 'have'} a 95 % interval that leaves out zero."
+        f"{'has' if len(off) == 1 else 'have'} p < {LEVEL}."
     )
     if cut:
         text += f" The end of the run cuts {listed(cut)}, so means of these have a lower bound and no difference."

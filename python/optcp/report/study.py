@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import _core, spreadsheet
+from optcp import _core, spreadsheet, warned
 from optcp.files import write_text
 from optcp.labelled import cells_of, censored, missing, prefixed, words
 from optcp.plots.network import of_world
@@ -50,6 +50,9 @@ def page(done: Done) -> str:
     for row in comparison.rows if comparison else ():
         compared.setdefault(row.metric, {})[tuple(row.cell.values())] = row
     summary, findings = differences(comparison.rows, reference) if comparison else ("", values(done.metrics))
+    # The sentence begins with a small letter, as warnings do.
+    same = [f"{text[0].upper()}{text[1:]}." for text in (one.message for one in warned.identical(done))]
+    summary = " ".join([*same, *([summary] if summary else [])])
     summaries = {one["name"]: one["summary"] for one in _core.metrics()}
     world = done.grid.branches[0].resolved
     about = provenance(done)

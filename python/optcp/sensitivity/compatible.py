@@ -195,5 +195,5 @@ def profile(
 
 
 def share(yes: Sequence[bool]) -> Interval:
-    """A share of points with Wilson's interval; nothing is known from no point."""
-    return stats.wilson(sum(yes), len(yes)) if yes else stats.Interval(math.nan, 0.0, 1.0, 0)
+    """A share of points with its exact interval; nothing is known from no point."""
+    return stats.share(sum(yes), len(yes)) if yes else stats.Interval(math.nan, 0.0, 1.0, 0)

@@ -7,7 +7,8 @@ are spread evenly over the space, its mean has the interval of these settings, a
 the mean has the paper's sign.
 
 # Source
-Paired t: A. M. Law, Simulation Modeling and Analysis, 5th ed., section 10.2.1. Shares: Wilson's interval.
+Paired t: A. M. Law, Simulation Modeling and Analysis, 5th ed., section 10.2.1. Shares: the exact interval of Clopper
+and Pearson.
 
 # Parameters
 The level, 95 %.
@@ -59,5 +60,5 @@ def pooled(intervals: Sequence[Interval]) -> Pooled:
     up = sum(0.5 if one.estimate == 0 else float(one.estimate > 0) for one in intervals)
     count = len(intervals)
     return Pooled(
-        stats.mean([one.estimate for one in intervals]), above, below, count - above - below, stats.wilson(up, count)
+        stats.mean([one.estimate for one in intervals]), above, below, count - above - below, stats.share(up, count)
     )

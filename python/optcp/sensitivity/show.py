@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from optcp.plurals import many
-from optcp.tables import bounds, show_table
+from optcp.sensitivity.indices import FEWEST
+from optcp.tables import bounds, number, show_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,9 @@ def _ranking(console: Console, result: Result) -> None:
     for one in result.ranking:
         table.add_row(one.parameter, result.space[one.parameter]["range"], bounds(one.total), bounds(one.main))
     show_table(console, table)
+    if result.design["samples"] < FEWEST:
+        text = f"{result.design['samples']} samples are too few for effects: use --samples {FEWEST} or more"
+        console.print(Text(text, style="dim"))
 
 
 def _responses(console: Console, result: Result) -> None:
@@ -76,8 +80,8 @@ def _responses(console: Console, result: Result) -> None:
             str(one.above),
             str(one.below),
             f"{100 * one.seeds_share:.0f} %",
-            f"{first.total[0]:.2f}",
-            first.parameter,
+            number(first.total[0]),
+            "-" if first.total[0] is None else first.parameter,
         )
     show_table(console, table)
     text = "> 0, < 0: points of A and B where it significantly is; seeds: the most of the variance that chance may be"

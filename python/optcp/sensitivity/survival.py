@@ -34,7 +34,7 @@ class Survival:
     @property
     def share(self) -> Interval:
         """In which share of the space it is known to hold, 0 to 1."""
-        return stats.wilson(self.holds, self.holds + self.fails + self.undecided)
+        return stats.share(self.holds, self.holds + self.fails + self.undecided)
 
     @property
     def word(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from optcp import _core, arguments
 from optcp.axes import Axis
-from optcp.cells import Cells
+from optcp.cells import UNBOUNDED, Cells
 from optcp.errors import InputError, nearest
 from optcp.labelled import position
 from optcp.samples import Samples
@@ -138,8 +138,11 @@ class Done:
         name: str = "",
         unit: str = "",
         at_least: NDArray[Any] | None = None,
+        bounds: tuple[float, float] = UNBOUNDED,
     ) -> Cells:
         """Label values of shape (seeds, branches, length of each further axis), and lower bounds of infinite ones.
+
+        ``bounds`` are those of the quantity.
 
         Cells that are the world of an earlier one have its values, whatever is given for them.
         """
@@ -156,8 +159,22 @@ class Done:
             found = found.reshape(len(self.seeds), len(self.grid.branches), -1)
             return found[:, self.grid.firsts].reshape(shape)
 
-        bounds = None if at_least is None else labelled(at_least)
-        return Cells(labelled(values), axes, self.seeds, name, unit, bounds)
+        limits = None if at_least is None else labelled(at_least)
+        same = self.repeated.reshape(1, *shape[1 : 1 + len(self.axes)], *(1 for _ in more))
+        repeated = np.broadcast_to(same, (1, *shape[1:]))
+        return Cells(labelled(values), axes, self.seeds, name, unit, limits, bounds, repeated)
+
+    @functools.cached_property
+    def repeated(self) -> NDArray[np.bool_]:
+        """Cells of which all seeds gave the same run, by the digests of the runs; shape (length of each axis).
+
+        Nothing random reaches such a cell: its runs are one observation.
+        """
+        shape = tuple(len(axis) for axis in self.axes)
+        if len(self.seeds) == 1:
+            return np.zeros(shape, dtype=bool)
+        digests = np.array(self.digests("metrics_sha256"), dtype=object).reshape(-1, len(self.seeds))
+        return np.asarray((digests == digests[:, :1]).all(axis=1)).reshape(shape)
 
     def each(self, function: Callable[[StoredRun], Any], *more: Axis, name: str = "", unit: str = "") -> Cells:
         """Reduce every run to a number, or to an array with the axes ``more``.
@@ -298,7 +315,7 @@ class Done:
             cells, bounds = (np.full(shape, np.nan) for _ in range(2))
             cells[run[mine], place], bounds[run[mine], place] = values[mine], at_least[mine]
             more = (Axis(about["of"], tuple(texts[code] for code in codes)),) if about["of"] else ()
-            found[about["name"]] = self.cells(cells, more, about["name"], about["unit"], bounds)
+            found[about["name"]] = self.cells(cells, more, about["name"], about["unit"], bounds, about["bounds"])
         return found
 
     @functools.cached_property
@@ -330,7 +347,9 @@ class Done:
             order = np.argsort(run[ours], kind="stable")
             ends = np.searchsorted(run[ours][order], np.arange(1, self.places))
             times, bounds = (self._by_run(np.split(column[order], ends)) for column in (took_s, lasted_s))
-            found[group] = Samples(times, self.axes, self.seeds, "completion", "s", bounds)
+            found[group] = Samples(
+                times, self.axes, self.seeds, "completion", "s", bounds, (0.0, np.inf), self.repeated[np.newaxis]
+            )
         return found
 
     def _by_run(self, arrays: Sequence[NDArray[np.float64]]) -> NDArray[Any]:

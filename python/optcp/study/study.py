@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import tempfile
 import weakref
@@ -20,6 +21,8 @@ from optcp.study.grid import Grid
 from optcp.warned import Warned, of_cells
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from optcp.cells import Cells
     from optcp.study.done import Done
     from optcp.study.pool import Executor, Progress
@@ -144,7 +147,8 @@ class Study:
             From the runs so far to differences that are to be decided. Seeds are then added in stages that double,
             until the mean of each cell is significantly above or below zero, or ``most`` is reached: each look tests at
             a level of its own (:mod:`optcp.sequential`), its cells corrected by Holm, so that the chance to be wrong
-            anywhere stays below 5 %. Cells that are zero in every seed, such as the reference, have nothing to decide.
+            anywhere stays below 5 %. The reference, which is zero in every seed, has nothing to decide. Other cells
+            that are zero in every seed have not been seen to vary: seeds are added up to ``most``.
         most
             With ``until``: at most so many times the seeds.
 
@@ -238,11 +242,30 @@ def decided(differences: Cells, level: float) -> bool:
     """
     from optcp import stats
 
+    zero = (differences.values == 0).all(axis=0)
+    if zero.any() and not _is_reference(zero):
+        return False
     columns = differences.values.reshape(len(differences.seeds), -1).T
     open_ = [column[~np.isnan(column)] for column in columns if np.any(column != 0)]
     if any(column.size < 2 for column in open_):
         return False
     return all(stats.holm([stats.paired(column, np.zeros_like(column)).p for column in open_], level))
+
+
+def _is_reference(zero: NDArray[np.bool_]) -> bool:
+    """Whether the cells that are zero are those of one value of some axes, as of ``cells - cells.at(...)``.
+
+    Parameters
+    ----------
+    zero
+        Shape (length of each axis).
+    """
+    if zero.all():
+        return False
+    axes = range(zero.ndim)
+    along = [zero.any(axis=tuple(other for other in axes if other != axis)) for axis in axes]
+    block = functools.reduce(np.logical_and.outer, along)
+    return bool((zero == block).all()) and all(have.all() or have.sum() == 1 for have in along)
 
 
 def _values(

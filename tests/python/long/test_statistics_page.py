@@ -1,0 +1,11 @@
+"""Every table of docs/statistics.md is that of a new simulation."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_page_is_that_of_a_simulation():
+    subprocess.run([sys.executable, DOCS / "statistics.py", "--check"], check=True)
