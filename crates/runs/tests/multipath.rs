@@ -149,3 +149,96 @@ fn a_set_of_next_hops_protects_its_links() {
     let sets = 2 * 2 + 3 * 2;
     assert_eq!((coverage.pairs, coverage.protected, coverage.node_protected), (42, sets, sets));
 }
+
+/// A router B behind one link, with a next hop D of which X feeds the port, too, and a next hop C that only A feeds. Flows
+/// to E are spread over both. Flows to G are spread over C and F, so their packets wait only because those to E do.
+const FEEDERS: &str = r#"
+stop = "1 s"
+
+[routing]
+ecmp = "modulo-n"
+ecmp_seed = 1
+
+[[nodes]]
+names = ["H", "A", "B", "C", "D", "F", "G", "E", "X"]
+
+[[links]]
+chains = [["H", "A"], ["B", "C", "E"], ["B", "D", "E"], ["C", "G"], ["B", "F", "G"], ["X", "B"]]
+rate = "100 Mbps"
+delay = "1 ms"
+queue = "1000 packets"
+
+[[links]]
+chain = ["A", "B"]
+rate = "10 Mbps"
+delay = "1 ms"
+queue = "1000 packets"
+
+[[traffic]]
+group = "spread"
+pairs = { from = "H", to = "E", count = 8, seed = 1 }
+process = "constant"
+rate = "1 Mbps"
+size = "1000 B"
+
+[[traffic]]
+group = "one"
+from = "H"
+to = "C"
+process = "constant"
+rate = "4 Mbps"
+size = "1000 B"
+
+[[traffic]]
+group = "other"
+from = "X"
+to = "D"
+process = "constant"
+rate = "1 Mbps"
+size = "1000 B"
+"#;
+
+/// Four sources for G, and one for F.
+const FARTHER: &str = r#"
+[[traffic]]
+group = "farther"
+pairs = { from = "H", to = "G", count = 4, seed = 2 }
+process = "constant"
+rate = "500 kbps"
+size = "500 B"
+
+[[traffic]]
+group = "near"
+from = "H"
+to = "F"
+process = "constant"
+rate = "1 Mbps"
+size = "1000 B"
+"#;
+
+/// Through the link from A to B come at most 10 Mb/s, so that no queue of 1000 packets behind it, at 100 Mb/s, ever fills:
+/// a packet is lost only if it enters a port behind later ones.
+#[test]
+fn packets_under_spread_labels_and_others_enter_a_port_in_their_order() {
+    let windows = Kernel::Windows { length: Some(29), stepped: 0 };
+    let stepped = [u64::MAX, 0x5555_5555_5555_5555].map(Kernel::Stepped);
+    for (farther, sent) in [("", 1625), (FARTHER, 2250)] {
+        let scenario = Scenario::parse(&format!("{FEEDERS}{farther}"), "feeders.toml", &[])
+            .unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
+        let run = |(kernel, threads)| {
+            let options = RunOptions { kernel, threads, digest: true, ..RunOptions::default() };
+            let runs = run_branches(&[&scenario], 1, options, &Cancel::default());
+            runs.expect("nobody cancels it").remove(0)
+        };
+        let reference = run((Kernel::Reference, 1));
+        let count = |name: &str| reference.counts.iter().find(|(known, _)| *known == name);
+        assert_eq!(count("sent"), Some(&("sent", sent)));
+        assert_eq!(count("dropped"), Some(&("dropped", 0)));
+        let kernels = [Kernel::Fast, stepped[0], stepped[1], windows].map(|kernel| (kernel, 1));
+        for kernel in kernels.into_iter().chain([(windows, 2)]) {
+            let other = run(kernel);
+            assert_eq!(other.drops, reference.drops, "{kernel:?}");
+            assert_eq!(other.records_sha256, reference.records_sha256, "{kernel:?}");
+        }
+    }
+}

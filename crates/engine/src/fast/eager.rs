@@ -9,6 +9,10 @@
 //! What comes to a port in the stepped lane must find it after all departures before that instant, and when
 //! it leaves is known only then. So a packet enters such a port at its turn, as if it had many feeders; and it
 //! goes on behind it at its turn, as if packets overtook each other there.
+//!
+//! A port must be entered early by all packets or by none: a packet that enters early would overtake an earlier one that
+//! waits. Labels that always wait (gates, bridges, bundles) therefore count as a further feeder of the ports behind them,
+//! and so do spread labels of which a next hop waits: see [`Survey::defer_spreads`].
 
 use optcp_des::Due;
 use optcp_net::{Entrance, Hop, Label, LabelTable, Packet, PortId};
@@ -154,6 +158,7 @@ impl<'a> Survey<'a> {
                 self.reach(packet.label, due.entity);
             }
         }
+        self.defer_spreads();
         for index in 0..self.labels.len() {
             self.eager[index] = self.is_eager(label(index));
         }
@@ -272,6 +277,53 @@ impl<'a> Survey<'a> {
             | Hop::Bridge(_)
             | Hop::Bundle(_)
             | Hop::Ways(_) => false,
+        }
+    }
+
+    /// Makes all packets wait at the ports behind a spread label that waits.
+    ///
+    /// [`Self::is_eager`] decides by port, so all labels into a port agree, except spread labels: these wait as soon as
+    /// one of their next hops does, whatever the ports of the others. Each of those ports gets several feeders, which can
+    /// make further spread labels wait; the passes end when none does.
+    ///
+    /// Every pass only adds feeders, so there are no more passes than ports. On return, no label enters a port early if
+    /// a spread label that packets reach waits in front of that port. The result does not depend on the order of the
+    /// passes and is the largest set of early labels with this property: such a set never contains a label into a port
+    /// that a pass marks, by induction over the marks. The property keeps packets in order: where any packet enters a port
+    /// early, one pipe feeds the port and all packets of the pipe enter as soon as the pipe accepts them. They are
+    /// accepted in the order in which they arrive, because packets in such a pipe do not overtake each other.
+    fn defer_spreads(&mut self) {
+        let reached = (0..self.labels.len()).map(label).filter(|&at| {
+            self.brings[at.0 as usize] != Feeder::None
+                && matches!(self.labels.hop(at), Hop::Spread(_))
+        });
+        let spreads: Vec<Label> = reached.collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &spread in &spreads {
+                changed |= !self.is_eager(spread) && self.defer(spread);
+            }
+        }
+    }
+
+    /// Gives several feeders to the ports that packets under `label` enter, and says whether a port had only one.
+    fn defer(&mut self, label: Label) -> bool {
+        match self.hop(label) {
+            Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
+                let alone = self.lone_pipe(self.feeds[port.index()]);
+                if alone {
+                    self.feeds[port.index()] = Feeder::Many;
+                }
+                alone
+            }
+            hop @ (Hop::Spread(_) | Hop::Goto(_)) => {
+                let next_hops = self.labels.leads_to(hop).into_iter();
+                next_hops.fold(false, |changed, (_, next_hop)| self.defer(next_hop) || changed)
+            }
+            // Labels that always wait have added their feeder in `reach`.
+            Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
+            Hop::Deliver | Hop::Discard(_) | Hop::Ways(_) => false,
         }
     }
 

@@ -199,14 +199,14 @@ impl<'a, O> Search<'a, O> {
                 return Err(NoWindows::Special);
             }
             if entry.port() == Entry::SPREAD {
-                // Whichever it is, a packet waits for its turn with the others.
+                // Packets wait for their turn in one shard, whichever next hop they take.
                 let handled = self.handled(label);
-                let ports: Vec<usize> =
-                    handled.iter().flat_map(|&one| self.leads_into(one).0).collect();
-                if ports.is_empty() || handled.iter().any(|&one| self.delivers(one)) {
+                let next_hops: Vec<Vec<usize>> =
+                    handled.iter().map(|&next_hop| self.leads_into(next_hop).0).collect();
+                if next_hops.iter().any(Vec::is_empty) {
                     return Err(NoWindows::Special);
                 }
-                self.join(&ports);
+                self.join(&next_hops.concat());
                 continue;
             }
             let (ports, next) = self.leads_into(label);
