@@ -377,7 +377,10 @@ def write_pcapng(
     interfaces: list[str],
     hosts: list[tuple[tuple[int, int, int, int], str]],
     connections: list[
-        tuple[tuple[tuple[int, int, int, int], int, tuple[int, int, int, int], int, bool], tuple[int, int, bool, bool]]
+        tuple[
+            tuple[tuple[int, int, int, int], int, tuple[int, int, int, int], int, bool],
+            tuple[int, int, bool, bool, bool],
+        ]
     ],
     sacks: list[list[tuple[int, int]]],
     comments: list[str],
@@ -386,16 +389,15 @@ def write_pcapng(
     """Make a capture (pcapng) of IPv4 headers with TCP or UDP behind them; payloads are left out.
 
     ``hosts`` are addresses with their names, ``connections`` address and port of the sender, of the receiver, and
-    whether they are UDP, each with what the ends agree on: bytes in a segment and in the window, whether ACKs report
-    blocks, and whether SYNs say so. ``sacks`` are blocks of bytes. ``frames`` has columns of one length, in the order
-    of time: ``time_ps`` uint64[n]; ``interface``, ``connection``, ``sack`` and ``comment`` uint32[n], places in these
-    lists (2^32 - 1: none); ``backward`` bool[n], towards the sender; ``opens`` bool[n], a SYN; ``number`` uint32[n],
-    the first byte, or of what goes backward the byte that is expected next; ``payload_bytes`` uint16[n]; ``marking``
-    uint8[n], the codepoint of IP in the two lowest bits, then ECE, CWR and AE; ``stamp`` and ``echo`` uint32[n] where
-    ``stamped`` bool[n].
-
-    Raises :class:`ValueError` for a place that there is not, and for a packet of more than 65535 bytes;
-    :class:`TypeError` for columns of other types.
+    whether they are UDP, each with what the ends agree on: the MSS option, bytes of the window, whether it is
+    scaled, whether ACKs report blocks, and whether SYNs say so. ``sacks`` are blocks of bytes. ``frames`` has
+    columns of one length, in the order of time: ``time_ps`` uint64[n]; ``interface``, ``connection``, ``sack`` and
+    ``comment`` uint32[n], places in these lists (2^32 - 1: none); ``backward`` bool[n], towards the sender;
+    ``opens`` bool[n], a SYN; ``number`` uint32[n], the first byte, or of what goes backward the byte that is
+    expected next; ``payload_bytes`` uint16[n]; ``marking`` uint8[n], the codepoint of IP in the two lowest bits,
+    then ECE, CWR and AE; ``stamp`` and ``echo`` uint32[n] where ``stamped`` bool[n]. Raises :class:`ValueError` for
+    a place that there is not, and for a packet of more than 65535 bytes; :class:`TypeError` for columns of other
+    types.
     """
 
 def quantity(text: str) -> tuple[float, str] | None:

@@ -309,3 +309,115 @@ fn settings_become_choices() {
     let with = "+0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>\n";
     assert_eq!(outcome(&format!("{syn}{with}")), "ok");
 }
+
+/// A connection with a window of 40 segments that pauses for three seconds, behind the commands of `settings`.
+fn after_a_pause(settings: &str, segments: u32) -> String {
+    let last = 30_001 + 1000 * segments;
+    format!(
+        "{settings}0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 65535 <mss 1000,sackOK,nop,nop,nop,wscale 10>
++0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>
++.1 < . 1:1(0) ack 1 win 5000
++0 accept(3, ..., ...) = 4
++0 write(4, ..., 30000) = 30000
++0 > P. 1:10001(10000) ack 1
++.1 < . 1:1(0) ack 10001 win 5000
++0 > P. 10001:30001(20000) ack 1
++.1 < . 1:1(0) ack 30001 win 5000
++3 write(4, ..., 50000) = 50000
++0 > P. 30001:{last}({}) ack 1
+",
+        last - 30_001
+    )
+}
+
+/// `tcp_slow_start_after_idle` governs the window after a pause, also in the settings that the kernel's and packetdrill's scripts
+/// begin with, and beside a profile that a script names.
+#[test]
+fn slow_start_after_idle_is_switched_off() {
+    let off = "`sysctl -q net.ipv4.tcp_slow_start_after_idle=0`\n";
+    for (settings, segments) in [
+        ("", 10),
+        (off, 40),
+        ("`../common/defaults.sh`\n", 40),
+        ("`./defaults.sh\nsysctl net.ipv4.tcp_slow_start_after_idle=1`\n", 10),
+        (
+            "// optcp: profile = \"linux-6\", congestion = \"reno\"\n`sysctl tcp_slow_start_after_idle=0`\n",
+            40,
+        ),
+        ("// optcp: restart_after_idle = true\n`sysctl tcp_slow_start_after_idle=0`\n", 10),
+    ] {
+        assert_eq!(outcome(&after_a_pause(settings, segments)), "ok", "{settings}");
+    }
+}
+
+/// Settings that do more than one thing, or another one than their number says.
+#[test]
+fn a_setting_is_all_that_it_governs() {
+    let open = |settings: &str, syn: &str, answer: &str| {
+        outcome(&format!(
+            "{settings}\n0 < S 0:0(0) win 65535 <{syn}>\n+0 > S. 0:0(0) ack 1 <{answer}>\n"
+        ))
+    };
+    let syn = "mss 1000,sackOK,nop,nop,nop,wscale 7";
+    // RFC 7323 section 1.3: a window that is not scaled is not offered to be.
+    let plain = "mss 1460,nop,nop,sackOK";
+    assert_eq!(open("`sysctl tcp_window_scaling=0`", syn, plain), "ok");
+    // Without timestamps nothing is taken back by them, which a comment would be refused for.
+    let stamped = "mss 1000,sackOK,TS val 1 ecr 0,nop,wscale 7";
+    let answer = "mss 1460,nop,nop,sackOK,nop,wscale 8";
+    let settings = "// optcp: initial_window = 4\n`sysctl tcp_timestamps=0 tcp_dsack=0`";
+    assert_eq!(open(settings, stamped, answer), "ok");
+    for known in [
+        "tcp_retries2=15",
+        "tcp_rto_min_us=200000",
+        "tcp_rto_max_ms=60000",
+        "tcp_syn_linear_timeouts=0",
+        "tcp_comp_sack_nr=0",
+        "tcp_max_reordering=100",
+        "net.core.rmem_max=1000000",
+    ] {
+        assert_eq!(open(&format!("`sysctl {known}`"), syn, answer), "ok", "{known}");
+    }
+    for unknown in [
+        "tcp_retries2=3",
+        "tcp_rto_min_us=5000",
+        "tcp_rto_max_ms=500",
+        "tcp_thin_linear_timeouts=1",
+        "tcp_comp_sack_nr=44",
+        "tcp_mtu_probing=1",
+        "tcp_no_such_thing=1",
+    ] {
+        let found = open(&format!("`sysctl {unknown}`"), syn, answer);
+        assert!(found.starts_with("1 refused: "), "{unknown}: {found}");
+    }
+}
+
+/// The queue of a sender that asks for pacing does not matter, nor when the socket chooses: HyStart and pacing go with the
+/// congestion control.
+#[test]
+fn what_goes_with_a_congestion_control_is_chosen_with_it() {
+    let socket = |settings: &str, name: &str| {
+        format!("{settings}{}", after_a_pause("", 10).replace(
+            "+0 accept(3, ..., ...) = 4",
+            &format!("+0 accept(3, ..., ...) = 4\n+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, \"{name}\", 4) = 0"),
+        ))
+    };
+    assert_eq!(outcome(&socket("", "reno")), "ok");
+    assert_eq!(outcome(&socket("`sysctl tcp_congestion_control=bbr`\n", "reno")), "ok");
+    assert_eq!(outcome(&socket("// optcp: congestion = \"dctcp\"\n", "reno")), "ok");
+}
+
+/// Settings do not change while a connection is there; what restores them behind its last segment does nothing.
+#[test]
+fn a_setting_in_the_middle_of_a_connection_is_refused() {
+    let script = |last: &str| after_a_pause("", 10).replace("+3 write", last);
+    let late = "+0 `sysctl tcp_slow_start_after_idle=0`\n+3 write";
+    let found = outcome(&script(late));
+    assert!(found.contains("refused: a setting does not change in the middle"), "{found}");
+    assert_eq!(outcome(&script("+0 `sysctl tcp_slow_start_after_idle=1`\n+3 write")), "ok");
+    let restored = format!("{}`sysctl tcp_slow_start_after_idle=0`\n", after_a_pause("", 10));
+    assert_eq!(outcome(&restored), "ok");
+}

@@ -12,8 +12,8 @@ const NONE: u32 = u32::MAX;
 
 /// Address and port of a sender and of its receiver, and whether they are UDP.
 type Ends = ([u8; 4], u16, [u8; 4], u16, bool);
-/// Bytes of a segment and of the window, whether ACKs report blocks, and whether there are SYNs.
-type Agreement = (u16, u32, bool, bool);
+/// The MSS option, bytes of the window, whether it is scaled, whether ACKs report blocks, and whether there are SYNs.
+type Agreement = (u16, u32, bool, bool, bool);
 
 #[pyfunction]
 pub(crate) fn write_pcapng<'py>(
@@ -25,9 +25,9 @@ pub(crate) fn write_pcapng<'py>(
     comments: Vec<String>,
     frames: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let connection = |(ends, (mss, window, sack, handshake)): (Ends, Agreement)| {
+    let connection = |(ends, (mss, window, scaling, sack, handshake)): (Ends, Agreement)| {
         let (source, from, destination, into, udp) = ends;
-        let agreed = Agreed { mss, window, sack, handshake };
+        let agreed = Agreed { mss, window, scaling, sack, handshake };
         Connection { source: (source, from), destination: (destination, into), udp, agreed }
     };
     let connections = connections.into_iter().map(connection);

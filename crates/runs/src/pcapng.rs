@@ -10,7 +10,9 @@
 //! What was captured, and where.
 //! # Limits
 //! Times are cut to nanoseconds, the finest that readers of the format understand. Options are padded to four bytes as real
-//! ones are, and SACK blocks that no longer fit behind timestamps are left out. The AccECN option is left out.
+//! ones are, and SACK blocks that no longer fit behind timestamps are left out. The AccECN option is left out. The time to live is
+//! the one that packets begin with, wherever they were seen; identification is 0, as of packets that are never fragmented (RFC
+//! 6864).
 
 use std::borrow::Cow;
 use std::time;
@@ -67,10 +69,12 @@ pub struct Connection {
 /// What the ends of a connection agree on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agreed {
-    /// Bytes of data in a segment.
+    /// What the MSS option says: bytes of data in a segment without options (RFC 9293 section 3.7.1, RFC 6691).
     pub mss: u16,
     /// Bytes that the receiver takes at once.
     pub window: u32,
+    /// Whether windows are scaled.
+    pub scaling: bool,
     /// Whether ACKs report blocks.
     pub sack: bool,
     /// Whether there are SYNs to say so: without, readers do not know how the window is scaled.
@@ -81,7 +85,7 @@ impl Agreed {
     /// How far the window is shifted: as little as makes it fit.
     fn shift(self) -> u8 {
         let bits = u8::try_from(32 - self.window.leading_zeros()).unwrap_or(32);
-        if self.handshake { bits.saturating_sub(16).min(MOST_SHIFT) } else { 0 }
+        if self.handshake && self.scaling { bits.saturating_sub(16).min(MOST_SHIFT) } else { 0 }
     }
 
     /// The window as a segment says it; a SYN does not scale it.
@@ -264,7 +268,9 @@ impl Agreed {
                 (false, Some(stamps)) => options.extend([Element::Noop, Element::Noop, stamps]),
                 (false, None) => {}
             }
-            options.extend([Element::Noop, Element::WindowScale(self.shift())]);
+            if self.scaling {
+                options.extend([Element::Noop, Element::WindowScale(self.shift())]);
+            }
             return options;
         }
         // 40 bytes of options: four blocks, or three behind timestamps.

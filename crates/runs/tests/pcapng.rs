@@ -4,7 +4,8 @@ use optcp_runs::pcapng::{Agreed, Capture, Connection, Frame};
 use optcp_units::{Codepoint, Marking, Time};
 
 fn tcp() -> Connection {
-    let agreed = Agreed { mss: 1000, window: 0x20_0000, sack: true, handshake: true };
+    let agreed =
+        Agreed { mss: 1000, window: 0x20_0000, scaling: true, sack: true, handshake: true };
     let (source, destination) = (([10, 0, 0, 1], 1024), ([10, 0, 0, 2], 5001));
     Connection { source, destination, udp: false, agreed }
 }
@@ -126,6 +127,18 @@ fn connections_open_with_a_syn_each_way() {
     assert_eq!(header(4), [0, 0, 0, 0, 0, 0, 0, 1, 0x80, 0x12, 0xff, 0xff]);
     assert_eq!(blocks[3].1[60..72], [2, 4, 0x03, 0xe8, 1, 1, 4, 2, 1, 3, 3, 6]);
     assert_eq!(header(5)[8..], [0x50, 0x18, 0x80, 0x00], "2 MiB in units of 64 B");
+}
+
+/// RFC 7323 section 2.2: an end that does not scale leaves the option out, and its window is what the field can say.
+#[test]
+fn a_window_that_is_not_scaled_has_no_option() {
+    let syn = Frame { opens: true, payload: 0, number: 0, ..frame(0) };
+    let mut connection = tcp();
+    (connection.agreed.scaling, connection.agreed.window) = (false, 65_000);
+    let blocks = blocks(&capture(connection, vec![syn, frame(1)]).to_pcapng().expect("a capture"));
+    assert_eq!(blocks[3].1[52] >> 4, 7, "words of four bytes: MSS and SACK permitted");
+    assert_eq!(blocks[3].1[60..68], [2, 4, 0x03, 0xe8, 1, 1, 4, 2]);
+    assert_eq!(blocks[4].1[54..56], 65_000_u16.to_be_bytes());
 }
 
 /// RFC 7323 section 3.2: kind 8, length 10, the value and the echo; two bytes of nothing before it, none in a SYN, where SACK

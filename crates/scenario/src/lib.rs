@@ -30,7 +30,7 @@ mod warnings;
 mod written;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
-pub use check::{pick, tcp_choices};
+pub use check::{TcpChoices, pick};
 pub use library::{Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf, Values};
 pub use optcp_routing::Coverage;
 pub use plan::Plan;

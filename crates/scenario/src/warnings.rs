@@ -1,5 +1,7 @@
 //! What is possible and hardly meant: each with a name, by which a file can silence it.
 
+mod gives_up;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_tcp::config::{Ecn, ReceiverEcn};
@@ -26,6 +28,7 @@ optcp_units::registry! {
         "idle-in-sweep" => IdleInSweep: "values of `every` that no traffic crosses: they are left out of the sweep", "OpTCP";
         "not-covered" => NotCovered: "a failure on the path of flows that are protected, but not against it", "OpTCP";
         "cut-for-good" => CutForGood: "flows without a backup whose path fails and is not repaired", "OpTCP";
+        "gives-up" => GivesUp: "outages after which Linux would have closed connections that go on here: more than 924.6 s", "RFC 9293 section 3.8.3; Linux";
         "shared-risk" => SharedRisk: "a backup that fails together with what it is for", "RFC 4202 section 2.3";
         "equal-starts" => EqualStarts: "flows that start at one instant on equal round trips without jitter: phase effects decide who loses", "Floyd and Jacobson 1992";
         "short-run" => ShortRun: "a run shorter than 20 round trips", "OpTCP";
@@ -90,6 +93,7 @@ pub(crate) fn warnings(plan: &Plan, tree: &Node, places: &Places<'_>) -> Vec<War
     finder.queues();
     finder.losses();
     finder.failures();
+    finder.connections();
     finder.switches();
     finder.backups();
     finder.flows();

@@ -381,6 +381,11 @@ fn warnings_name_what_is_hardly_meant() {
             &[],
         ),
         ("cut-for-good", format!("{web}{cut}"), &[]),
+        (
+            "gives-up",
+            format!("{web}tcp = \"linux-6\"\n{cut}repair = \"926 s\"\n"),
+            &[("stop", "1000 s")],
+        ),
         ("equal-starts", flows("path = \"shortest\"\nper_source = 3"), &[]),
         ("short-run", web.clone(), &[("stop", "100 ms")]),
         (
@@ -411,5 +416,39 @@ fn warnings_name_what_is_hardly_meant() {
                 .expect("possible")
                 .sha256()
         );
+    }
+}
+
+/// Linux's R2, 924.6 s after the first retransmission: outages of 924 s and 925 s, of a path alone, of one with a backup, and of
+/// routed flows with another path and without; as means, where one outage in a hundred lasts so long (924.6 s / ln 100 = 200.8 s).
+#[test]
+fn an_outage_that_ends_connections_of_linux_is_named() {
+    let cut = |link: &str, repair: &str| {
+        format!("[[failures]]\nlink = {link}\nat = \"1 s\"\nrepair = \"{repair}\"\n")
+    };
+    let process = |repair: &str| {
+        format!("[[failures]]\nlink = [\"A\", \"B\"]\nmtbf = \"1000 s\"\nmttr = \"{repair}\"\n")
+    };
+    let backup = "[[protection]]\nflows = \"web\"\nlink = [\"A\", \"B\"]\nbackup = [\"A\", \"C\", \"E\", \"B\"]\nswitch_delay = \"10 ms\"\n";
+    let ab = "[\"A\", \"B\"]";
+    let tables = "[routing]\ndetection = \"10 ms\"\n";
+    for (tcp, failure, rest, warns) in [
+        ("linux-6", cut(ab, "925 s"), "", false),
+        ("linux-6", cut(ab, "926 s"), "", true),
+        ("linux-6-bbr", cut(ab, "926 s"), "", true),
+        ("rfc", cut(ab, "926 s"), "", false),
+        ("linux-6", cut(ab, "926 s"), backup, false),
+        ("linux-6", cut(ab, "926 s"), tables, false),
+        ("linux-6", cut("[\"H\", \"A\"]", "926 s"), tables, true),
+        ("linux-6", process("200 s"), "", false),
+        ("linux-6", process("201 s"), "", true),
+    ] {
+        let path = if rest == tables { "" } else { "path = \"shortest\"" };
+        let text = format!("{}tcp = \"{tcp}\"\n{failure}{rest}", flows(path));
+        let found =
+            read(&text, &[("stop", "1000 s")]).unwrap_or_else(|problem| panic!("{problem}"));
+        let found = found.warnings();
+        let named = found.iter().any(|one| one.kind.name() == "gives-up");
+        assert_eq!(named, warns, "{tcp} {failure}{rest}: {found:?}");
     }
 }

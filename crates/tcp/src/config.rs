@@ -108,7 +108,7 @@ registry! {
     /// When a partial ACK restarts the retransmission timer in NewReno's fast recovery.
     pub enum NewRenoTimer ("newreno_timer") {
         "impatient" => Impatient: "the first partial ACK only", "RFC 6582 section 3.2 step 3";
-        "patient" => Patient: "every partial ACK (slow but steady)", "RFC 6582 section 4";
+        "patient" => Patient: "every partial ACK (slow but steady)", "RFC 2582 section 4; RFC 3782 section 4";
     }
 }
 

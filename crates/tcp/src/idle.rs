@@ -12,7 +12,7 @@
 //! `idle_restart`, `restart_after_idle`, `initial_window`.
 //! # Limits
 //! A window that is not used while data are outstanding does not shrink. A control that governs sending keeps its window
-//! with `restart_after_idle`.
+//! with `restart_after_idle`. Of several networks the present one's window falls.
 
 use optcp_units::{Duration, Time};
 
@@ -22,16 +22,18 @@ impl Tcb {
     /// Takes the window back to the initial one where nothing was sent for longer than the timeout.
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
         if self.config.idle_restart && now - self.last_sent > self.timer.rto() {
-            let initial = f64::from(self.config.initial_window) * self.mss();
-            self.congestion.on_idle(&mut self.window, initial);
+            self.restart_with(f64::from(self.config.initial_window) * self.mss());
             self.inflation = 0;
         }
     }
 
     /// Data is about to be sent with nothing outstanding.
     pub(crate) fn resume(&mut self, now: Time) {
-        let idle = now - self.last_sent;
+        let idle = now - self.last_departure;
         self.congestion.on_resume(now, idle);
+        if let Some(networks) = &mut self.networks {
+            networks.on_resume(now, idle);
+        }
         self.restart_if_idle(now);
         if self.config.restart_after_idle && !self.config.congestion.paces() {
             self.halve_for(idle);
@@ -44,7 +46,7 @@ impl Tcb {
         if idle <= rto {
             return;
         }
-        let (mss, mut cwnd) = (self.mss(), self.window.segments(self.mss()));
+        let mut cwnd = self.window.segments(self.mss());
         let least = self.config.initial_window.min(cwnd);
         self.window.ssthresh = self.window.ssthresh.max(self.whole(self.window.cwnd * 0.75));
         let mut left = idle - rto;
@@ -52,6 +54,12 @@ impl Tcb {
             cwnd /= 2;
             left = if left > rto { left - rto } else { Duration::ZERO };
         }
-        self.window.cwnd = f64::from(cwnd.max(least)) * mss;
+        self.restart_with(f64::from(cwnd.max(least)) * self.mss());
+    }
+
+    /// Sending goes on with `bytes` of window at most.
+    fn restart_with(&mut self, bytes: f64) {
+        let mss = self.mss();
+        self.congestion.on_idle(&mut self.window, mss, bytes);
     }
 }

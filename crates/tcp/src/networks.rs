@@ -20,7 +20,7 @@
 //! one. The receiver's window, the retransmission timer and its back-off, and what `idle_restart` and `restart_after_idle` go
 //! by, are those of the connection.
 
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use crate::congestion::{CongestionControl, WindowUse};
 use crate::rtt::Estimator;
@@ -49,4 +49,13 @@ pub(crate) struct Networks {
     pub(crate) outstanding: u32,
     /// Since when the present network is known to be it.
     pub(crate) since: Time,
+}
+
+impl Networks {
+    /// Data is sent with nothing outstanding on any network, `idle` after the last segment: those that are not in use learn of
+    /// the pause too.
+    pub(crate) fn on_resume(&mut self, now: Time, idle: Duration) {
+        let others = self.parked.iter_mut().enumerate().filter(|&(number, _)| number != self.at);
+        others.for_each(|(_, path)| path.congestion.on_resume(now, idle));
+    }
 }

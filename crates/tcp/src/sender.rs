@@ -290,7 +290,7 @@ impl Sender {
             tcb.depart(seq, now);
         }
         if !retransmission {
-            if tcb.max == tcb.una {
+            if tcb.max == tcb.una && seq > Seq::ZERO {
                 tcb.resume(now);
             }
             tcb.max = seq.next();
@@ -304,6 +304,7 @@ impl Sender {
         if !repair {
             tcb.last_sent = now;
         }
+        tcb.last_departure = now;
         tcb.timer.start(now);
         self.recovery.on_sent(tcb, seq, now);
         self.counts.sent += 1;

@@ -48,6 +48,8 @@ pub struct Tcb {
     pub(crate) inflation: u32,
     /// When the window last let a segment out, or the timer expired.
     pub(crate) last_sent: Time,
+    /// When a segment left last, be it for the first time or again.
+    pub(crate) last_departure: Time,
     /// Oldest unacknowledged segment.
     pub(crate) una: Seq,
     /// Next segment to send; after a timeout it goes back to `una`.
@@ -98,6 +100,7 @@ impl Tcb {
             ece: false,
             inflation: 0,
             last_sent: Time::ZERO,
+            last_departure: Time::ZERO,
             una: Seq::ZERO,
             nxt: Seq::ZERO,
             max: Seq::ZERO,

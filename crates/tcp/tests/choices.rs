@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use optcp_tcp::config::{
-    Config, Expiry, Halving, Measurement, RecoveryExit, RecoveryKind, RttKind, TimeoutBasis,
+    Config, CongestionKind, Ecn, EctPackets, Expiry, Halving, Measurement, Pacing, RecoveryExit,
+    RecoveryKind, RttKind, SlowStartKind, TimeoutBasis,
 };
 use optcp_tcp::{Ack, Profile, SackBlocks, Sender, Seq};
 use optcp_units::{Bytes, Duration, Time};
@@ -295,5 +296,42 @@ fn a_recovery_that_stalls_may_count_as_idle() {
         same(trial.cwnd(), 7_000);
         assert_eq!(trial.ack(us(at_us), 7), [7]);
         same(trial.cwnd(), want);
+    }
+}
+
+/// What Linux has with one congestion control alone: HyStart with CUBIC (`tcp_cubic.c`), pacing with those that find a rate, marks
+/// with those that need them (`TCP_CONG_NEEDS_ECN`).
+#[test]
+fn linux_has_hystart_with_cubic_alone() {
+    for &kind in CongestionKind::ALL {
+        for profile in [Profile::Linux6, Profile::Linux6Bbr] {
+            let config = profile.config_with(kind);
+            assert_eq!(config.congestion, kind);
+            let hystart = config.slow_start == SlowStartKind::HyStart;
+            assert_eq!(hystart, kind == CongestionKind::Cubic, "{}", kind.name());
+            let paced = ["bbr", "bbr3", "prague"].contains(&kind.name());
+            assert_eq!(config.pacing == Pacing::Rate, paced, "{}", kind.name());
+            let want = match kind.name() {
+                "dctcp" => (Ecn::Dctcp, EctPackets::All),
+                "prague" => (Ecn::Accurate, EctPackets::All),
+                _ => (Ecn::Off, EctPackets::Data),
+            };
+            assert_eq!((config.ecn, config.ect_packets), want, "{}", kind.name());
+        }
+    }
+    let [cubic, bbr] = [CongestionKind::Cubic, CongestionKind::Bbr];
+    assert_eq!(Profile::Linux6.config_with(cubic), Profile::Linux6.config());
+    assert_eq!(Profile::Linux6.config_with(bbr), Profile::Linux6Bbr.config());
+    assert_eq!(Profile::Linux6Bbr.config_with(cubic), Profile::Linux6.config());
+}
+
+/// The other profiles choose nothing for a control of their own.
+#[test]
+fn other_profiles_take_a_congestion_control_as_it_is() {
+    for &profile in Profile::ALL {
+        if !matches!(profile, Profile::Linux6 | Profile::Linux6Bbr) {
+            let want = Config { congestion: CongestionKind::HTcp, ..profile.config() };
+            assert_eq!(profile.config_with(CongestionKind::HTcp), want);
+        }
     }
 }

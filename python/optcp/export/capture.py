@@ -42,12 +42,16 @@ ENDS = {"senders": ("sent", "resent", "acked"), "receivers": ("arrived",)}
 
 AGAIN = "sent again"
 """The comment of a retransmission at its sender: programs that read captures have to guess which those are."""
-MOST_WINDOW = (2**16 - 1) << 14
+MOST_UNSCALED = 2**16 - 1
+"""Bytes: what the window's field can say."""
+MOST_WINDOW = MOST_UNSCALED << 14
 """Bytes: what the largest scale can say (RFC 7323)."""
+TIMESTAMPS = 12
+"""Bytes of each segment that timestamps take, which the MSS option does not count out (RFC 6691)."""
 
 Address = tuple[int, int, int, int]
 Ends = tuple[Address, int, Address, int, bool]
-Agreed = tuple[int, int, bool, bool]
+Agreed = tuple[int, int, bool, bool, bool]
 
 
 @dataclass(frozen=True)
@@ -210,12 +214,14 @@ def _connections(flows: Sequence[Flow], world: World) -> list[tuple[Ends, Agreed
 
 
 def _agreed(tcp: dict[str, Any] | None) -> Agreed:
-    """Bytes in a segment and in the window, whether ACKs report blocks, and whether SYNs say all that."""
+    """The MSS option, bytes and scaling of the window, whether ACKs report blocks, and whether SYNs say so."""
     if tcp is None:
-        return 0, 0, False, False
-    limit, mss = tcp["window_limit_segments"], tcp["mss_bytes"]
-    window = MOST_WINDOW if limit is None else min(limit * mss, MOST_WINDOW)
-    return min(mss, 2**16 - 1), window, tcp["recovery"].startswith("sack"), tcp["handshake"]
+        return 0, 0, False, False, False
+    limit, mss, scaling = tcp["window_limit_segments"], tcp["mss_bytes"], tcp["window_scaling"]
+    most = MOST_WINDOW if scaling else MOST_UNSCALED
+    window = most if limit is None else min(limit * mss, most)
+    option = mss + (TIMESTAMPS if tcp["timestamps"] else 0)
+    return min(option, 2**16 - 1), window, scaling, tcp["recovery"].startswith("sack"), tcp["handshake"]
 
 
 def _address(node: int) -> Address:

@@ -1,6 +1,7 @@
 //! How the endpoint of a script behaves: a profile, what the script changes of it, and what the peer's
 //! SYN leaves.
 
+use optcp_scenario::TcpChoices;
 use optcp_tcp::config::{
     Config, CongestionKind, Ecn, EctPackets, NeedsEcn, Pacing, ReceiverEcn, RecoveryKind,
 };
@@ -35,23 +36,25 @@ pub(super) struct Choices {
 
 /// The choices that a script leads to.
 pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
-    // Linux agrees to ECN, and does not ask for it: `tcp_ecn` is 2.
-    let mut config = Config { receiver_ecn: ReceiverEcn::Rfc3168, ..LINUX.config() };
-    for (line, text) in &script.commands {
-        shell::apply(*line, text, &mut config)?;
+    let own = script.directives.first().map_or(1, |(line, _)| *line);
+    let refuse_own = |reasons: Vec<String>| Refusal::new(own, reasons.join("; "));
+    let all: Vec<&str> = script.directives.iter().map(|(_, text)| text.as_str()).collect();
+    let written = TcpChoices::read(&all.join(", ")).map_err(refuse_own)?;
+    let (profile, of_text) = written.named();
+    let profile = profile.unwrap_or(LINUX);
+    let mut config = profile.config();
+    if profile == LINUX {
+        // Linux agrees to ECN, and does not ask for it: `tcp_ecn` is 2.
+        config.receiver_ecn = ReceiverEcn::Rfc3168;
     }
-    if let Some((line, _)) = script.directives.first() {
-        let all: Vec<&str> = script.directives.iter().map(|(_, text)| text.as_str()).collect();
-        let choices = optcp_scenario::tcp_choices(&all.join(", "), config);
-        config = choices.map_err(|reasons| Refusal::new(*line, reasons.join("; ")))?;
-    }
-    let mut our_mss = OUR_MSS;
+    shell::apply(script, profile, &mut config)?;
+    let (mut our_mss, mut of_socket) = (OUR_MSS, None);
     for event in &script.events {
         let Action::Call(call) = &event.action else { continue };
         let refuse = |reason| Refusal::new(event.line, reason);
         match (&*call.name, call.option()) {
             ("setsockopt", Some(("TCP_CONGESTION", value))) => {
-                config.congestion = congestion(value).map_err(refuse)?;
+                of_socket = Some(congestion(value).map_err(refuse)?);
             }
             ("setsockopt", Some(("TCP_MAXSEG", value))) => {
                 let mss = value.parse().ok().filter(|mss| (LEAST_MSS..=OUR_MSS).contains(mss));
@@ -61,14 +64,25 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
             _ => {}
         }
     }
+    let kind = of_socket.or(of_text).unwrap_or(config.congestion);
+    ask_for(kind, &mut config);
+    config = written.over(profile, config, Some(kind)).map_err(refuse_own)?;
     let (line, syn) = peer_syn(script)?;
-    let kind = config.congestion;
     let sack = config.recovery == RecoveryKind::Sack && syn.options.sack_permitted;
     if kind.wants_rates() && !sack {
         let name = kind.name().to_uppercase();
         return Err(Refusal::new(line, format!("{name} needs SACK at both ends")));
     }
-    // A control that needs marks asks for them whatever `tcp_ecn` says, and all its packets take them.
+    if syn.options.mss.is_some_and(|mss| mss < LEAST_MSS) {
+        let reason = format!("an mss of less than {LEAST_MSS} bytes leaves no room for data");
+        return Err(Refusal::new(line, reason));
+    }
+    Ok(Choices { agreed: negotiate(config.clone(), syn, our_mss), offered: config, our_mss })
+}
+
+/// What a congestion control asks for by itself: marks whatever `tcp_ecn` says, of all its packets, and pacing whatever the
+/// queue.
+fn ask_for(kind: CongestionKind, config: &mut Config) {
     match kind.needs_ecn() {
         NeedsEcn::Nothing => {}
         NeedsEcn::Off => (config.ecn, config.receiver_ecn) = (Ecn::Off, ReceiverEcn::Off),
@@ -84,14 +98,8 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
         }
     }
     if kind.paces() {
-        // By itself, whatever the queue.
         config.pacing = Pacing::Rate;
     }
-    if syn.options.mss.is_some_and(|mss| mss < LEAST_MSS) {
-        let reason = format!("an mss of less than {LEAST_MSS} bytes leaves no room for data");
-        return Err(Refusal::new(line, reason));
-    }
-    Ok(Choices { agreed: negotiate(config.clone(), syn, our_mss), offered: config, our_mss })
 }
 
 /// A congestion control by its name in Linux.

@@ -47,7 +47,7 @@ use crate::tree::place;
 use draft::Draft;
 use network::Network;
 pub use pairs::pick;
-pub use tcp::choices as tcp_choices;
+pub use tcp::TcpChoices;
 
 /// Tables have times as signed numbers of picoseconds.
 const LATEST_STOP: Time = Time::from_ps(i64::MAX.cast_unsigned());

@@ -29,30 +29,67 @@ pub(super) fn tables(file: &File, plan: &mut Draft, problems: &mut Problems<'_>)
         check_name(name, place!["tcp", name.as_str()], problems);
         let config = table.config();
         check(name, &config, problems);
+        // Both ends are alike.
+        if config.dsack_undo && !config.dsack {
+            let message = "`dsack_undo` needs `dsack = true`".to_owned();
+            problems.at(place!["tcp", name.as_str(), "dsack_undo"], message);
+        }
         plan.tcp.push((name.clone(), config));
     }
 }
 
-/// `base` with the choices of a text such as `profile = "rfc", recovery = "sack"`; what is wrong with them.
-pub fn choices(text: &str, base: Config) -> Result<Config, Vec<String>> {
-    const NAME: &str = "choices";
-    let text = format!("tcp.{NAME} = {{ {text} }}");
-    let (table, errors) = DeTable::parse_recoverable(&text);
-    if let Some(error) = errors.first() {
-        return Err(vec![format!("`{text}` is not TOML: {}", error.message().trim())]);
-    }
-    let tree = Node::of_file(table.get_ref(), text.len());
-    let written = tree.deepest(place!["tcp", NAME]);
-    let table: TcpTable = de::read(written).map_err(|problem| {
-        let help = problem.help.map(|help| format!(": {help}")).unwrap_or_default();
-        vec![problem.message + &help]
-    })?;
-    let config = table.changes(base);
-    let mut problems = Problems::new(&tree);
-    check(NAME, &config, &mut problems);
-    let found: Vec<String> = problems.found.into_iter().map(|problem| problem.message).collect();
-    if found.is_empty() { Ok(config) } else { Err(found) }
+/// Choices written outside a scenario, as `profile = "rfc", recovery = "sack"`.
+pub struct TcpChoices {
+    table: TcpTable,
 }
+
+impl TcpChoices {
+    /// Reads a text, or says what is wrong with it.
+    ///
+    /// # Errors
+    /// What is no TOML, and keys and values that there are not.
+    pub fn read(text: &str) -> Result<Self, Vec<String>> {
+        let text = format!("{PLACE} = {{ {text} }}");
+        let (table, errors) = DeTable::parse_recoverable(&text);
+        if let Some(error) = errors.first() {
+            return Err(vec![format!("`{text}` is not TOML: {}", error.message().trim())]);
+        }
+        let tree = Node::of_file(table.get_ref(), text.len());
+        let table = de::read(tree.deepest(place![PLACE])).map_err(|problem| {
+            let help = problem.help.map(|help| format!(": {help}")).unwrap_or_default();
+            vec![problem.message + &help]
+        })?;
+        Ok(TcpChoices { table })
+    }
+
+    /// The profile and the congestion control that the text names.
+    #[must_use]
+    pub fn named(&self) -> (Option<Profile>, Option<CongestionKind>) {
+        self.table.named()
+    }
+
+    /// `base`, which is of `profile`, with these choices. A `congestion` that was chosen elsewhere goes before that of the text.
+    ///
+    /// # Errors
+    /// Choices with which no connection can work.
+    pub fn over(
+        &self,
+        profile: Profile,
+        base: Config,
+        congestion: Option<CongestionKind>,
+    ) -> Result<Config, Vec<String>> {
+        let config = self.table.over(profile, base, congestion);
+        let empty = DeTable::new();
+        let tree = Node::of_file(&empty, 0);
+        let mut problems = Problems::new(&tree);
+        check(PLACE, &config, &mut problems);
+        let found: Vec<_> = problems.found.into_iter().map(|problem| problem.message).collect();
+        if found.is_empty() { Ok(config) } else { Err(found) }
+    }
+}
+
+/// Where choices stand that are written outside a scenario.
+const PLACE: &str = "choices";
 
 /// More segments at one instant are taken for a slip: queues without a limit would fill the memory.
 const MOST_AT_ONCE: u32 = 100_000;
@@ -128,10 +165,6 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
     if config.timestamp_undo && !config.timestamps {
         let message = "`timestamp_undo` needs `timestamps = true`".to_owned();
         problems.at(place!["tcp", name, "timestamp_undo"], message);
-    }
-    if config.dsack_undo && !config.dsack {
-        let message = "`dsack_undo` needs `dsack = true`".to_owned();
-        problems.at(place!["tcp", name, "dsack_undo"], message);
     }
     check_measures(name, config, problems);
     check_path_state(name, config, problems);

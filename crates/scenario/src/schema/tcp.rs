@@ -134,15 +134,33 @@ macro_rules! tcp_table {
         impl TcpTable {
             /// The profile with the changes of this table.
             pub(crate) fn config(&self) -> Config {
-                self.changes(Profile::Rfc.config())
+                let profile = self.profile.unwrap_or(Profile::Rfc);
+                self.over(profile, profile.config(), None)
             }
 
-            /// The table's profile, or `base` if it names none, with the changes of this table.
-            pub(crate) fn changes(&self, base: Config) -> Config {
-                let mut config = self.profile.map_or(base, Profile::config);
+            /// The profile and the congestion control that it names.
+            pub(crate) fn named(&self) -> (Option<Profile>, Option<CongestionKind>) {
+                (self.profile, self.congestion)
+            }
+
+            /// `config`, which is of `profile`, with the choices of this table. `congestion` goes before the congestion
+            /// control that the table names.
+            pub(crate) fn over(
+                &self,
+                profile: Profile,
+                mut config: Config,
+                congestion: Option<CongestionKind>,
+            ) -> Config {
+                let congestion = congestion.or(self.congestion);
+                if let Some(congestion) = congestion {
+                    profile.adopt(congestion, &mut config);
+                }
                 $( if let Some(written) = &self.$name {
                     config $($(.$part)+)? .$name = <$Type as Field>::read(written).into();
                 } )*
+                if let Some(congestion) = congestion {
+                    config.congestion = congestion;
+                }
                 config
             }
         }

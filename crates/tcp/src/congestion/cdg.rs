@@ -16,7 +16,7 @@
 //! congestion. HyStart is its own, cannot be switched off, and leaves two segments at least; `slow_start` may add another one. A back-off spreads the
 //! reduction over a round trip, as Linux does, but counts what ACKs of new data deliver only; a loss within it keeps its
 //! ssthresh. What draws decide comes from where the flow's clock stands. Round trips count in whole microseconds. A pause
-//! begins anew with `idle_restart` only.
+//! is forgotten with `idle_restart` or `restart_after_idle` only, as `tcp_slow_start_after_idle` has it.
 
 use optcp_units::{Duration, Time};
 
@@ -356,12 +356,14 @@ impl Controller for Cdg {
         window.restore(before);
     }
 
-    fn on_idle(&mut self, window: &mut Window, initial: f64) {
-        window.cwnd = window.cwnd.min(initial);
-        (self.trips, self.before, self.until) = (None, None, None);
+    /// Linux forgets everything but the window before.
+    fn on_idle(&mut self, window: &mut Window, mss: f64, restart: f64) {
+        (self.trips, self.before, self.until) = (None, None, Some(Seq::ZERO));
         (self.gradients, self.hystart) = (Gradients::default(), HyStart::default());
         (self.back_offs, self.delayed) = (0, 0);
-        (self.backed_off, self.reduction, self.shadow) = (false, None, None);
+        (self.backed_off, self.reduction) = (false, None);
+        self.shadow = Some(u64::from(window.segments(mss)));
+        window.cwnd = window.cwnd.min(restart);
     }
 }
 

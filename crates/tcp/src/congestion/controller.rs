@@ -193,12 +193,13 @@ pub trait Controller: Clone + Sized {
         window.restore(before);
     }
 
-    /// Nothing was sent for longer than the retransmission timeout; the initial window is `initial` bytes.
-    fn on_idle(&mut self, window: &mut Window, initial: f64) {
-        window.cwnd = window.cwnd.min(initial);
+    /// Nothing was sent for longer than the retransmission timeout: the window falls to `restart` bytes
+    /// (`idle_restart` and `restart_after_idle`).
+    fn on_idle(&mut self, window: &mut Window, _mss: f64, restart: f64) {
+        window.cwnd = window.cwnd.min(restart);
     }
 
-    /// Data is sent with nothing outstanding, `idle` after the last that was.
+    /// Data is sent with nothing outstanding, `idle` after the last segment that was sent.
     fn on_resume(&mut self, _now: Time, _idle: Duration) {}
 
     /// The time between segments, if it finds the rate, for a window of `window` segments.

@@ -4,7 +4,7 @@
 //! Reno whose answer to marks goes by how many there are: alpha is the share of marked segments, taken once in a window of
 //! data and smoothed, and a window with a mark loses alpha / 2 of itself. A loss takes half, as from Reno, or alpha / 2 too.
 //! # Source
-//! RFC 8257 section 3.3 and 3.4; M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010. Alpha in 1024ths, whole
+//! RFC 8257 sections 3.3 and 3.5; M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010. Alpha in 1024ths, whole
 //! segments, and alpha as an answer to losses: Linux (until 5.0 for the last).
 //! # Parameters
 //! `dctcp_shift_g`, `dctcp_alpha_on_init`, `dctcp_loss`, `slow_start`, `ack_counting`. What is at stake is `reduction_basis`
@@ -23,7 +23,7 @@ use optcp_units::registry;
 registry! {
     /// What a loss takes from DCTCP's window.
     pub enum DctcpLoss ("dctcp_loss") {
-        "halve" => Halve: "half, as from Reno's", "RFC 8257 section 3.4; Linux since 5.1";
+        "halve" => Halve: "half, as from Reno's", "RFC 8257 section 3.5; Linux since 5.1";
         "alpha" => Alpha: "alpha / 2, as a mark does", "Linux before 5.1";
     }
 }
@@ -36,7 +36,7 @@ keys! {
         /// Alpha at the start, in 1024ths.
         dctcp_alpha_on_init: u16 = 1024, "RFC 8257 section 3.3: 1, so that the first mark halves the window";
         /// What a loss takes.
-        dctcp_loss: DctcpLoss = DctcpLoss::Halve, "RFC 8257 section 3.4";
+        dctcp_loss: DctcpLoss = DctcpLoss::Halve, "RFC 8257 section 3.5";
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// RFC 8257 section 3.4, and Linux before 5.1.
+    /// RFC 8257 section 3.5, and Linux before 5.1.
     #[test]
     fn a_loss_takes_half_or_what_a_mark_takes() {
         for (dctcp_loss, want) in [(DctcpLoss::Halve, 20.0), (DctcpLoss::Alpha, 35.0)] {

@@ -289,8 +289,8 @@ impl CongestionControl {
     }
 
     /// See [`Controller::on_idle`].
-    pub fn on_idle(&mut self, window: &mut Window, initial: f64) {
-        each!(self, it => it.on_idle(window, initial));
+    pub fn on_idle(&mut self, window: &mut Window, mss: f64, restart: f64) {
+        each!(self, it => it.on_idle(window, mss, restart));
     }
 
     /// See [`Controller::on_resume`].

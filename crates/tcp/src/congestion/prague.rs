@@ -232,6 +232,11 @@ impl Controller for Prague {
         self.note(window.cwnd, mss);
     }
 
+    fn on_idle(&mut self, window: &mut Window, mss: f64, restart: f64) {
+        window.cwnd = window.cwnd.min(restart);
+        self.note(window.cwnd, mss);
+    }
+
     /// The window a round trip, or twice that.
     fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {
         let segments = self.window.unwrap_or(f64::from(window)).max(1.0);

@@ -6,8 +6,8 @@
 //! ends when more than one waits, at the window that would have been enough. Losses are Reno's.
 //! # Source
 //! L. Brakmo, L. Peterson, *TCP Vegas: End to End Congestion Avoidance on a Global Internet*, IEEE JSAC 13(8), 1995,
-//! section III. The least round trip of a round, slow start in every round, and ssthresh of at least three quarters of the
-//! window: behaviour of Linux 6.
+//! section III. The least round trip of a round, slow start in every round, ssthresh of at least three quarters of the
+//! window, and what a timeout or a pause forgets: behaviour of Linux 6.
 //! # Parameters
 //! `slow_start`, `ack_counting` (slow start). What is at stake is `reduction_basis` and `timeout_basis`.
 //! # Limits
@@ -20,6 +20,7 @@ use super::event::AckEvent;
 use super::reno::{Increase, Reno, RenoKeys};
 use crate::seq::Seq;
 use crate::window::Window;
+use optcp_units::{Duration, Time};
 
 /// The window grows if fewer segments wait.
 const ALPHA: u64 = 2;
@@ -55,6 +56,12 @@ impl Round {
 }
 
 impl Vegas {
+    /// Nothing is under way, as at the start: delays are learnt anew.
+    fn forget(&mut self) {
+        self.base = u64::MAX;
+        self.round = Round { until: Some(Seq::ZERO), ..Round::NEXT };
+    }
+
     /// A round of enough samples is over: adjusts the window.
     fn adjust(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let rtt = self.round.least;
@@ -86,13 +93,11 @@ impl Controller for Vegas {
 
     fn new((): &(), start: Start) -> Self {
         let reno = Reno::new(&RenoKeys { increase: Increase::WholeSegments }, start);
-        // The first ACK of all ends a round, as if it had begun before.
         Vegas { reno, base: u64::MAX, round: Round { until: Some(Seq::ZERO), ..Round::NEXT } }
     }
 
     fn on_open(&mut self) {
-        self.base = u64::MAX;
-        self.round = Round { until: Some(Seq::ZERO), ..Round::NEXT };
+        self.forget();
         self.reno.on_open();
     }
 
@@ -145,10 +150,13 @@ impl Controller for Vegas {
         self.round = Round::NEXT;
     }
 
-    fn on_idle(&mut self, window: &mut Window, initial: f64) {
-        window.cwnd = window.cwnd.min(initial);
-        self.base = u64::MAX;
-        self.round = Round::NEXT;
+    fn on_idle(&mut self, window: &mut Window, _mss: f64, restart: f64) {
+        window.cwnd = window.cwnd.min(restart);
+        self.forget();
+    }
+
+    fn on_resume(&mut self, _now: Time, _idle: Duration) {
+        self.forget();
     }
 }
 
@@ -157,7 +165,6 @@ mod tests {
     use super::*;
     use crate::config::{AckCounting, SlowStartKind};
     use crate::congestion::SlowStart;
-    use optcp_units::Duration;
 
     const MSS: f64 = 1000.0;
 
@@ -220,6 +227,23 @@ mod tests {
             (window.cwnd.to_bits(), window.ssthresh.to_bits()),
             (52_f64.to_bits(), f64::INFINITY.to_bits())
         );
+    }
+
+    /// Linux: round trips of 200 ms after a pause are no queue, whatever the least round trip was before it.
+    #[test]
+    fn a_pause_forgets_the_least_round_trip() {
+        for (pauses, want) in [(false, 49.0), (true, 51.0)] {
+            let (mut vegas, mut window) = (vegas(), Window { cwnd: 50_000.0, ssthresh: 20_000.0 });
+            vegas.base = 100_000;
+            if pauses {
+                vegas.on_resume(Time::ZERO, Duration::ZERO);
+            }
+            ack(&mut vegas, &mut window, 1, 10, 30, 200_000);
+            for una in 11..=31 {
+                ack(&mut vegas, &mut window, 1, una, 60, 200_000);
+            }
+            assert_eq!((window.cwnd / MSS).to_bits(), f64::to_bits(want), "{pauses}");
+        }
     }
 
     /// Linux: with one or two samples a round is Reno's.

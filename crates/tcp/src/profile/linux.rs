@@ -2,7 +2,8 @@
 //!
 //! Read from the behaviour of Linux 6. Not modelled: segmentation offload, the window that the receiver
 //! tunes (a scenario sets `window_limit`; 6 MB is the default limit of `tcp_rmem`), the detection of how
-//! far a path reorders, and the memory of earlier connections. `idle_restart` stays off: Linux looks when data are
+//! far a path reorders, the memory of earlier connections, and the end of a connection that reaches nobody
+//! (`tcp_retries2`, R2 of RFC 9293 section 3.8.3: 924.6 s after the first retransmission; here it goes on). `idle_restart` stays off: Linux looks when data are
 //! written after a pause, not when an ACK comes.
 //! Pacing stays off: CUBIC does not ask for it, and the default queue, `fq_codel`, does none. With the
 //! queue `fq` it is `window`.
@@ -12,10 +13,34 @@ use optcp_units::{Bytes, Duration};
 use super::bundle::bundle;
 use super::rfc::RFC;
 use crate::config::{
-    AckCounting, AckKind, CongestionKind, CubicVersion, Halving, Increase, LossDetectionKind,
-    Measurement, NewRenoTimer, Pacing, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis,
-    RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
+    AckCounting, AckKind, Config, CongestionKind, CubicVersion, Ecn, EctPackets, Halving, Increase,
+    LossDetectionKind, Measurement, NeedsEcn, NewRenoTimer, Pacing, RateReduction, RecoveryExit,
+    RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
+
+/// What goes with one congestion control alone: HyStart is part of CUBIC, a control that finds a rate asks for
+/// pacing whatever the queue, and one that needs marks asks for them and lets all its packets take them.
+pub(super) fn adopt(congestion: CongestionKind, config: &mut Config) {
+    config.slow_start = match congestion {
+        CongestionKind::Cubic => SlowStartKind::HyStart,
+        _ => SlowStartKind::Standard,
+    };
+    if congestion.paces() {
+        config.pacing = Pacing::Rate;
+    } else if config.pacing == Pacing::Rate {
+        config.pacing = Pacing::None;
+    }
+    match congestion.needs_ecn() {
+        NeedsEcn::Any => {
+            if config.ecn != Ecn::Accurate {
+                config.ecn = Ecn::Dctcp;
+            }
+            config.ect_packets = EctPackets::All;
+        }
+        NeedsEcn::Accurate => (config.ecn, config.ect_packets) = (Ecn::Accurate, EctPackets::All),
+        NeedsEcn::Nothing | NeedsEcn::Off => {}
+    }
+}
 
 bundle! {
     /// CUBIC with SACK, RACK and all that comes with it.
@@ -79,4 +104,6 @@ bundle! {
         congestion: CongestionKind::Bbr;
     "BBR asks for pacing, by `fq` or by the kernel's own timers" =>
         pacing: Pacing::Rate;
+    "HyStart is part of CUBIC" =>
+        slow_start: SlowStartKind::Standard;
 }

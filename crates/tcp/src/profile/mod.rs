@@ -11,7 +11,7 @@ use bundle::Bundle;
 
 use optcp_units::registry;
 
-use crate::config::{Config, ControllerKeys};
+use crate::config::{Config, CongestionKind, ControllerKeys};
 
 registry! {
     /// A named bundle of TCP choices; a scenario may then change single ones.
@@ -31,6 +31,27 @@ impl Profile {
     #[must_use]
     pub fn config(self) -> Config {
         (self.bundle().config)()
+    }
+
+    /// Every choice as this profile makes it beside another congestion control.
+    #[must_use]
+    pub fn config_with(self, congestion: CongestionKind) -> Config {
+        let mut config = self.config();
+        self.adopt(congestion, &mut config);
+        config
+    }
+
+    /// Takes another congestion control, and with it the choices that the profile makes for that one alone.
+    pub fn adopt(self, congestion: CongestionKind, config: &mut Config) {
+        config.congestion = congestion;
+        match self {
+            Profile::Linux6 | Profile::Linux6Bbr => linux::adopt(congestion, config),
+            Profile::Rfc
+            | Profile::Ns2Of2001
+            | Profile::Ns2Release235
+            | Profile::Inet2011
+            | Profile::Opnet11 => {}
+        }
     }
 
     /// The profile that this one starts from and differs from in what [`Profile::changed`] names.

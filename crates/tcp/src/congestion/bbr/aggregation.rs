@@ -47,6 +47,11 @@ impl AckAggregation {
         }
     }
 
+    /// Sending goes on after a pause.
+    pub(super) fn restart(&mut self, now: Time) {
+        (self.acked, self.epoch) = (0, now);
+    }
+
     /// An ACK at `now` for `segments`, with a window of `cwnd`; `starts` if it begins a round trip.
     pub(super) fn on_ack(
         &mut self,

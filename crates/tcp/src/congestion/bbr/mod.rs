@@ -17,7 +17,7 @@
 //! # Limits
 //! No long-term bandwidth under a policer. No segmentation offload: segments leave one at a time, though
 //! the window has room for three bursts as in Linux, and the flight is not corrected for a burst that is
-//! about to leave. Applications never pause. A timeout leaves one segment, also where RACK holds others to
+//! about to leave. A timeout leaves one segment, also where RACK holds others to
 //! be under way. ECN is not looked at.
 
 mod aggregation;
@@ -101,6 +101,8 @@ pub struct Bbr {
     conserves: bool,
     /// The window to come back to.
     prior_window: u32,
+    /// Whether no ACK has delivered anything since sending went on after a pause.
+    idle_restart: bool,
     draw: Draw,
     known: Known,
 }
@@ -133,6 +135,7 @@ impl Controller for Bbr {
             repair: Repair::Nothing,
             conserves: false,
             prior_window: 0,
+            idle_restart: false,
             draw: Draw::new(start.clock_phase),
             known: Known::default(),
         }
@@ -144,6 +147,21 @@ impl Controller for Bbr {
     /// Linux begins with the round trip of the SYN as the least one, which a full segment's serialization exceeds.
     fn on_handshake(&mut self, _window: &mut Window, _mss: f64, now: Time, rtt: Duration) {
         self.min_rtt.on_measurement(Some(rtt), now);
+    }
+
+    /// Section 4.3.4.4: after a pause segments leave at the bandwidth. Linux begins to count late ACKs anew, and ends a probe
+    /// for the round trip that is over.
+    fn on_restart(&mut self, window: &mut Window, mss: f64, now: Time, rate: &DeliveryRate) {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        match self.state {
+            State::ProbeBw { .. } => self.pace_at(Gain::ONE),
+            State::ProbeRtt { until: Some(until), .. } if now > until => {
+                let restored = self.end_probe_rtt(now, rate.delivered_at());
+                window.cwnd = window.cwnd.max(f64::from(restored) * mss);
+            }
+            _ => {}
+        }
     }
 
     /// The window changes with deliveries only.
@@ -168,7 +186,7 @@ impl Controller for Bbr {
         self.model.search_again();
     }
 
-    fn on_idle(&mut self, _window: &mut Window, _initial: f64) {}
+    fn on_idle(&mut self, _window: &mut Window, _mss: f64, _restart: f64) {}
 
     /// At the rate in force.
     fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {
@@ -319,7 +337,10 @@ impl Bbr {
         rate: &mut DeliveryRate,
     ) -> u32 {
         let expired = self.min_rtt.on_measurement(ack.rtt, ack.now);
-        if expired && !matches!(self.state, State::ProbeRtt { .. }) {
+        // The round trip after a pause is that of an empty queue: nothing needs to be drained for it.
+        let resumes = self.idle_restart;
+        self.idle_restart &= ack.delivered == 0;
+        if expired && !resumes && !matches!(self.state, State::ProbeRtt { .. }) {
             self.state = State::ProbeRtt { until: None, round: false };
             self.keep(window);
         }
@@ -338,9 +359,14 @@ impl Bbr {
         if !round || ack.now <= until {
             return 0;
         }
-        self.min_rtt.renew(ack.now);
+        self.end_probe_rtt(ack.now, rate.delivered_at())
+    }
+
+    /// The least round trip has been looked for; gives the window that this restores.
+    fn end_probe_rtt(&mut self, now: Time, delivered_at: Time) -> u32 {
+        self.min_rtt.renew(now);
         if self.model.filled_pipe() {
-            self.probe_bandwidth(rate.delivered_at());
+            self.probe_bandwidth(delivered_at);
         } else {
             self.state = State::Startup;
         }
@@ -353,10 +379,14 @@ impl Bbr {
             self.measured = true;
             self.interval = Some(first_interval(window, srtt));
         }
+        self.pace_at(self.pacing_gain());
+    }
+
+    /// The rate becomes `gain` times the bandwidth.
+    fn pace_at(&mut self, Gain(up, down): Gain) {
         if self.model.max() == Bandwidth::default() {
             return;
         }
-        let Gain(up, down) = self.pacing_gain();
         let (max, gain) = (self.model.max(), Gain(up * MARGIN.0, down * MARGIN.1));
         let interval = self.known.interval.get((max, gain), || max.interval(gain));
         if self.model.filled_pipe() || self.interval.is_none_or(|present| interval < present) {

@@ -214,7 +214,7 @@ impl Controller for Bbr3 {
         self.undone = true;
     }
 
-    fn on_idle(&mut self, _window: &mut Window, _initial: f64) {}
+    fn on_idle(&mut self, _window: &mut Window, _mss: f64, _restart: f64) {}
 
     /// At the rate in force.
     fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {

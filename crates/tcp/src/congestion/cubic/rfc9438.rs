@@ -73,6 +73,12 @@ impl Epoch {
         Epoch { start: now, last: now, w_max, k, w_est: cwnd }
     }
 
+    /// The time up to `now` does not count, as far as no ACK let the window grow and it is no more than `idle`.
+    fn skip(&mut self, now: Time, idle: Duration) {
+        self.start = self.start + (now - self.last).min(idle);
+        self.last = now;
+    }
+
     /// Figure 1, `t` seconds after the start.
     fn w_cubic(&self, t: f64) -> f64 {
         let t = t - self.k;
@@ -105,6 +111,8 @@ impl Controller for Rfc9438 {
     fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let count = self.slow_start.on_ack(window, mss, ack);
         if window.in_slow_start() {
+            // A pause may have taken the window below ssthresh: the next congestion avoidance is another stage (section 4.2).
+            self.state.epoch = None;
             return;
         }
         let State { prior, w_max, epoch } = &mut self.state;
@@ -112,8 +120,7 @@ impl Controller for Rfc9438 {
         if !ack.limited {
             // Section 5.8: the time in which the window does not limit is no time of the cubic.
             if let Some(epoch) = epoch {
-                epoch.start = epoch.start + (ack.now - epoch.last);
-                epoch.last = ack.now;
+                epoch.skip(ack.now, ack.now - epoch.last);
             }
             return;
         }
@@ -147,6 +154,15 @@ impl Controller for Rfc9438 {
         self.state.w_max = None;
         self.state.epoch = None;
         self.slow_start.on_timeout();
+    }
+
+    /// Sections 4.2 and 5.8: the time since the last ACK, in which nothing was outstanding, is no time of the cubic.
+    fn on_resume(&mut self, now: Time, idle: Duration) {
+        for state in [Some(&mut self.state), self.before.as_mut()].into_iter().flatten() {
+            if let Some(epoch) = &mut state.epoch {
+                epoch.skip(now, idle);
+            }
+        }
     }
 
     fn save(&mut self) {
@@ -319,6 +335,23 @@ mod tests {
         }
         assert_eq!(window.cwnd.to_bits(), before.to_bits());
         assert_eq!(cubic.state.epoch.unwrap().start, Time::ZERO + Duration::from_secs(10));
+    }
+
+    /// Section 4.2: t counts from the beginning of the present congestion avoidance. A window that a pause took below ssthresh
+    /// begins another one when it is back: 100 were lost, so K is the cube root of (100 - 70) / 0.4 = 4.217 s from then on.
+    #[test]
+    fn congestion_avoidance_behind_a_slow_start_begins_anew() {
+        let (mut cubic, mut window) = after_loss(100.0, None);
+        let rtt = Duration::from_ms(100);
+        cubic.on_ack(&mut window, MSS, &ack(Duration::ZERO, rtt));
+        window = Window { cwnd: 10.0 * MSS, ssthresh: 70.0 * MSS };
+        cubic.on_ack(&mut window, MSS, &ack(Duration::from_secs(8), rtt));
+        assert_eq!(window.cwnd.to_bits(), f64::to_bits(11.0 * MSS));
+        window.cwnd = window.ssthresh;
+        cubic.on_ack(&mut window, MSS, &ack(Duration::from_secs(9), rtt));
+        let epoch = cubic.state.epoch.unwrap();
+        assert_eq!(epoch.start, Time::ZERO + Duration::from_secs(9));
+        assert!((epoch.k - 75_f64.cbrt()).abs() < 1e-9 && (epoch.w_max - 100.0).abs() < 1e-9);
     }
 
     #[test]
