@@ -17,7 +17,7 @@ import numpy as np
 from scipy import special
 from scipy import stats as known
 
-from optcp import stats
+from optcp import resampling, stats
 from optcp.quantiles import pooled_quantile, quantile
 from optcp.sensitivity.design import places
 from optcp.sensitivity.indices import effects
@@ -176,8 +176,8 @@ def ratios(times: int) -> str:
             cases = []
             for _ in range(times):
                 curves = np.column_stack([law.draw(rng, n) + 5, law.draw(rng, n) + 10])
-                estimate, samples = stats.bootstrap(curves, lambda mean: mean[:, 0] / mean[:, 1])
-                cases.append(covered(stats.percentile(samples, estimate, n), (law.mean + 5) / (law.mean + 10)))
+                estimate, samples = resampling.bootstrap(curves, lambda mean: mean[:, 0] / mean[:, 1])
+                cases.append(covered(resampling.percentile(samples, estimate, n), (law.mean + 5) / (law.mean + 10)))
             row.append(shown(cases))
         rows.append(row)
     return table(["ratio of means (bootstrap)", *(f"n = {n}" for n in sizes)], rows)

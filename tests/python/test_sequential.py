@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optcp import sequential, stats
+from optcp import resampling, sequential
 from optcp.papers import judge
 from optcp.papers.judge import Part
 
@@ -34,7 +34,7 @@ def test_the_looks_share_the_five_per_cent(most):
 
 @functools.cache
 def weights(n):
-    return stats.resampled_weights(n)
+    return resampling.resampled_weights(n)
 
 
 def paired(values):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as oracle
 
-from optcp import stats
+from optcp import resampling, stats
 from optcp.errors import InputError
 from optcp.signflip import sign_flip
 
@@ -239,11 +239,11 @@ def test_holm_rejects_no_more_than_without_and_no_less_than_bonferroni(p_values)
 
 def test_bootstrap_repeats_and_brackets():
     curves = np.random.default_rng(5).normal([1.0, 3.0], 0.5, (50, 2))
-    estimate, samples = stats.bootstrap(curves, lambda means: means[:, 1] - means[:, 0])
-    again = stats.bootstrap(curves, lambda means: means[:, 1] - means[:, 0])[1]
+    estimate, samples = resampling.bootstrap(curves, lambda means: means[:, 1] - means[:, 0])
+    again = resampling.bootstrap(curves, lambda means: means[:, 1] - means[:, 0])[1]
     assert np.array_equal(samples, again)
     assert samples.shape == (1000,)
-    interval = stats.percentile(samples, estimate, 50)
+    interval = resampling.percentile(samples, estimate, 50)
     difference = curves[:, 1] - curves[:, 0]
     assert interval.half_width == pytest.approx(1.96 * difference.std(ddof=1) / math.sqrt(50), rel=0.15)
     assert interval.low < estimate < interval.high
@@ -251,14 +251,14 @@ def test_bootstrap_repeats_and_brackets():
 
 def test_percentile_keeps_infinity():
     samples = np.array([1.0] * 500 + [np.inf] * 500)
-    assert stats.percentile(samples, 1.0, 9) == stats.Interval(1.0, 1.0, math.inf, 9)
+    assert resampling.percentile(samples, 1.0, 9) == stats.Interval(1.0, 1.0, math.inf, 9)
 
 
 def test_bootstrap_p_by_hand():
     # 19 of 999 below: (19 + 1) / 1000; equality counts as above.
-    p = stats.bootstrap_p(np.array([0.0] * 19 + [1.0] * 980), 1.0, 30)
+    p = resampling.bootstrap_p(np.array([0.0] * 19 + [1.0] * 980), 1.0, 30)
     assert p == pytest.approx(2 * oracle.t.cdf(oracle.norm.ppf(0.02) * math.sqrt(29 / 30), 29))
-    assert stats.bootstrap_p(np.array([0.0, 1.0]), 0.5, 30) == 1.0
+    assert resampling.bootstrap_p(np.array([0.0, 1.0]), 0.5, 30) == 1.0
 
 
 def expanded(part, n):
@@ -272,21 +272,21 @@ def expanded(part, n):
 def test_few_runs_tell_little_however_often_they_are_drawn(n, least):
     """A resample of n runs is one certain run in n^-n of cases: of 1 to 5 runs nothing is known at 5 %."""
     alike = np.full(999, 5.0)
-    assert stats.bootstrap_p(alike, 1.0, n) == pytest.approx(least)
-    assert stats.bootstrap_difference(alike, np.zeros(999), 5.0, n).p == pytest.approx(least)
-    assert stats.bootstrap_within(alike, 5.0, n, 0.0, 9.0, 2).p == pytest.approx(least)
-    assert stats.bootstrap_within(alike, 5.0, n, 6.0, 9.0, 1).p == pytest.approx(least)
+    assert resampling.bootstrap_p(alike, 1.0, n) == pytest.approx(least)
+    assert resampling.bootstrap_difference(alike, np.zeros(999), 5.0, n).p == pytest.approx(least)
+    assert resampling.bootstrap_within(alike, 5.0, n, 0.0, 9.0, 2).p == pytest.approx(least)
+    assert resampling.bootstrap_within(alike, 5.0, n, 6.0, 9.0, 1).p == pytest.approx(least)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_fewer_than_six_runs_have_no_bootstrap_interval(n):
-    assert stats.percentile(np.arange(999.0), 5.0, n) == stats.Interval(5.0, -math.inf, math.inf, n)
+    assert resampling.percentile(np.arange(999.0), 5.0, n) == stats.Interval(5.0, -math.inf, math.inf, n)
 
 
 def test_expanded_percentiles_of_a_mean_are_as_long_as_students_interval():
     values = np.random.default_rng(8).normal(0, 1, 10)
-    estimate, samples = stats.bootstrap(values[:, None], lambda mean: mean[:, 0], 100_000)
-    interval = stats.percentile(samples, estimate, 10)
+    estimate, samples = resampling.bootstrap(values[:, None], lambda mean: mean[:, 0], 100_000)
+    interval = resampling.percentile(samples, estimate, 10)
     assert interval.half_width == pytest.approx(stats.mean(values).half_width, rel=0.05)
 
 
@@ -307,12 +307,14 @@ def test_deviation_of_few_or_equal_values_has_no_interval(values):
 
 def test_bootstrap_differences_count_equality_for_neither_side():
     first = np.array([1.0] * 40 + [2.0] * 60)
-    comparison = stats.bootstrap_difference(first, np.ones(100), 0.6, 30)
+    comparison = resampling.bootstrap_difference(first, np.ones(100), 0.6, 30)
     # 40 of 100 resamples are not above zero: (40 + 1) / 101.
     assert comparison.p == pytest.approx(expanded(41 / 101, 30))
     assert (comparison.interval.estimate, comparison.interval.low, comparison.interval.high) == (0.6, 0.0, 1.0)
-    assert stats.bootstrap_difference(np.ones(100), np.ones(100), 0.0, 30).p == 1.0
-    assert stats.bootstrap_difference(np.full(999, 3.0), np.ones(999), 2.0, 30).p == pytest.approx(expanded(0.001, 30))
+    assert resampling.bootstrap_difference(np.ones(100), np.ones(100), 0.0, 30).p == 1.0
+    assert resampling.bootstrap_difference(np.full(999, 3.0), np.ones(999), 2.0, 30).p == pytest.approx(
+        expanded(0.001, 30)
+    )
 
 
 @pytest.mark.parametrize(
@@ -328,7 +330,7 @@ def test_bootstrap_differences_count_equality_for_neither_side():
     ],
 )
 def test_bootstrapped_statistics_within_bounds(samples, estimate, tails, inside, p):
-    outcome = stats.bootstrap_within(np.array(samples), estimate, 30, -1, 1, tails)
+    outcome = resampling.bootstrap_within(np.array(samples), estimate, 30, -1, 1, tails)
     assert outcome.inside is inside
     assert outcome.p == pytest.approx(p)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling, stats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,12 +62,12 @@ class Resampled:
     def interval(self) -> Interval:
         """The estimate with its 95 % interval."""
         known = self.samples[~np.isnan(self.samples)]
-        return stats.percentile(known, self.estimate, self.n) if known.size else stats.exact(self.estimate)
+        return resampling.percentile(known, self.estimate, self.n) if known.size else stats.exact(self.estimate)
 
     @property
     def comparison(self) -> Comparison:
         """Against zero."""
-        return stats.bootstrap_difference(self.samples, np.zeros_like(self.samples), self.estimate, self.n)
+        return resampling.bootstrap_difference(self.samples, np.zeros_like(self.samples), self.estimate, self.n)
 
 
 def mean(values: ArrayLike, weights: ArrayLike) -> Resampled:
@@ -76,7 +76,7 @@ def mean(values: ArrayLike, weights: ArrayLike) -> Resampled:
     known = ~np.isnan(found)
     if not known.any():
         return Resampled(np.nan, np.full(RESAMPLES, np.nan), 0)
-    drawn = stats.resampled_weights(len(found), RESAMPLES, SEED)
+    drawn = resampling.resampled_weights(len(found), RESAMPLES, SEED)
     filled = np.where(known, found, 0.0) * weight
     with np.errstate(invalid="ignore", divide="ignore"):
         samples = (drawn @ filled) / (drawn @ (weight * known))
@@ -108,7 +108,7 @@ def quantile(values: Sequence[ArrayLike], weights: ArrayLike, q: float) -> Resam
         place = (sums < q * total).sum(axis=-1).clip(max=pooled.size - 1)
         return np.where(total[..., 0] > 0, pooled[place], np.nan)
 
-    drawn = stats.resampled_weights(len(groups), RESAMPLES, SEED)
+    drawn = resampling.resampled_weights(len(groups), RESAMPLES, SEED)
     step = max(1, AT_ONCE // pooled.size)
     samples = np.concatenate([at(drawn[first : first + step, of]) for first in range(0, RESAMPLES, step)])
     estimate = float(at(np.ones((1, pooled.size)))[0])

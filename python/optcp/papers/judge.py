@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling, stats
 from optcp.errors import nearest
 from optcp.papers.model import Claim, Holds
 from optcp.papers.printed import statements_of
@@ -217,13 +217,13 @@ def bootstrap_trend_parts(
     curves
         One array of per-seed curves a step, shape (runs, points).
     statistic
-        See :func:`optcp.stats.bootstrap`.
+        See :func:`optcp.resampling.bootstrap`.
     """
-    found = [stats.bootstrap(one, statistic, TREND_RESAMPLES) for one in curves]
+    found = [resampling.bootstrap(one, statistic, TREND_RESAMPLES) for one in curves]
 
     def compare(later: int, earlier: int) -> Comparison:
         (above, first), (below, second) = found[later], found[earlier]
-        return stats.bootstrap_difference(first, second, above - below, curves[0].shape[0])
+        return resampling.bootstrap_difference(first, second, above - below, curves[0].shape[0])
 
     return trend(name, steps, compare, side, unit)
 
@@ -252,8 +252,8 @@ def bootstrap_part(
     name: str, samples: NDArray[np.float64], estimate: float, n: int, at_least: float, unit: str
 ) -> Part:
     """Judge a bootstrapped statistic that should be at least a threshold."""
-    interval = stats.percentile(samples, estimate, n)
-    p = stats.bootstrap_p(samples, at_least, n)
+    interval = resampling.percentile(samples, estimate, n)
+    p = resampling.bootstrap_p(samples, at_least, n)
     return Part(f"{name}: {span(interval, unit)}", bool(estimate >= at_least), p)
 
 
@@ -266,8 +266,8 @@ def within_part(
     tails: Literal[1, 2],
     unit: str,
 ) -> Part:
-    """Judge a bootstrapped statistic that should lie between two bounds; see :func:`optcp.stats.bootstrap_within`."""
-    outcome = stats.bootstrap_within(samples, estimate, n, *bounds, tails)
+    """Judge a bootstrapped statistic that should lie between two bounds: :func:`optcp.resampling.bootstrap_within`."""
+    outcome = resampling.bootstrap_within(samples, estimate, n, *bounds, tails)
     text = f"{name}: {span(outcome.interval, unit)}, bounds {bounds[0]:g} and {bounds[1]:g}"
     return Part(text, outcome.inside, outcome.p)
 

@@ -8,7 +8,7 @@ that it does together with others. A parameter whose total effect is zero may be
 # Source
 First-order indices by Saltelli et al. 2010 (table 2 b), total by Jansen 1999 (table 2 f there), as ``scipy.stats``
 computes them. Intervals: percentile bootstrap over the N base samples (G. E. B. Archer et al., J. Stat. Comput. Simul.
-58 (1997) 99-120), with expanded percentiles (:func:`optcp.stats.percentile`).
+58 (1997) 99-120), with expanded percentiles (:func:`optcp.resampling.percentile`).
 
 # Parameters
 Number and seed of the resamples.
@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import sobol_indices
 
-from optcp.stats import BOOTSTRAP_RESAMPLES, BOOTSTRAP_SEED, Interval, percentile
+from optcp.resampling import BOOTSTRAP_RESAMPLES, BOOTSTRAP_SEED, percentile
+from optcp.stats import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

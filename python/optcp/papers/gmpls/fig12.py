@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling
 from optcp.papers import curve, judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.gmpls.goodput import trend
@@ -75,8 +75,8 @@ def deeper_until_equal(goodput: Goodput) -> list[Part]:
 def slower_not_deeper(goodput: Goodput) -> list[Part]:
     """Judge: at d = 100 ms a slower switch neither deepens the drop nor lengthens it, but costs goodput meanwhile."""
     n, curves = goodput.seeds, curves_by_delta(goodput, LONG_MS)
-    dips = {name: stats.bootstrap(one, curve.dip_pct) for name, one in curves.items()}
-    settled = {name: stats.bootstrap(one, curve.back_s) for name, one in curves.items()}
+    dips = {name: resampling.bootstrap(one, curve.dip_pct) for name, one in curves.items()}
+    settled = {name: resampling.bootstrap(one, curve.back_s) for name, one in curves.items()}
     (slow, slow_samples), (fast, fast_samples) = dips[f"{SLOW_MS} ms"], dips[f"{FAST_MS} ms"]
     margin = (-SAME_POINTS, SAME_POINTS)
     spread = np.ptp([estimate for estimate, _ in settled.values()])

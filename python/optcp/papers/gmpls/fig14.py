@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling, stats
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.gmpls.goodput import trend
@@ -59,10 +59,10 @@ def longer_is_like_slower(pct: Cells) -> list[Part]:
     n = len(losses)
 
     def ratio(other: int) -> tuple[float, NDArray[np.float64]]:
-        return stats.bootstrap(losses, lambda mean: mean[:, 0] / mean[:, other])
+        return resampling.bootstrap(losses, lambda mean: mean[:, 0] / mean[:, other])
 
     one, samples_one = ratio(2)
-    against_one = stats.percentile(samples_one, one, n)
+    against_one = resampling.percentile(samples_one, one, n)
     estimate, samples = ratio(1)
     part = judge.within_part("loss against (1, 5), (100, 5) over (10, 100)", samples, estimate, n, AS_MUCH, 2, "")
     more = f"losses {', '.join(f'{loss:.1f}' for loss in losses.mean(axis=0))} points at (100, 5), (10, 100), (1, 100)"

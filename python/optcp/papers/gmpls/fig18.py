@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling
 from optcp.papers import curve, judge
 from optcp.papers.assume import overrides
 from optcp.papers.exhibit import Exhibit, Findings, rows
@@ -88,10 +88,10 @@ def variant_recovers_faster_unless_d(goodput: Goodput, overflowed: Cells) -> lis
     n, parts = goodput.seeds, []
     for scenario in SCENARIOS:
         (late, late_samples), (early, early_samples) = (
-            stats.bootstrap(goodput.curves(scenario=scenario, mechanism=mechanism), curve.back_s)
+            resampling.bootstrap(goodput.curves(scenario=scenario, mechanism=mechanism), curve.back_s)
             for mechanism in (VARIANT, LOOPBACK)
         )
-        test = stats.bootstrap_difference(late_samples, early_samples, late - early, n)
+        test = resampling.bootstrap_difference(late_samples, early_samples, late - early, n)
         name = f"{scenario}, settles after, variant minus loop-back"
         part = judge.side_part(name, test, "below" if scenario != LAST else "above", "s")
         if scenario == LAST:
@@ -113,14 +113,14 @@ def local_is_alike_others_worsen(goodput: Goodput, section_6: Goodput) -> list[P
     """Judge: local dips are alike in all scenarios; those of path and loop-back deepen and last longer from A to D."""
     n, bounds = goodput.seeds, (-np.inf, SAME_POINTS)
     dips = {
-        scenario: stats.bootstrap(goodput.curves(scenario=scenario, mechanism=LOCAL), curve.dip_pct)
+        scenario: resampling.bootstrap(goodput.curves(scenario=scenario, mechanism=LOCAL), curve.dip_pct)
         for scenario in SCENARIOS
     }
     spread = float(np.ptp([estimate for estimate, _ in dips.values()]))
     spreads = np.ptp([samples for _, samples in dips.values()], axis=0)
     parts = [judge.within_part("local, deepest minus flattest dip", spreads, spread, n, bounds, 2, "points")]
     for scenario, (dip, samples) in dips.items():
-        alike, alike_samples = stats.bootstrap(section_6.curves(scenario=scenario), curve.dip_pct)
+        alike, alike_samples = resampling.bootstrap(section_6.curves(scenario=scenario), curve.dip_pct)
         name = f"local, {scenario}, dip minus that of section 6 at d = {alike_ms(scenario)} ms"
         gap_samples = samples - alike_samples
         parts.append(judge.within_part(name, gap_samples, dip - alike, n, (-SAME_POINTS, SAME_POINTS), 2, "points"))

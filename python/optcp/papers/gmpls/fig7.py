@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling
 from optcp.papers import judge
 from optcp.papers.curves import over_time
 from optcp.papers.exhibit import Exhibit, Findings, rows
@@ -136,7 +136,7 @@ def settles_in_a_second(world: World, **_: float) -> Parts:
     for delta in DELTA_MS:
         for name in CLASSES:
             curves = settling(world.goodput.at(delta_ms=delta, group=name), FAILURE_S + delta / 1000)
-            estimate, samples = stats.bootstrap(curves, settle_s)
+            estimate, samples = resampling.bootstrap(curves, settle_s)
             text = f"{name}, {delta} ms: settles after"
             parts.append(judge.bootstrap_part(text, samples, estimate, n, SETTLE_AT_LEAST_S, "s"))
     return parts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling, stats
 from optcp.estimates import Estimates
 from optcp.papers import curve, judge
 from optcp.papers.curves import over_time
@@ -90,8 +90,8 @@ class Goodput:
 
         def each(statistic: Statistic) -> Estimates:
             def one(at: tuple[int, ...]) -> stats.Interval:
-                estimate, samples = stats.bootstrap(self._curves(by_cell[at]), statistic)
-                return stats.percentile(samples, estimate, self.seeds)
+                estimate, samples = resampling.bootstrap(self._curves(by_cell[at]), statistic)
+                return resampling.percentile(samples, estimate, self.seeds)
 
             return Estimates.of(tuple(axes), one, self.seeds)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling
 from optcp.papers import judge
 from optcp.papers.assume import built_in, ns2_world, overrides
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
@@ -247,8 +247,8 @@ def resampled(
 ) -> Interval:
     """A statistic of the mean over seeds, with its bootstrap interval."""
     curves = np.asarray(values)
-    estimate, samples = stats.bootstrap(curves, statistic)
-    return stats.percentile(samples, estimate, len(curves))
+    estimate, samples = resampling.bootstrap(curves, statistic)
+    return resampling.percentile(samples, estimate, len(curves))
 
 
 def gain_curves(measured: Measured) -> list[Series]:
@@ -274,8 +274,10 @@ def lower_load_lower_delay(measured: Measured, flows: int) -> list[Part]:
     """Judge: with access at 60 % the best delay moves towards zero."""
     stated, lower = (World(access, flows) for access in (STATED_ACCESS, LOWER_ACCESS))
     high, low = measured.delays[stated], measured.delays[lower]
-    (best, samples), (best_low, samples_low) = (stats.bootstrap(one.good.values, best_delay_ms) for one in (high, low))
-    moved = stats.bootstrap_difference(samples_low, samples, best_low - best, len(high.good.seeds))
+    (best, samples), (best_low, samples_low) = (
+        resampling.bootstrap(one.good.values, best_delay_ms) for one in (high, low)
+    )
+    moved = resampling.bootstrap_difference(samples_low, samples, best_low - best, len(high.good.seeds))
     parts = [
         judge.side_part(
             f"best delay, {best_low:g} ms at 60 %, {best:g} ms at 90 %, 60 % minus 90 %", moved, "below", "ms"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling
 from optcp.axes import Axis
 from optcp.papers import curve, judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
@@ -241,8 +241,8 @@ def queue_rows(ratio: Mapping[int, Cells]) -> list[Row]:
     """For each limit of the queue where optical overtakes electrical, and its gain by d."""
     found = []
     for limit, f in ratio.items():
-        estimate, samples = stats.bootstrap(f.values, crossing_ms)
-        crossing = stats.percentile(samples, estimate, len(f.seeds))
+        estimate, samples = resampling.bootstrap(f.values, crossing_ms)
+        crossing = resampling.percentile(samples, estimate, len(f.seeds))
         found.append(row({"merge_queue": limit}, "crossing_d_ms", None, crossing, ""))
         found += rows({"opt_vs_el_pct": (100 * (f - 1)).mean()}, key={"merge_queue": limit})
     return found
@@ -290,16 +290,16 @@ def small_dip_soon_over(goodput: Goodput, backbone_bps: float) -> list[Part]:
     parts = []
     for d in (10, 20):
         electrical, optical = (goodput.curves(d_ms=d, strategy=strategy) for strategy in ("electrical", "optical"))
-        estimate, samples = stats.bootstrap(electrical, dip_points)
+        estimate, samples = resampling.bootstrap(electrical, dip_points)
         name = f"d = {d} ms, electrical dip"
         parts.append(judge.within_part(name, samples / full, estimate / full, n, TINY_DROP_PCT, 2, "% of the backbone"))
-        back, back_samples = stats.bootstrap(electrical, curve.back_s)
+        back, back_samples = resampling.bootstrap(electrical, curve.back_s)
         name = f"d = {d} ms, electrical settles after"
         parts.append(judge.within_part(name, back_samples, back, n, (-np.inf, SOON_S), 2, "s"))
         (deep, deep_samples), (flat, flat_samples) = (
-            stats.bootstrap(one, curve.dip_pct) for one in (optical, electrical)
+            resampling.bootstrap(one, curve.dip_pct) for one in (optical, electrical)
         )
-        test = stats.bootstrap_difference(deep_samples, flat_samples, deep - flat, n)
+        test = resampling.bootstrap_difference(deep_samples, flat_samples, deep - flat, n)
         parts.append(judge.side_part(f"d = {d} ms, optical dip minus electrical", test, "above", "points"))
     return parts
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling, stats
 from optcp.axes import Axis
 from optcp.papers.assume import Assumed, positive
 from optcp.papers.exhibit import Exhibit, Findings, Setup, runs_of
@@ -290,8 +290,8 @@ def pooled(statistic: Callable[..., Column], *columns: Cells) -> stats.Interval:
         One or several each: with one axis its values.
     """
     table = np.column_stack([column.values for column in columns])
-    estimate, samples = stats.bootstrap(table, lambda mean: statistic(*mean.T))
-    return stats.percentile(samples, estimate, len(table))
+    estimate, samples = resampling.bootstrap(table, lambda mean: statistic(*mean.T))
+    return resampling.percentile(samples, estimate, len(table))
 
 
 def ratio(counts: Cells, part: str, whole: str) -> stats.Interval:

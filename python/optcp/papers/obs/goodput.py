@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling
 from optcp.papers import judge
 from optcp.papers.obs.paper import (
     BACKGROUND,
@@ -125,4 +125,4 @@ def slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, NDArra
         found: NDArray[np.float64] = (log_x * log_y).sum(axis=1) / (log_x**2).sum(axis=1)
         return found
 
-    return stats.bootstrap(np.column_stack([x, y]), fit, judge.TREND_RESAMPLES)
+    return resampling.bootstrap(np.column_stack([x, y]), fit, judge.TREND_RESAMPLES)

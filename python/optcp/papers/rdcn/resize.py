@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
 from optcp.papers.printed import tables
@@ -133,15 +133,15 @@ def ratio_part(name: str, first: np.ndarray, second: np.ndarray, printed: float)
     estimate, drawn = ratio(first, second, printed)
     text = f"{name}, over {printed:g} printed"
     inside = judge.within_part(text, drawn, estimate, len(first), (0.95, 1.05), 1, "")
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    if inside.holds is not True and high >= 0.9 and low <= 1.1:
+    interval = resampling.percentile(drawn, estimate, len(first))
+    if inside.holds is not True and interval.high >= 0.9 and interval.low <= 1.1:
         return judge.Part(inside.text, "undecided")
     return inside
 
 
 def ratio(first: np.ndarray, second: np.ndarray, by: float = 1.0) -> tuple[float, NDArray[np.float64]]:
     """The ratio of the means of two, over another one, and that of each resample of the seeds that they share."""
-    return stats.bootstrap(np.column_stack([first, second]), lambda curve: curve[..., 0] / curve[..., 1] / by)
+    return resampling.bootstrap(np.column_stack([first, second]), lambda curve: curve[..., 0] / curve[..., 1] / by)
 
 
 RESIZE = Exhibit(

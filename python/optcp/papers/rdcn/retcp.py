@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp import stats
+from optcp import resampling
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, not_negative
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
@@ -189,7 +189,7 @@ def over_median(of_retcp: dict[str, dict[str, Cells]], cubic: dict[str, Cells]) 
     for end, retcp in of_retcp.items():
         pair = _pair(retcp, "p99_all_us", cubic, "p50_all_us")
         estimate, drawn = ratio(*pair)
-        shown.append(f"{judge.span(stats.percentile(drawn, estimate, len(pair[0])), '')} ({end})")
+        shown.append(f"{judge.span(resampling.percentile(drawn, estimate, len(pair[0])), '')} ({end})")
     return (
         "The printed 1.20 is reTCP's 99th percentile at 150 us over CUBIC's median at 16 packets, here "
         f"{', '.join(shown)}; as it is worded it is a tail over a tail."

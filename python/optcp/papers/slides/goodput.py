@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp import resampling
 from optcp.papers import curve, histogram, judge
 from optcp.papers.curves import coarser, over_time
 from optcp.papers.exhibit import Exhibit, Findings, rows
@@ -115,7 +115,7 @@ def goodput_by_class(measured: World) -> list[Part]:
         one, other = np.split(mean, 2, axis=1)
         return curve.back_s(other) - curve.back_s(one)
 
-    estimate, samples = stats.bootstrap(np.hstack([fifty, thousand]), later)
+    estimate, samples = resampling.bootstrap(np.hstack([fifty, thousand]), later)
     ends = [float(curve.back_s(one.mean(axis=0, keepdims=True))[0]) for one in (fifty, thousand)]
     return [
         judge.equivalence_part(
