@@ -593,12 +593,10 @@ def every_command(page):
     return sorted(found, key=lambda one: one[0])
 
 
-GUIDES = [
-    "README.md",
-    "docs/start.md",
-    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "howto").glob("*.md")),
-    "docs/gallery.md",
-]
+LOOK = "docs/howto/look.md"
+HOWTO = sorted({str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "howto").glob("*.md")} - {LOOK})
+GUIDES = ["README.md", "docs/start.md", *HOWTO, LOOK, "docs/gallery.md"]
+"""In the order of a reader; the page on looking into runs takes what the other pages have made."""
 
 
 def test_commands_put_one_study_into_a_directory():

@@ -24,7 +24,9 @@ OF_THE_READER = {
     "networkx_rtt_1173_to_1241.txt",
     "mine.gml",
     "my.toml",
+    "results",
 }
+"""Files that a reader has, and the results of exhibits, which take hours."""
 LONG = {"reproduce", "sensitivity", "evidence", "bench"}
 
 
