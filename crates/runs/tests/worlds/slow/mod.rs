@@ -13,7 +13,7 @@ mod sojourn;
 mod transit;
 mod ways;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use optcp_runs::{Run, Series, Values};
 use optcp_scenario::Scenario;
