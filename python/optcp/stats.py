@@ -209,7 +209,8 @@ def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Com
     with np.errstate(invalid="ignore"):
         # A difference of censored values is not known, and neither is their mean difference.
         difference = one - other
-        difference[np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))] = 0
+        rounding = np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
+        difference[rounding & np.isfinite(difference)] = 0
     interval = mean(difference, batches=batches)
     if difference.size == 1 or not np.isfinite(interval.estimate):
         return Comparison(interval, 1.0)

@@ -19,6 +19,15 @@ DEXTRO = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
 SLEEP = Cells(np.transpose([LAEVO, DEXTRO]), (DRUG,), tuple(range(10)), unit="h")
 
 
+@pytest.mark.parametrize("runs", [1, 3])
+def test_censored_means_have_bounds_and_no_difference(runs):
+    values, bounds = ([[2.0, ends]] * runs for ends in (math.inf, 1.5))
+    cells = Cells(values, (DRUG,), tuple(range(runs)), at_least=np.array(bounds))
+    (row,) = compare({"time": cells}, at={"drug": "laevo"}).rows
+    assert (row.value, row.value_at_least, row.reference, row.n) == (math.inf, 1.5, 2, runs)
+    assert all(math.isnan(one) for one in (row.difference, row.low, row.high, row.p, row.relative_pct))
+
+
 def test_a_row_is_students_paired_test():
     (row,) = compare({"sleep": SLEEP}, at={"drug": "dextro"}).rows
     assert (row.metric, row.unit, row.cell, row.n) == ("sleep", "h", {"drug": "laevo"}, 10)

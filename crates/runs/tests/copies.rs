@@ -182,21 +182,31 @@ fn cut_of_working_leg_loses_rate_times_switch_delay_less_the_longer_way() {
     }
 }
 
-/// When the selector turns back, it takes a path that is shorter by 20 ms: packets of which the first copy came before that and the
-/// second comes after it. A path that is longer by 8 ms brings packets twice.
+/// The selector turns back 100 ms after the repair, when both paths deliver. To a path that is shorter by 20 ms it loses packets of
+/// which the first copy came before that and the second comes after it; a path that is longer by 8 ms brings packets twice.
+///
+/// Without the 100 ms it turns at 2 s. Packets up to k = 1968 came over the standby path, those up to k = 1993 find the link down.
 #[test]
 fn way_back_to_a_shorter_path_loses_what_the_other_is_longer_by() {
-    for (stand, cut, lost, twice) in [("15 ms", 30, 20, 0), ("1 ms", 58, 0, 8)] {
-        let set = [("parameters.stand", stand), ("parameters.revert", "optical")];
+    for (stand, wait, cut, not_selected, twice) in [
+        ("15 ms", "100 ms", 30, 20, 0),
+        ("1 ms", "100 ms", 58, 0, 8),
+        ("15 ms", "0 ms", 30 + (1993 - 1968), 0, 0),
+    ] {
+        let set = [
+            ("parameters.stand", stand),
+            ("parameters.revert", "optical"),
+            ("protection.0.wait_to_restore", wait),
+        ];
         let run = run(&format!("{WORLD}{DATAGRAMS}"), &set);
-        let drops = [("link-down", cut - 5), ("lost-in-flight", 5), ("not-selected", lost)];
+        let drops = [("link-down", cut - 5), ("lost-in-flight", 5), ("not-selected", not_selected)];
         let drops: Vec<_> = drops.into_iter().filter(|&(_, count)| count > 0).collect();
-        assert_eq!(run.drops, drops, "{stand}");
-        assert_eq!(values(&run, "ticks", "lost_packets"), [cut + lost], "{stand}");
+        assert_eq!(run.drops, drops, "{stand} {wait}");
+        assert_eq!(values(&run, "ticks", "lost_packets"), [cut + not_selected], "{stand} {wait}");
         // The working path is 12 ms long.
-        let arrived = 3000 - 12 - cut - lost;
-        assert_eq!(count(&run, "delivered"), arrived, "{stand}");
-        assert_eq!(arrivals(&run), arrived + twice, "{stand}");
+        let arrived = 3000 - 12 - cut - not_selected;
+        assert_eq!(count(&run, "delivered"), arrived, "{stand} {wait}");
+        assert_eq!(arrivals(&run), arrived + twice, "{stand} {wait}");
     }
 }
 
