@@ -56,10 +56,10 @@ def find(found: Found) -> Findings:
 
 def metrics(world: World) -> dict[str, Estimates]:
     """Mean gain over an immediate switch, how often a delay loses against it, and how often it is best."""
+    # No delay gains on itself or is worse than itself: at zero there is nothing to estimate.
     worse = (world.ratio < 1).share().times(100)
     return {
-        "rel_goodput_pct": (100 * (world.ratio - 1)).mean(),
-        # No delay is worse than itself: at zero there is nothing to estimate.
+        "rel_goodput_pct": (100 * (world.ratio - 1)).mean().known(0.0, delta_ms=0),
         "worse_than_zero_pct": worse.known(0.0, delta_ms=0),
         "best_pct": world.good.wins("delta_ms").share().times(100),
     }

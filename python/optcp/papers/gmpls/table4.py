@@ -66,10 +66,11 @@ def compare(f: Cells, best: Cells, *, changed: bool) -> list[Row]:
     """The table beside its printed values, d by d."""
     printed = tables("gmpls")["table4"]
     why_goodput, why_share = (WHY_CHANGED, WHY_CHANGED) if changed else (WHY_GOODPUT, WHY_SHARE)
-    # No d is worse than itself: at 1 ms there is nothing to estimate.
+    # No d gains on itself or is worse than itself: at 1 ms there is nothing to estimate.
     worse = (f < 1).share().times(100).known(0.0, d_ms=1)
     shares = {"worse_than_1ms_pct": worse, "best_pct": best.share().times(100)}
-    found = rows({"rel_goodput_pct": (100 * (f - 1)).mean()}, printed, why_goodput) + rows(shares, printed, why_share)
+    gain = (100 * (f - 1)).mean().known(0.0, d_ms=1)
+    found = rows({"rel_goodput_pct": gain}, printed, why_goodput) + rows(shares, printed, why_share)
     return sorted(found, key=lambda one: float(one.key["d_ms"]))
 
 
