@@ -1,5 +1,7 @@
 //! Random worlds.
 
+mod fabric;
+
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -677,5 +679,6 @@ fn drawn(seed: u64, all: bool) -> Blueprint {
             draw.world.tallied.push(port);
         }
     }
+    draw.fabric(seed);
     draw.world.build(Time::ZERO + STOP)
 }

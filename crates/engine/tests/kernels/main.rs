@@ -1,5 +1,5 @@
 //! The fast kernel against the reference kernel in random worlds: meshes of routers with flows over private
-//! or shared access links, sources of datagrams, bundles, assemblers of bursts, cores of burst switches, losses,
+//! or shared access links, sources of datagrams, routers that spread flows, bundles, assemblers of bursts, cores of burst switches, losses,
 //! jitter, failures, switches to other ways (loops too), changes of delay, and forks.
 
 #[path = "../common/mod.rs"]

@@ -27,11 +27,12 @@ impl Maker<'_> {
     /// A duration from `low` to `high` tenths of a unit: often of whole units, sometimes none, seldom endless.
     pub(super) fn some_span(&mut self, low: u64, high: u64) -> u64 {
         match self.draw.below(100) {
-            0..40 => {
+            // Both bounds may lie within one unit.
+            0..40 if low.div_ceil(10) <= high / 10 => {
                 let units = self.draw.between(low.div_ceil(10), high / 10);
                 units.saturating_mul(self.unit_ps)
             }
-            40..88 => {
+            0..88 => {
                 let tenth = self.unit_ps / 10;
                 self.draw.between(low.saturating_mul(tenth), high.saturating_mul(tenth))
             }

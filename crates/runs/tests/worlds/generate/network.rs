@@ -1,5 +1,7 @@
 //! Nodes, links, bundles, fibres, bursts and routers.
 
+mod fabric;
+
 use toml::{Table, Value};
 
 use super::{Leg, Maker, leaf, text, texts};
@@ -18,6 +20,8 @@ pub(super) struct Net {
     /// Templates of paths with groups in them.
     pub(super) templates: Vec<Vec<String>>,
     pub(super) bursts: bool,
+    /// Whether routers have several next hops of equal cost.
+    pub(super) fabric: bool,
 }
 
 /// A link, or links, between two nodes.
@@ -87,8 +91,9 @@ impl Net {
 impl Maker<'_> {
     pub(super) fn network(&mut self) {
         match self.draw.below(20) {
-            0..5 => self.chain(),
-            5..10 => self.mesh(),
+            0..4 => self.chain(),
+            4..7 => self.mesh(),
+            7..10 => self.fabric(),
             10..14 => self.hosts(),
             14..16 => self.known(),
             16..18 => self.racks(),
@@ -108,17 +113,19 @@ impl Maker<'_> {
         }
         let plain = self.net.templates.is_empty() && !self.net.bursts;
         let plain = plain && self.net.edges.iter().all(|edge| edge.ways.is_empty());
-        if plain && self.draw.chance(65) {
+        let spreads = plain && self.net.fabric;
+        if spreads || (plain && self.draw.chance(65)) {
             self.net.routed = true;
             let bundled = self.net.edges.iter().any(|edge| edge.bundle.is_some());
-            if !bundled && self.draw.chance(25) {
+            if !spreads && !bundled && self.draw.chance(25) {
                 return self.forwarding();
             }
             let mut routing = Table::new();
             let keys = ["repair", "protect", "detection", "detection_up", "hold_down", "converge"];
             self.maybe(&mut routing, "RoutingTable", 50, &keys);
             self.maybe(&mut routing, "RoutingTable", 50, &["flooding", "spf", "ttl", "hold"]);
-            self.maybe(&mut routing, "RoutingTable", 35, &["ecmp"]);
+            let spread = if spreads { 95 } else { 35 };
+            self.maybe(&mut routing, "RoutingTable", spread, &["ecmp"]);
             if routing.contains_key("ecmp") {
                 self.maybe(&mut routing, "RoutingTable", 40, &["ecmp_seed"]);
             }

@@ -7,6 +7,9 @@ use super::{Group, Leg, Maker, leaf, text, texts};
 
 impl Maker<'_> {
     pub(super) fn senders(&mut self) {
+        if self.net.fabric {
+            self.datagrams_of_fabric();
+        }
         for i in 0..self.draw.between(1, 3) {
             self.flows(format!("g{i}"));
         }

@@ -48,7 +48,12 @@ impl Evidence<'_> {
             match (hops.get(place + 1), row.port) {
                 (None, None) => true,
                 (Some(&hop), Some(port)) => match bundles[place + 1] {
-                    Some(bundle) => self.plan.bundles[bundle].has(port / 2),
+                    // In the direction of the path: it may come through the bundle the other way, too.
+                    Some(bundle) => {
+                        let bundle = &self.plan.bundles[bundle];
+                        let direction = bundle.way(&self.plan.links, (hop / 2, hop % 2));
+                        bundle.ports(direction).any(|(link, end)| 2 * link + end == port)
+                    }
                     None => hop == port,
                 },
                 _ => false,

@@ -1,0 +1,98 @@
+//! Layers of routers with paths of equal cost, and datagrams to many destinations.
+
+use toml::{Table, Value};
+
+use crate::generate::{Group, Maker, text, texts};
+
+impl Maker<'_> {
+    /// Hosts in front of one link, and behind it layers of routers, each with links to routers of the next layer.
+    pub(super) fn fabric(&mut self) {
+        self.net.fabric = true;
+        let mut layers: Vec<Vec<usize>> = Vec::new();
+        let widths =
+            [self.draw.between(1, 2), 1, 1, self.draw.between(2, 3), self.draw.between(1, 3)];
+        for (layer, width) in widths.into_iter().enumerate() {
+            let names: Vec<String> = (0..width).map(|i| format!("L{layer}x{i}")).collect();
+            self.nodes(&names);
+            layers.push(names.into_iter().map(|name| self.net.node(name)).collect());
+        }
+        for pair in layers.windows(2) {
+            for &from in &pair[0] {
+                for &to in &pair[1] {
+                    if pair[1].len() == 1 || self.draw.chance(90) {
+                        self.line_of_fabric(from, to);
+                    }
+                }
+            }
+        }
+        // Hosts beside a router of the middle: some of its ports have several feeders, others one.
+        for i in 0..self.draw.between(0, 2) {
+            let host = self.net.node(format!("X{i}"));
+            self.nodes(&[format!("X{i}")]);
+            let layer = self.draw.pick(&[2, 2, 3, 4]);
+            let router = self.draw.pick(&layers[layer]);
+            self.line_of_fabric(host, router);
+        }
+    }
+
+    /// A link without costs, mostly with a deep queue; a few times several links.
+    fn line_of_fabric(&mut self, from: usize, to: usize) {
+        if self.draw.chance(10) {
+            return self.parallel(from, to);
+        }
+        let mut entry = self.line();
+        for key in ["cost", "jitter", "overtaking"] {
+            if self.draw.chance(90) {
+                entry.remove(key);
+            }
+        }
+        if self.draw.chance(70) {
+            entry.insert("queue".to_owned(), text("1000 packets"));
+        }
+        let reverse = entry.get_mut("reverse").and_then(Value::as_table_mut);
+        reverse.into_iter().for_each(|reverse| _ = reverse.remove("cost"));
+        let ends = [from, to].map(|node| self.net.nodes[node].clone());
+        entry.insert("chain".to_owned(), texts(ends));
+        self.push("links", entry);
+        self.net.plain(from, to, false);
+    }
+
+    /// A node whose name begins like this, or any where there is none.
+    fn node_called(&mut self, name: &str) -> String {
+        let nodes = self.net.nodes.iter().filter(|node| node.starts_with(name));
+        let nodes: Vec<String> = nodes.cloned().collect();
+        if nodes.is_empty() { self.draw.pick(&self.net.nodes) } else { self.draw.pick(&nodes) }
+    }
+
+    /// Datagrams at a steady rate from the same hosts to routers and hosts of all layers.
+    pub(in crate::generate) fn datagrams_of_fabric(&mut self) {
+        for i in 0..self.draw.between(2, 5) {
+            let mut entry = Table::new();
+            let name = format!("f{i}");
+            entry.insert("group".to_owned(), text(name.clone()));
+            let from = self.draw.pick(&["L0", "L0", "L0", "X", "L"]);
+            let to = self.draw.pick(&["L3", "L3", "L4", "L4", ""]);
+            let [from, to] = [from, to].map(|name| text(self.node_called(name)));
+            if self.draw.chance(50) {
+                let mut pairs = Table::new();
+                pairs.insert("from".to_owned(), from);
+                pairs.insert("to".to_owned(), to);
+                let count = i64::try_from(self.draw.between(2, 6)).expect("small");
+                pairs.insert("count".to_owned(), Value::Integer(count));
+                pairs.insert("seed".to_owned(), Value::Integer(7));
+                entry.insert("pairs".to_owned(), Value::Table(pairs));
+            } else {
+                entry.insert("from".to_owned(), from);
+                entry.insert("to".to_owned(), to);
+            }
+            let process = if self.draw.chance(70) { "constant" } else { "poisson" };
+            entry.insert("process".to_owned(), text(process));
+            let count = self.draw.between(5, self.units);
+            entry.insert("rate".to_owned(), text(format!("{} packets/s", self.pace(count))));
+            entry.insert("size".to_owned(), text(format!("{} B", self.draw.between(500, 1500))));
+            self.maybe(&mut entry, "TrafficEntry", 30, &["start", "until"]);
+            self.push("traffic", entry);
+            self.groups.push(Group { name, datagrams: true, path: None, found: false });
+        }
+    }
+}
