@@ -116,7 +116,8 @@ def find(kind: str, reference: str, scenario: str) -> Topology:
 @functools.cache
 def _found_by_name(name: str) -> Topology:
     """Thousands of worlds of a study are of one network."""
-    return _topology(name, *_named(name))
+    # Notes are for whoever can change the file.
+    return _topology(name, *_named(name))._replace(notes=[])
 
 
 def _topology(reference: str, graph: graphs.Graph, demands: Mapping[tuple[Any, Any], float]) -> Topology:

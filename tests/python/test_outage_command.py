@@ -64,7 +64,7 @@ def test_a_network_of_ones_own_from_end_to_end(optcp, ring):
     page = (directory / "index.html").read_text()
     worst = sorted((one["lost_mb"], one["failure"]) for one in found["costs"] if one["mechanism"] == "none")
     assert re.search(rf"^failure +none +1\+1\n{worst[-1][1]} ", out, re.MULTILINE)
-    for shown in ("peak = 0.6", "no mechanism can answer these, left out: D-E", "have no disjoint path"):
+    for shown in ("peak = 0.6", "no mechanism can answer these, left out: D-E", "without a disjoint path"):
         assert shown in page
         assert shown in err
     assert "<svg" in page
