@@ -20,6 +20,7 @@ mod problem;
 mod profiles;
 pub mod protected;
 mod queue_time;
+mod quotes;
 mod resolved;
 pub mod routed;
 mod scenario;

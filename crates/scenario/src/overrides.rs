@@ -80,33 +80,6 @@ fn value_of(text: &str, origin: Origin) -> Node {
     }
 }
 
-/// A list or a table whose texts lack quotes, with them; None for everything else, that is TOML or that quotes do not make TOML.
-pub(crate) fn quoted(text: &str) -> Option<String> {
-    if !text.trim_start().starts_with(['[', '{']) || DeValue::parse(text).is_ok() {
-        return None;
-    }
-    let (mut found, mut word) = (String::new(), String::new());
-    for c in text.chars() {
-        if !"[]{},=".contains(c) {
-            word.push(c);
-            continue;
-        }
-        let bare = word.trim();
-        match bare.is_empty() || c == '=' || DeValue::parse(bare).is_ok() {
-            true => found.push_str(bare),
-            false => found.push_str(&format!("\"{bare}\"")),
-        }
-        word.clear();
-        match c {
-            ',' => found.push_str(", "),
-            '=' => found.push_str(" = "),
-            c => found.push(c),
-        }
-    }
-    found.push_str(&word);
-    DeValue::parse(&found).is_ok().then_some(found)
-}
-
 /// Replaces the value at a key path such as `links.0.rate`, or adds it where the schema may know the key.
 pub(crate) fn put(tree: &mut Node, key: &str, value: Node, origin: Origin) -> Result<(), Problem> {
     let steps = split(key);

@@ -7,7 +7,7 @@ use miette::{
     NamedSource, SourceCode, SourceSpan, SpanContents,
 };
 
-use crate::overrides;
+use crate::quotes::with_quotes;
 use crate::tree::{Node, Origin, Step};
 
 /// One thing that is wrong.
@@ -230,7 +230,7 @@ impl<'a> Report<'a> {
                     Given::CommandLine => ("command line", format!("--set {key}=")),
                     Given::Program => ("setting", format!("{key} = ")),
                 };
-                if let Some(quoted) = overrides::quoted(value) {
+                if let Some(quoted) = with_quotes(value) {
                     let meant = format!("texts in a list or table need quotes: '{key}={quoted}'");
                     help = Some(help.map_or(meant.clone(), |help| format!("{help}\n{meant}")));
                 }
