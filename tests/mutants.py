@@ -2,9 +2,9 @@
 
     python tests/mutants.py [PART OF A FILE'S NAME]
 
-Works on a copy of the tree in ``target/mutants``. A mutant in Rust is given to the tests of its crate, and where these pass to
-generated scenarios with a reducer of their own. One in Python is given to the tests of statistics and results. The last line says
-how many were noticed; the status is 1 if one was not.
+Works on a copy of the tree in ``target/mutants``. A mutant in Rust is given to the tests of its crate, and where these
+pass to generated scenarios with a reducer of their own. One in Python is given to the tests of statistics and results.
+The last line says how many were noticed; the status is 1 if one was not.
 """
 
 from __future__ import annotations
