@@ -6,7 +6,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 
@@ -51,8 +51,18 @@ class Interrupted(Exception):  # noqa: N818
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A sentence part that names the nearest known word, and those that there are: for the end of a message."""
+    """A sentence part for the end of a message: the nearest known word, or all of them if none is near."""
     names = sorted(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    there = ", ".join(names[:MOST_NAMES]) + (f", ... ({len(names)} in all)" if len(names) > MOST_NAMES else "")
-    return f"did you mean {close[0]!r}? there are: {there}" if close else f"there are: {there}"
+    return f"did you mean {close[0]!r}?" if close else f"there are: {listed(names, MOST_NAMES)}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first of some names, and how many there are; quoted where one of them has a comma.
+
+    >>> listed(["1:1", "restoration, 2 s"], 5), listed(["a", "b", "c"], 2)
+    ("'1:1', 'restoration, 2 s'", 'a, b, ... (3 in all)')
+    """
+    quoted = any("," in name for name in names)
+    shown = [repr(name) if quoted else name for name in names[:most]]
+    return ", ".join(shown) + (f", ... ({len(names)} in all)" if len(names) > most else "")

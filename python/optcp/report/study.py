@@ -105,7 +105,9 @@ def _world(world: dict[str, Any]) -> str:
         else sum(len(route["flows"]) for route in group.get("routes", ()))
         for group in world["flows"]
     )
-    parts = [(len(world["nodes"]), "nodes"), (len(world["links"]), "links"), (flows, "flows that start with the run")]
+    # Neither circuits of backups, nor routes of bursts, nor virtual output queues.
+    links = sum("circuit_over" not in link and "served" not in link for link in world["links"])
+    parts = [(len(world["nodes"]), "nodes"), (links, "links"), (flows, "flows that start with the run")]
     return ", ".join(f"{count} {what}" for count, what in parts) + f"; it ends at {world['stop_ps'] / 1e12:g} s"
 
 

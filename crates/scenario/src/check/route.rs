@@ -169,7 +169,7 @@ impl Network {
                 .help(format!("name one of {}, or a bundle of them", list(&names)));
             return None;
         }
-        if self.reported.insert(name.to_owned()) {
+        if self.is_new_problem(name) {
             let names = self.group.keys().chain(&self.nodes).map(String::as_str);
             let help = suggestion(name, "nodes and groups", names);
             problems
