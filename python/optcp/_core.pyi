@@ -115,8 +115,10 @@ class Scenario:
         """What the backups of each ``[[protection]]`` need for a group.
 
         Each entry has ``protection`` (the place of its first backup), ``flows`` (empty for links under routers),
-        ``scheme``, ``rate_bps`` (capacity of the protected path), ``working_links`` and ``spare_links``: directions of
-        links that the backups go around, and that they need with as much capacity.
+        ``scheme``, ``capacity``, ``rate_bps`` (of the slowest protected path), ``working_links`` and ``spare_links``
+        (directions of links that backups go around, and that they need), ``working_bps`` (sum of the rates of the
+        former), and ``spare_bps`` (capacity that backups need, summed over the latter: for reserved ones the rates of
+        their circuits).
         """
 
     def coverage(self) -> dict[str, int] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from optcp.plurals import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 
@@ -61,12 +61,18 @@ def closest(word: object, known: Iterable[str]) -> str | None:
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """A sentence part that names the nearest known word, and those that there are: for the end of a message.
-
-    Of more than :data:`MOST_NAMES` the nearest is enough.
-    """
+    """A sentence part for the end of a message: the nearest known word, or all of them if none is near."""
     names = sorted(known)
-    if (close := closest(word, names)) and len(names) > MOST_NAMES:
-        return f"did you mean {close!r}?"
-    there = ", ".join(names[:MOST_NAMES]) + (f", ... ({len(names)} in all)" if len(names) > MOST_NAMES else "")
-    return f"did you mean {close!r}? there are: {there}" if close else f"there are: {there}"
+    close = closest(word, names)
+    return f"did you mean {close!r}?" if close else f"there are: {listed(names, MOST_NAMES)}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first of some names, and how many there are; quoted where one of them has a comma.
+
+    >>> listed(["1:1", "restoration, 2 s"], 5), listed(["a", "b", "c"], 2)
+    ("'1:1', 'restoration, 2 s'", 'a, b, ... (3 in all)')
+    """
+    quoted = any("," in name for name in names)
+    shown = [repr(name) if quoted else name for name in names[:most]]
+    return ", ".join(shown) + (f", ... ({len(names)} in all)" if len(names) > most else "")

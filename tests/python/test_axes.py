@@ -29,7 +29,7 @@ def test_numbers_are_known_only_where_every_value_is_a_quantity_of_one_unit():
 @pytest.mark.parametrize(
     ("axis", "value", "message"),
     [
-        (DELAY, "60 ms", "no value '60 ms'; did you mean '50 ms'? there are: 0 ms, 50 ms, 1 s"),
+        (DELAY, "60 ms", "no value '60 ms'; did you mean '50 ms'?"),
         (DELAY, 0.9, "did you mean '1 s'?"),
         (DELAY, "50 B", "no value '50 B'; did you mean '50 ms'?"),
         (Axis("stack", ("rfc", "linux-6")), "linux", "did you mean 'linux-6'?"),

@@ -144,7 +144,7 @@ def test_list_of_satellites(optcp):
         ("germny50", "did you mean 'sndlib/germany50'?"),
         ("other/Germany50", "did you mean 'sndlib/germany50'?"),
         ("abilene", "did you mean 'sndlib/abilene' or 'topozoo/Abilene'?"),
-        ("sndlib/germny50", "did you mean 'sndlib/germany50'? there are: sndlib/abilene, "),
+        ("sndlib/germny50", "did you mean 'sndlib/germany50'?"),
         ("../../x", "`optcp list topologies` says more"),
         ("", "`optcp list topologies` says more"),
     ],

@@ -347,6 +347,21 @@ def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(pro
             assert f"`{entry['name']}`" in page, entry
 
 
+def test_the_table_of_warnings_is_the_registry(program):
+    listed = [entry for entry in program["catalogue"] if entry["family"] == "warnings"]
+    rows = [f"| `{one['name']}` | {one['summary'][0].upper()}{one['summary'][1:]}. |" for one in listed]
+    table = text("docs/scenarios.md").split("<!-- warnings:")[1].split("\n\n")[1]
+    assert table.splitlines()[2:] == rows
+
+
+def test_every_warning_of_the_front_end_is_registered_or_of_the_outage_page(program):
+    known = {entry["name"] for entry in program["catalogue"] if entry["family"] == "warnings"}
+    on_page = set(re.findall(r"`([a-z-]+)`", text("docs/howto/outage.md")))
+    for source in (ROOT / "python/optcp").rglob("*.py"):
+        for name in re.findall(r"\bWarned\(\s*\"([a-z-]+)\"", source.read_text(encoding="utf-8")):
+            assert name in (on_page if source.parent.name == "outage" else known), f"{source}: {name}"
+
+
 def test_every_exhibit_is_in_the_contract(tmp_path):
     listed = re.findall(r"^  (\S+/\S+)", run("optcp list exhibits", tmp_path).stdout, re.MULTILINE)
     assert listed

@@ -160,6 +160,9 @@ impl Scenario {
             entry.set_item("rate_bps", spare.rate.bps())?;
             entry.set_item("working_links", spare.working)?;
             entry.set_item("spare_links", spare.spare)?;
+            entry.set_item("capacity", spare.capacity.name())?;
+            entry.set_item("working_bps", spare.working_bps)?;
+            entry.set_item("spare_bps", spare.spare_bps)?;
             Ok(entry)
         };
         self.0.spare().into_iter().map(one).collect()

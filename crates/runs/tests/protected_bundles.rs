@@ -159,6 +159,7 @@ fn a_run_is_the_same_however_it_is_made() {
                 ("protection.0.flows", "main"),
                 ("parameters.scheme", scheme),
                 ("parameters.backup", backup),
+                ("protection.0.capacity", "shared"),
                 ("protection.0.revert", revert),
                 ("failures.0.repair", at),
             ];

@@ -141,7 +141,7 @@ fn links_that_have_a_way_around_are_protected() {
 /// the line; of all others C takes one copy and discards one, up to k = 2979 for the second copies and 2989 for the first.
 #[test]
 fn one_plus_one_selects_at_the_far_end_of_the_link() {
-    let run = run(&[("protection.0.scheme", "1+1")]);
+    let run = run(&[("protection.0.scheme", "1+1"), ("protection.0.capacity", "shared")]);
     assert_eq!(packets(&run, "A->B"), 2995);
     assert_eq!(packets(&run, "C->R"), 990 + (2979 - 1030 + 1));
     assert_eq!(run.drops, [("link-down", 1029 - 995 + 1), ("lost-in-flight", 5)]);

@@ -4,8 +4,9 @@ use optcp_units::UNITS;
 use optcp_units::registry::Family;
 use serde_json::{Value, json};
 
+use crate::plan::CapacityKind;
 use crate::schema::{
-    CapacityKind, Chosen, CodepointKind, DISTRIBUTIONS, DelayCourse, Directions, Disjoint, EceFlag,
+    Chosen, CodepointKind, DISTRIBUTIONS, DelayCourse, Directions, Disjoint, EceFlag,
     FailedDirections, FailedPackets, File, GeneratorKind, LinkState, MembersKind, Metric, Phases,
     ScheduleForm, Transmitter, Weights,
 };

@@ -8,6 +8,7 @@ use crate::crossed::crossed;
 use crate::plan::{LinkPlan, Plan};
 use crate::problem::Problem;
 use crate::tree::{Origin, quoted, written};
+use crate::warnings::some;
 
 /// Of what there is one value each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,9 +114,7 @@ impl Every {
         };
         let carries = |link: usize| crossing.links.contains(&link);
         // Circuits fail with the links that they go over; fibres of bursts do not.
-        let fails = |link: &LinkPlan| {
-            link.over.is_empty() && link.wavelengths.is_none() && link.voq.is_none()
-        };
+        let fails = |link: &LinkPlan| !link.is_derived() && link.wavelengths.is_none();
         let links = || {
             let all = plan.links.iter().enumerate();
             all.filter(|(_, link)| fails(link) && inside(&link.ends) && named(&link.name))
@@ -162,9 +161,9 @@ impl Every {
         let left_out = (!idle.is_empty()).then(|| {
             let names: Vec<&str> = idle.iter().map(String::as_str).collect();
             format!(
-                "{} of {all} are left out, since nothing crosses them: {}",
+"{} of {all} values are left out, since no traffic crosses them: {}; `every carrying GROUP` says which are meant",
                 idle.len(),
-                names.join(", ")
+                some(&names)
             )
         });
         Ok(Found { values, left_out })

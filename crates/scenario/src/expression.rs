@@ -16,13 +16,19 @@ const MAX_DEPTH: usize = 64;
 /// What parameters stand for takes no more bytes than this: each of a few may double another.
 const MOST_BYTES: usize = 10_000_000;
 
-/// The tree with every `$name`, product and `file(name)` replaced by what it stands for. The title is plain text; the
-/// sweep holds values that have yet to be put in place.
-pub(crate) fn resolve(library: &Library, problems: &mut Problems<'_>) -> Node {
+/// The tree with every `$name`, product and `file(name)` replaced by what it stands for, and the places of those that stay,
+/// since a parameter in them has a problem. The title is plain text; the sweep holds values that have yet to be put in place.
+pub(crate) fn resolve(library: &Library, problems: &mut Problems<'_>) -> (Node, Vec<Origin>) {
     let tree = problems.tree;
     let parameters = tree.get("parameters").map_or(&[][..], Node::entries);
-    let mut scope =
-        Scope { parameters, library, known: BTreeMap::new(), active: Vec::new(), bytes: 0 };
+    let mut scope = Scope {
+        parameters,
+        library,
+        known: BTreeMap::new(),
+        active: Vec::new(),
+        bytes: 0,
+        unresolved: Vec::new(),
+    };
     let mut resolved = tree.clone();
     if let Value::Table(entries) = &mut resolved.value {
         for entry in entries {
@@ -33,7 +39,7 @@ pub(crate) fn resolve(library: &Library, problems: &mut Problems<'_>) -> Node {
             }
         }
     }
-    resolved
+    (resolved, scope.unresolved)
 }
 
 /// What can be referred to.
@@ -46,6 +52,8 @@ struct Scope<'t> {
     active: Vec<&'t str>,
     /// The bytes of all values so far put in the place of a parameter.
     bytes: usize,
+    /// Where expressions stay as they are.
+    unresolved: Vec<Origin>,
 }
 
 impl<'t> Scope<'t> {
@@ -68,7 +76,7 @@ impl<'t> Scope<'t> {
                 let here = node.origin;
                 match self.evaluate(text, here, found) {
                     Ok(Some(value)) => *node = value,
-                    Ok(None) => {}
+                    Ok(None) => self.unresolved.push(here),
                     Err(problem) => found.push(problem),
                 }
             }
@@ -264,6 +272,14 @@ impl<'t> Scope<'t> {
 
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+}
+
+/// Whether a text refers to the parameter `name`.
+pub(crate) fn refers(text: &str, name: &str) -> bool {
+    text.split('$').skip(1).any(|rest| {
+        rest.strip_prefix(name)
+            .is_some_and(|rest| !rest.starts_with(|c: char| is_name(c.encode_utf8(&mut [0; 4]))))
+    })
 }
 
 /// Notes where the value of a parameter is used, in it and in everything inside it.

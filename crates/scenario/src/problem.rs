@@ -9,6 +9,7 @@ use miette::{
 
 use crate::quotes::with_quotes;
 use crate::tree::{Node, Origin, Step};
+use crate::warnings::{Noted, WarningKind};
 
 /// One thing that is wrong.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ impl Problem {
 pub(crate) struct Problems<'t> {
     pub tree: &'t Node,
     pub found: Vec<Problem>,
+    /// Warnings, which refuse nothing.
+    pub noted: Vec<Noted>,
 }
 
 /// A problem on the list, to be described further.
@@ -61,7 +64,15 @@ impl Found<'_> {
 
 impl<'t> Problems<'t> {
     pub(crate) fn new(tree: &'t Node) -> Self {
-        Problems { tree, found: Vec::new() }
+        Problems { tree, found: Vec::new(), noted: Vec::new() }
+    }
+
+    /// Notes a warning about the value at `path`.
+    pub(crate) fn warn(&mut self, kind: WarningKind, path: &[Step<'_>], message: String) {
+        let origin = self.tree.deepest(path).origin;
+        if !self.noted.iter().any(|one| one.kind == kind && one.origin == origin) {
+            self.noted.push(Noted { kind, message, origin });
+        }
     }
 
     /// Reports a problem with the value at `path` (or, if it is left out, with what should hold it).

@@ -1,11 +1,11 @@
 //! What a backup protects: the part of a way, in one direction, that the backup goes around.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_optical::protection::{Point, ProtectedSegment, Route, Scheme, SetUp, Turn};
 use optcp_units::{Duration, Rate};
 
-use crate::plan::{BundlePlan, DirectedLink, Plan, ProtectionPlan, Way};
+use crate::plan::{BundlePlan, CapacityKind, DirectedLink, LinkPlan, Plan, ProtectionPlan, Way};
 
 /// What is one link to whoever routes (a TE link, RFC 4201): a link, or a bundle of them. It fails when all
 /// of its links have failed.
@@ -169,29 +169,43 @@ pub struct Spare {
     pub flows: String,
     /// The scheme's name in files.
     pub scheme: &'static str,
+    /// What the backups consist of.
+    pub capacity: CapacityKind,
     /// Capacity of the protected path: that of its slowest link, where a bundle has that of all its links.
     pub rate: Rate,
     /// Directions of links that the backups go around.
     pub working: usize,
-    /// Directions of links that backups need, with as much capacity on each.
+    /// Directions of links that backups need.
     pub spare: usize,
+    /// Sum of the rates of those directions that the backups go around, in b/s.
+    pub working_bps: u64,
+    /// Sum over the directions that backups need, in b/s: of circuits what they reserve there, of shared backups the rate of
+    /// the fastest protected path.
+    pub spare_bps: u64,
 }
 
-/// What the backups of each entry and group need.
+/// What the backups of each entry and group need. A circuit that several groups of an entry use counts for the first.
 pub fn spare(plan: &Plan) -> Vec<Spare> {
     // Those of an entry and a group stand together.
     let alike = |a: &ProtectionPlan, b: &ProtectionPlan| (a.entry, a.group) == (b.entry, b.group);
     let mut first = 0;
+    let mut counted = BTreeSet::new();
     let of = |all: &[ProtectionPlan]| {
         let place = first;
         first += all.len();
-        of_entry(plan, place, all)
+        of_entry(plan, place, all, &mut counted)
     };
     plan.protections.chunk_by(alike).filter_map(of).collect()
 }
 
-fn of_entry(plan: &Plan, place: usize, all: &[ProtectionPlan]) -> Option<Spare> {
-    let (mut working, mut spare, mut rates) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+fn of_entry(
+    plan: &Plan,
+    place: usize,
+    all: &[ProtectionPlan],
+    counted: &mut BTreeSet<usize>,
+) -> Option<Spare> {
+    let (mut working, mut rates) = (BTreeSet::new(), Vec::new());
+    let mut spare: BTreeMap<DirectedLink, u64> = BTreeMap::new();
     for protection in all {
         for way in protection.ways(&plan.flows) {
             for direction in [0, 1] {
@@ -200,22 +214,57 @@ fn of_entry(plan: &Plan, place: usize, all: &[ProtectionPlan]) -> Option<Spare> 
                     Protected::new(&plan.bundles, way, direction, ways, &protection.links);
                 let Some(protected) = protected else { continue };
                 working.extend(protected.working().iter().flat_map(|link| link.ports.clone()));
-                rates.extend(protected.working().iter().map(|link| link.rate(plan)));
+                let rate = protected.working().iter().map(|link| link.rate(plan)).min()?;
+                rates.push(rate);
                 let segment = protected.segment(|_| Duration::ZERO, Duration::ZERO);
                 let set_up = SetUp { computation: Duration::ZERO };
                 for point in protection.scheme.points(&segment, set_up) {
-                    spare.extend(protected.pieces(protection.scheme, &point).concat());
+                    for port in protected.pieces(protection.scheme, &point).concat() {
+                        let needed = spare.entry(port).or_default();
+                        *needed = rate.bps().max(*needed);
+                    }
                 }
             }
         }
     }
     let first = all.first()?;
+    let shared = first.capacity == CapacityKind::Shared;
+    let spare_bps = match shared {
+        true => spare.values().fold(0, |sum: u64, &bps| sum.saturating_add(bps)),
+        false => {
+            let circuits = all.iter().flat_map(|one| one.circuits.values().copied());
+            let own: Vec<usize> = circuits.filter(|&circuit| counted.insert(circuit)).collect();
+            let of = |link: &LinkPlan| link.directions[0].rate.bps() * link.over.len() as u64;
+            own.into_iter().fold(0, |sum: u64, link| sum.saturating_add(of(&plan.links[link])))
+        }
+    };
+    let rate_of = |&(link, way): &DirectedLink| plan.links[link].directions[way].rate.bps();
     Some(Spare {
         protection: place,
         flows: first.group.map_or(String::new(), |group| plan.groups[group].clone()),
         scheme: first.scheme.name(),
+        capacity: first.capacity,
         rate: rates.into_iter().min()?,
         working: working.len(),
         spare: spare.len(),
+        working_bps: working.iter().map(rate_of).fold(0, u64::saturating_add),
+        spare_bps,
     })
+}
+
+/// What circuits reserve on each port that they go over, in b/s.
+pub(crate) fn reserved_on(
+    protections: &[ProtectionPlan],
+    links: &[LinkPlan],
+) -> BTreeMap<DirectedLink, u64> {
+    let circuits: BTreeSet<usize> =
+        protections.iter().flat_map(|one| one.circuits.values().copied()).collect();
+    let mut reserved: BTreeMap<DirectedLink, u64> = BTreeMap::new();
+    for circuit in circuits.into_iter().map(|circuit| &links[circuit]) {
+        for &port in &circuit.over {
+            let sum = reserved.entry(port).or_default();
+            *sum = sum.saturating_add(circuit.directions[0].rate.bps());
+        }
+    }
+    reserved
 }

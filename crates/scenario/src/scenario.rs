@@ -17,7 +17,7 @@ use crate::protected::{self, Spare};
 use crate::routed::{self, Backup, Networks, Protected};
 use crate::sweep::Values;
 use crate::tree::{Node, Origin};
-use crate::warnings::{Places, Warning, WarningKind};
+use crate::warnings::{Noted, Places, Warning, WarningKind};
 use crate::{check, expression, overrides, queue_time, resolved, schema, sweep, warnings, written};
 
 /// One parsed world: topology, paths, flows, failures, protection, what to observe.
@@ -29,8 +29,8 @@ pub struct Scenario {
     tree: Node,
     plan: Plan,
     axes: Vec<(String, Vec<String>)>,
-    /// What was left out of the axes, in words, and where they stand.
-    idle: Vec<(String, Origin)>,
+    /// Warnings that the check found.
+    noted: Vec<Noted>,
     silenced: Vec<WarningKind>,
     /// Of the canonical JSON, which takes longer to write than many a run needs.
     sha256: String,
@@ -53,7 +53,7 @@ pub struct Summary {
     pub title: String,
     /// How many nodes there are.
     pub nodes: usize,
-    /// How many links there are.
+    /// How many links the file has: without circuits of backups, routes of bursts and virtual output queues.
     pub links: usize,
     /// How many flows there are, without those that come at random.
     pub flows: usize,
@@ -156,13 +156,16 @@ impl Scenario {
         }
 
         let mut problems = Problems::new(&tree);
-        let resolved = expression::resolve(&source.library, &mut problems);
+        let (resolved, unresolved) = expression::resolve(&source.library, &mut problems);
         let mut found = problems.found;
 
         let mut problems = Problems::new(&resolved);
         let file = schema::read(&mut problems);
         // An expression with a problem stays in the tree as text, which is no second problem.
-        let known = |problem: &Problem| found.iter().any(|other| other.origin == problem.origin);
+        let known = |problem: &Problem| {
+            let mut reported = found.iter().map(|other| &other.origin);
+            unresolved.contains(&problem.origin) || reported.any(|other| *other == problem.origin)
+        };
         problems.found.retain(|problem| !known(problem));
         queue_time::add_conversions(&resolved, &mut problems.found);
         found.append(&mut problems.found);
@@ -173,12 +176,17 @@ impl Scenario {
         };
         let axes = sweep::axes(&tree, &overrides, &source.library, &mut problems);
         let plan = check::plan(&file, &source.library, &mut problems);
-        let (mut found_axes, mut idle) = (Vec::new(), Vec::new());
+        let mut noted = std::mem::take(&mut problems.noted);
+        let mut found_axes = Vec::new();
         for axis in plan.as_ref().map_or(Vec::new(), |_| axes) {
             let values = match (axis.values, &plan) {
                 (Values::Every(every), Some(plan)) => match every.find(plan) {
                     Ok(Found { values, left_out }) => {
-                        idle.extend(left_out.map(|message| (message, every.origin)));
+                        noted.extend(left_out.map(|message| Noted {
+                            kind: WarningKind::IdleInSweep,
+                            message,
+                            origin: every.origin,
+                        }));
                         values
                     }
                     Err(problem) => {
@@ -199,7 +207,7 @@ impl Scenario {
                 protected: source.networks.of(&plan),
                 plan,
                 axes: found_axes,
-                idle,
+                noted,
                 silenced: file.silence,
                 source,
                 overrides,
@@ -259,13 +267,13 @@ impl Scenario {
     pub fn warnings(&self) -> Vec<Warning> {
         let Source { text, file_name, .. } = &*self.source;
         let places = Places { file_name, text, overrides: &self.overrides };
-        let left_out = self.idle.iter().map(|(message, origin)| Warning {
-            kind: WarningKind::IdleInSweep,
-            message: message.clone(),
-            place: places.of(*origin),
+        let noted = self.noted.iter().map(|one| Warning {
+            kind: one.kind,
+            message: one.message.clone(),
+            place: places.of(one.origin),
         });
         let mut found = warnings::warnings(&self.plan, &self.tree, &places);
-        found.extend(left_out);
+        found.extend(noted);
         found.retain(|warning| !self.silenced.contains(&warning.kind));
         found
     }
@@ -301,7 +309,7 @@ impl Scenario {
         Summary {
             title: plan.title.clone(),
             nodes: plan.nodes.len(),
-            links: plan.links.len(),
+            links: plan.links.iter().filter(|link| !link.is_derived()).count(),
             flows: flows_of(plan),
             groups: plan.groups.clone(),
             stop: plan.stop,

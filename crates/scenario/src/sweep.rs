@@ -195,7 +195,7 @@ impl Reader<'_, '_> {
                 return false;
             }
             let mut in_cell = Problems::new(&cell);
-            let resolved = expression::resolve(self.library, &mut in_cell);
+            let (resolved, _) = expression::resolve(self.library, &mut in_cell);
             let mut found = in_cell.found;
             if found.is_empty() {
                 let mut reader = Problems::new(&resolved);

@@ -262,7 +262,8 @@ fn every_link_node_risk_and_pair_can_be_filtered() {
         warnings.iter().find(|one| one.kind.name() == "idle-in-sweep").expect("some are left out");
     assert_eq!(
         left_out.message,
-        "4 of 8 are left out, since nothing crosses them: A-C, C-E, B-D, D-F"
+        "4 of 8 values are left out, since no traffic crosses them: `A-C`, `C-E`, `B-D`, `D-F`; `every carrying GROUP` says \
+         which are meant"
     );
     assert_eq!(axis("link", "every among core").expect("possible").0, "A-B B-E E-F");
     assert_eq!(axis("link", "every carrying web matching *-E").expect("possible").0, "B-E");

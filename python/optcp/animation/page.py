@@ -138,11 +138,12 @@ def _hops(run: Run, stop: int, step_ps: int) -> window.Hops:
 
 def _listing(resolved: Mapping[str, Any], part: window.Window) -> list[dict[str, Any]]:
     """What is listed one by one of a part of a run."""
+    circuits = network.circuits(resolved)
     links = [
         tuple(link["ends"]) if link["name"] == "-".join(link["ends"]) else link["name"]
         for link in resolved["links"]
         # Over fibres of a core packets travel in bursts, each over a link of its own.
-        if not link["name"].startswith("reserved-") and not (resolved.get("core") and link.get("wavelengths"))
+        if link["name"] not in circuits and not (resolved.get("core") and link.get("wavelengths"))
     ]
     ends = {"after": f"{part.start_ps} ps", "until": f"{part.end_ps} ps"}
     links = [list(link) if isinstance(link, tuple) else link for link in dict.fromkeys(links)]

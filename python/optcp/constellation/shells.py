@@ -193,7 +193,7 @@ def changed(one: Satellites, settings: Mapping[str, str]) -> Satellites:
     known = [name for name in SETTINGS if hasattr(one, name)]
     for name, text in settings.items():
         if name not in known:
-            raise InputError(f"--set {name}={text}: there is no such value; {nearest(name, known)}")
+            raise InputError(f"--set {name}={text}: there is no such parameter; {nearest(name, known)}")
         if name == "altitude_km" and "revs_a_day" in settings:
             raise InputError("altitude_km and revs_a_day are two names of one thing: set one of them")
         made.update(_read(name, text))

@@ -9,6 +9,9 @@ LSP = {"parameters.path": "shortest"}
 PAIR = {"parameters.path": "shortest-pair"}
 """The same where the backup goes from end to end: on the shorter of two disjoint paths, so that there is one."""
 
+RESERVED = '"reserved"'
+"""The capacity of backups that nobody else uses."""
+
 
 @dataclass(frozen=True)
 class Mechanism:
@@ -27,6 +30,10 @@ class Mechanism:
     summary: str
     settings: dict[str, str]
     stands_on: tuple[str, ...] = ()
+
+    def with_circuits(self, capacity: str) -> dict[str, str]:
+        """The settings with another ``capacity`` of reserved backups."""
+        return {key: value.replace(RESERVED, f'"{capacity}"') for key, value in self.settings.items()}
 
 
 def _protected(scheme: str, **more: str) -> dict[str, str]:
@@ -61,12 +68,10 @@ MECHANISMS: dict[str, Mechanism] = {
     ),
     "1:1": Mechanism(
         "a reserved backup, which the last node asks for",
-        _protected("1:1", signal_processing='"1 ms"', capacity='"reserved"'),
+        _protected("1:1", signal_processing='"1 ms"', capacity=RESERVED),
         (DETECTION, PROCESSING),
     ),
-    "1+1": Mechanism(
-        "two copies always, the last node chooses", _protected("1+1", capacity='"reserved"'), (DETECTION,)
-    ),
+    "1+1": Mechanism("two copies always, the last node chooses", _protected("1+1", capacity=RESERVED), (DETECTION,)),
     "restoration, 2 s": Mechanism(
         "a route is computed and set up in 2 s",
         _protected("restoration", signal_processing='"1 ms"', computation='"2 s"'),

@@ -45,9 +45,19 @@ def failing(chosen: Sequence[Event], assumed: Assumptions) -> Axes:
     return {WITHOUT: {"failures": "[]"}, **{one.name: one.settings(assumed.warm_up_s) for one in chosen}}
 
 
-def mechanisms(names: Iterable[str], assumed: Assumptions) -> Axes:
-    """The axis ``mechanism``; where the network takes long, runs are longer."""
-    return {name: {**MECHANISMS[name].settings, **_lasting(name, assumed)} for name in names}
+def mechanisms(names: Iterable[str], assumed: Assumptions, circuits: str = "reserved") -> Axes:
+    """The axis ``mechanism``; where the network takes long, runs are longer.
+
+    Parameters
+    ----------
+    names
+        Mechanisms of :data:`MECHANISMS`.
+    assumed
+        What worlds stand on.
+    circuits
+        ``capacity`` of mechanisms with reserved backups: ``reserved`` or ``line-rate``.
+    """
+    return {name: {**MECHANISMS[name].with_circuits(circuits), **_lasting(name, assumed)} for name in names}
 
 
 def window_s(mechanism: str, assumed: Assumptions) -> float:

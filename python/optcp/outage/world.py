@@ -178,7 +178,7 @@ def _text(
     lines = [
         f"title = {_quoted(f'What a failure costs on {network.reference}')}",
         f'stop = "{end_s:g} s"',
-        'silence = ["idle-failure", "shallow-queue", "not-covered", "cut-for-good", "few-seeds"]',
+        'silence = ["idle-failure", "shallow-queue", "not-covered", "cut-for-good", "oversubscribed", "few-seeds"]',
         "[parameters]",
         'path = "routed"',
         'size = "greedy"',

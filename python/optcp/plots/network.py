@@ -141,6 +141,12 @@ def _cost_said(name: str, costs: Mapping[str, float], said: str) -> str:
     return html.escape(f"{name}: {costs[name]:.3g} {said}" if name in costs else name)
 
 
+def circuits(resolved: Mapping[str, Any]) -> set[str]:
+    """The names of reserved backups' circuits, which are no links of the network."""
+    bursts = {one["link"] for one in resolved.get("bursts", ())}
+    return {link["name"] for link in resolved["links"] if "circuit_over" in link} - bursts
+
+
 def laid(resolved: Mapping[str, Any]) -> tuple[list[str], list[dict[str, Any]], dict[str, str]]:
     """What is drawn of a network.
 
@@ -151,10 +157,8 @@ def laid(resolved: Mapping[str, Any]) -> tuple[list[str], list[dict[str, Any]], 
         fibres do; and as which node each of the network is drawn. In a network of more than :data:`MOST_NODES` nodes
         the members of a group that hang on the same node are drawn as one, "S0..S9", and so are their links.
     """
-    over = {one["link"] for one in resolved.get("bursts", ()) if one.get("fibres")}
-    links = [
-        link for link in resolved["links"] if link["name"] not in over and not link["name"].startswith("reserved-")
-    ]
+    over = {one["link"] for one in resolved.get("bursts", ()) if one.get("fibres")} | circuits(resolved)
+    links = [link for link in resolved["links"] if link["name"] not in over]
     drawn_as = {name: name for name in resolved["nodes"]}
     if len(drawn_as) > MOST_NODES:
         drawn_as |= _together(drawn_as, links)

@@ -106,7 +106,9 @@ def _world(world: dict[str, Any]) -> str:
         else sum(len(route["flows"]) for route in group.get("routes", ()))
         for group in world["flows"]
     )
-    parts = [many(len(world["nodes"]), "node"), many(len(world["links"]), "link")]
+    # Neither circuits of backups, nor routes of bursts, nor virtual output queues.
+    links = sum("circuit_over" not in link and "served" not in link for link in world["links"])
+    parts = [many(len(world["nodes"]), "node"), many(links, "link")]
     parts.append(many(flows, "flow that starts with the run", "flows that start with the run"))
     return ", ".join(parts) + f"; it ends at {world['stop_ps'] / 1e12:g} s"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from optcp.axes import Axis
-from optcp.errors import InputError, nearest
+from optcp.errors import InputError, listed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,9 +66,8 @@ def one(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = No
         for place, (axis, _) in enumerate(_axes(done)):
             values = list(dict.fromkeys(_written(done, branch)[place] for branch in branches))
             if len(values) > 1:
-                more = f", ... ({len(values)} in all)" if len(values) > MOST_VALUES else ""
-                shown = ", ".join(value or "(as in the file)" for value in values[:MOST_VALUES])
-                lines.append(f"  --cell {axis.name}=...: {shown}{more}")
+                shown = listed([value or "(as in the file)" for value in values], MOST_VALUES)
+                lines.append(f"  --cell {axis.name}=...: {shown}")
         if len(seeds) > 1:
             lines.append(f"  --seed N: {_seeds(seeds)}")
         raise InputError(

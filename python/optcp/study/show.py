@@ -308,13 +308,15 @@ class _Shown:
         """Print the capacity that protection needs; cells that differ in what fails need the same."""
         found = [tuple(one.items()) for branch in self._done.grid.branches for one in branch.scenario.spare()]
         table = Table(box=None, pad_edge=False)
-        for name in ("protected", "scheme"):
+        for name in ("protected", "scheme", "capacity"):
             table.add_column(name)
-        for name in ("working links", "spare links", "of", "spare / working"):
+        for name in ("working links", "spare links", "working", "spare", "spare / working"):
             table.add_column(name, justify="right", no_wrap=True)
         lines = _Lines(table)
         for need in map(dict, dict.fromkeys(found)):
             links = (str(need["working_links"]), str(need["spare_links"]))
-            ratio = f"{need['spare_links'] / need['working_links']:.2f}"
-            lines.add_row(need["flows"] or "all routed", need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
-        self._print("capacity that protection needs, each direction of a link counted", lines)
+            rates = (rate_text(need["working_bps"]), rate_text(need["spare_bps"]))
+            ratio = f"{need['spare_bps'] / need['working_bps']:.2f}"
+            who = need["flows"] or "all routed"
+            lines.add_row(who, need["scheme"], need["capacity"], *links, *rates, ratio)
+        self._print("capacity that protection needs, summed over directions of links", lines)

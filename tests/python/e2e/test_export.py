@@ -378,6 +378,7 @@ at = "900 ms"
 flows = "one"
 link = ["A", "R"]
 scheme = "1+1"
+capacity = "shared"
 backup = ["A", "X", "R"]
 switch_delay = "10 ms"
 [[flows]]

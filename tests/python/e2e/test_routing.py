@@ -257,7 +257,7 @@ def test_every_link_fails_in_turn_by_one_line(tmp_path):
     # Of 15 links those that the flow crosses, there and back: nothing happens when another one fails.
     path = ("ATLAng-IPLSng", "DNVRng-KSCYng", "DNVRng-STTLng", "IPLSng-KSCYng")
     assert finished.axes[0].values == path
-    left_out = "11 of 15 are left out, since nothing crosses them: "
+    left_out = "11 of 15 values are left out, since no traffic crosses them: "
     assert left_out in done.stderr
     assert done.stdout.count("coverage of fast reroute") == 1
     for run in finished.runs(1):

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use optcp_des::Streams;
 use optcp_tcp::Config;
 use optcp_traffic::{BoundedPareto, PacketRate, SizesKind, Volume, WebLike, Workload};
 use optcp_units::Time;
@@ -10,6 +11,7 @@ use crate::plan::{ArrivalsPlan, Carries, DirectedLink, Spread};
 use crate::problem::Problems;
 use crate::schema::{self, FlowsEntry, Size, SizePoint, SizesTable};
 use crate::tree::{Step, place};
+use crate::warnings::{WarningKind, text};
 
 use super::bounds::MOST;
 use super::draft::Draft;
@@ -78,6 +80,7 @@ pub(super) fn arrivals(
             .label(format!("from {from} to {until}"));
     }
     let Some(volume) = volume(i, entry, problems) else { return Carries::Flow };
+    warn_of_rounding(i, &volume, config, problems);
     let rate = match (entry.arrivals, entry.load) {
         (Some(rate), None) => Some(rate.0),
         (None, Some(load)) => rate_of_load(i, load.0, &volume, ways, config, network, problems),
@@ -103,6 +106,24 @@ pub(super) fn arrivals(
         weights: ways.weights.clone(),
     });
     Carries::Arrivals(plan.arrivals.len() - 1)
+}
+
+/// Warns of sizes of which many are below one segment.
+fn warn_of_rounding(i: usize, volume: &Volume, config: &Config, problems: &mut Problems<'_>) {
+    const DRAWS: u32 = 2000;
+    let mss = config.mss.count();
+    let mut stream = Streams::new(1).stream("sizes below a segment");
+    let smaller = (0..DRAWS).filter(|_| volume.draw(&mut stream) < mss).count();
+    let share = smaller as f64 / f64::from(DRAWS);
+    if share >= 0.1 {
+        let message = format!(
+            "about {:.0} % of the flows are smaller than a segment of {} and send a whole one, so that short flows take alike:              set a smaller `mss`, or larger sizes",
+            share * 100.0,
+            text::bytes(mss as f64),
+        );
+        let key = if matches!(volume, Volume::Fixed(_)) { "size" } else { "sizes" };
+        problems.warn(WarningKind::WholeSegments, place!["flows", i, key], message);
+    }
 }
 
 /// How many flows a second give the busiest port this load on average, headers counted, ACKs and what is sent again not.

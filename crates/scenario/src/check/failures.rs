@@ -130,9 +130,11 @@ fn failing(
         }
         (None, None, Some(name), None) => {
             let Some(node) = network.find_node(name) else {
-                let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
-                let place = place!["failures", i, "node"];
-                problems.at(place, format!("no node `{name}`")).help(help);
+                if network.is_new_problem(name) {
+                    let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
+                    let place = place!["failures", i, "node"];
+                    problems.at(place, format!("no node `{name}`")).help(help);
+                }
                 return Vec::new();
             };
             if forward {

@@ -288,6 +288,7 @@ impl Network {
             over: route.hops,
             voq: None,
             wavelengths: None,
+            spare: None,
             entry: None,
         });
         self.burst_links.push((i, link));

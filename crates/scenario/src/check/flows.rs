@@ -11,6 +11,7 @@ use crate::plan::{Carries, DirectedLink, DrawnPlan, FlowPlan, QueueLimit, Spread
 use crate::problem::Problems;
 use crate::schema::{File, FlowsEntry, Volume};
 use crate::tree::{Step, place};
+use crate::warnings::{WarningKind, text};
 use optcp_units::nearest::list;
 
 use super::bounds::{MOST, check_name};
@@ -19,7 +20,7 @@ use super::network::{Network, checked};
 use super::queues;
 use super::route::Route;
 use super::ways::{self, Way};
-use super::{arrivals, tcp};
+use super::{arrivals, pairs, tcp};
 
 /// Expands the groups of flows.
 pub(super) fn flows(
@@ -75,6 +76,9 @@ pub(super) fn flows(
             Carries::Arrivals(_) => (None, Vec::new()),
             _ => amounts(i, entry, &config, problems),
         };
+        if comes == Carries::Flow {
+            pairs::warn_of_weights(("flows", i), entry.pairs.as_ref(), &found, problems);
+        }
         let carries = match (comes, found.drawn) {
             (Carries::Flow, Some(count)) => {
                 let weights = found.weights.clone();
@@ -185,6 +189,14 @@ fn group(i: usize, entry: &FlowsEntry, plan: &mut Draft, problems: &mut Problems
         plan.classes.push(queues::class(entry.class, place!["flows", i, "class"], problems));
         return plan.groups.len() - 1;
     };
+    if let Some(class) = entry.class
+        && class.0 != u32::from(plan.classes[group])
+    {
+        problems
+            .at(place!["flows", i, "class"], format!("group `{}` has two classes", entry.group))
+            .label(format!("its first entry has class {}", plan.classes[group]))
+            .help("a group has one class: give these flows a `group` of their own".to_owned());
+    }
     let comes = |entry: &FlowsEntry| entry.arrivals.is_some() || entry.load.is_some();
     if comes(entry) || plan.arrivals.iter().any(|arrivals| arrivals.group == group) {
         problems
@@ -274,7 +286,12 @@ fn segments(
     let segments = match size {
         Volume::Greedy => return None,
         Volume::Segments(segments) => u64::from(segments),
-        Volume::Data(bytes) => bytes.count().div_ceil(config.mss.count().max(1)),
+        Volume::Data(bytes) => {
+            let mss = config.mss.count().max(1);
+            let segments = bytes.count().div_ceil(mss);
+            warn_of_rounding(place, bytes.count(), [segments, mss], problems);
+            segments
+        }
     };
     if segments == 0 {
         problems.at(place, "a flow that sends nothing");
@@ -287,6 +304,27 @@ fn segments(
             None
         }
     }
+}
+
+/// Warns of a size that becomes at least a tenth larger in whole segments.
+fn warn_of_rounding(
+    place: &[Step],
+    bytes: u64,
+    [segments, mss]: [u64; 2],
+    problems: &mut Problems<'_>,
+) {
+    let sent = segments.saturating_mul(mss);
+    if bytes == 0 || sent.saturating_sub(bytes) < bytes.div_ceil(10) {
+        return;
+    }
+    let message = format!(
+        "{} are sent as {} of {}, so that completion times are those of {}: give `size` in segments, or set a smaller `mss`",
+        text::bytes(bytes as f64),
+        text::many(segments, "whole segment"),
+        text::bytes(mss as f64),
+        text::bytes(sent as f64),
+    );
+    problems.warn(WarningKind::WholeSegments, place, message);
 }
 
 /// Reports queues in bytes that some packet of a flow over `hops` would never fit into.

@@ -31,7 +31,7 @@ pub(super) fn generated(
     i: usize,
     entry: &GeneratorEntry,
     start: Time,
-    network: &Network,
+    network: &mut Network,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<SchedulePlan>> {
     let at = |key: &'static str| [place!["schedules", i, "generator"], &[Step::from(key)]].concat();
@@ -63,7 +63,7 @@ pub(super) fn generated(
         let begin = (start.as_ps() % cycle.as_ps() + number * slot.as_ps() + later) % cycle.as_ps();
         let end = (begin + day.as_ps()) % cycle.as_ps();
         let [begin, end] = [begin, end].map(Duration::from_ps);
-        let pairs = joined(matching, members).collect();
+        let pairs = joined(matching, &members).collect();
         days.push(Day { switch, begin, end, pairs });
     }
     let mut cycles = Cycle::default();
@@ -74,7 +74,7 @@ pub(super) fn generated(
                 .label("`two_hops` says over which way queues are served when");
             return None;
         }
-        two_hops::changes(members, switches, &days, network, &mut cycles).or_else(|| {
+        two_hops::changes(&members, switches, &days, network, &mut cycles).or_else(|| {
             problems
                 .at(&at("two_hops"), "two hops without queues for them")
                 .label("needs [[voqs]] with mesh = the group");

@@ -6,6 +6,7 @@ mod backups;
 mod bounds;
 mod bundles;
 mod bursts;
+mod circuits;
 mod covers;
 mod draft;
 mod failures;

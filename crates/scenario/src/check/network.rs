@@ -1,7 +1,7 @@
 //! Nodes and links.
 
-use optcp_units::Duration;
 use optcp_units::nearest::suggestion;
+use optcp_units::{Duration, Rate};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{BundlePlan, DirectedLink, LinkPlan, PortPlan, Shape, Spread};
@@ -48,6 +48,8 @@ pub(super) struct Network {
     pub beside: BTreeMap<usize, Vec<usize>>,
     /// Unknown names already reported: one mistake, one message.
     pub reported: BTreeSet<String>,
+    /// Groups of nodes with a problem of their own: an unknown name of them or of a member is no second one.
+    refused: BTreeSet<String>,
     /// Some links could not be made, so that one that is missing says nothing.
     pub incomplete: bool,
 }
@@ -72,7 +74,8 @@ impl Network {
                     if self.nodes.len().saturating_add(count) > MOST {
                         problems.at(place, format!("more than {MOST} nodes"));
                         self.incomplete = true;
-                        return;
+                        self.refused.insert(group.clone());
+                        continue;
                     }
                     for member in 0..count {
                         self.add_node(format!("{group}{member}"), place, problems);
@@ -83,8 +86,7 @@ impl Network {
                         .at(place!["nodes", i], "these nodes have no names")
                         .label("needs `names`, or `group` and `count`");
                     self.incomplete = true;
-                    // Known by name, so that only this is reported.
-                    self.reported.extend(entry.group.clone());
+                    self.refused.extend(entry.group.clone());
                     continue;
                 }
             }
@@ -96,6 +98,14 @@ impl Network {
             }
             self.add_group(group, before, place, problems);
         }
+    }
+
+    /// Whether a name that is not known is a problem that has not been reported.
+    pub(super) fn is_new_problem(&mut self, name: &str) -> bool {
+        let group = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        !self.refused.contains(name)
+            && !self.refused.contains(group)
+            && self.reported.insert(name.to_owned())
     }
 
     /// Names the nodes from number `first` on.
@@ -206,28 +216,23 @@ impl Network {
 
     /// The members of a group.
     pub(super) fn group_named(
-        &self,
+        &mut self,
         name: &str,
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
-    ) -> Option<&[usize]> {
-        let members = self.group.get(name);
-        if members.is_none() {
+    ) -> Option<Vec<usize>> {
+        let members = self.group.get(name).cloned();
+        if members.is_none() && self.is_new_problem(name) {
             let help = suggestion(name, "groups", self.group.keys().map(String::as_str));
             problems.at(place, format!("no group `{name}`")).help(help);
         }
-        members.map(Vec::as_slice)
+        members
     }
 
     /// Links each two members of a group.
     fn mesh(&mut self, i: usize, entry: &LinksEntry, group: &str, problems: &mut Problems<'_>) {
         let place = place!["links", i, "mesh"];
-        if self.reported.contains(group) {
-            self.incomplete = true;
-            return;
-        }
-        let Some(members) = self.group_named(group, place, problems).map(<[usize]>::to_vec) else {
-            self.reported.insert(group.to_owned());
+        let Some(members) = self.group_named(group, place, problems) else {
             self.incomplete = true;
             return;
         };
@@ -383,6 +388,7 @@ impl Network {
             over: Vec::new(),
             voq: None,
             wavelengths: entry.wavelengths.map(|count| count.0),
+            spare: entry.spare.map(|spare| spare.0),
             entry: i,
         });
         true
@@ -402,19 +408,23 @@ impl Network {
         number
     }
 
-    /// Adds a circuit over ports, like the port that it replaces; its other direction stands idle.
+    /// Adds a circuit over ports, like the port that it replaces, with a rate of its own if one is given; its other direction
+    /// stands idle.
     pub(super) fn add_circuit(
         &mut self,
         name: String,
         ends: [usize; 2],
         over: Vec<DirectedLink>,
         (link, direction): DirectedLink,
+        rate: Option<Rate>,
     ) -> usize {
+        let replaced = &self.links[link].directions[direction];
         let port = PortPlan {
+            rate: rate.unwrap_or(replaced.rate),
             delay: Spread::ZERO,
             jitter: Spread::ZERO,
             overtaking: false,
-            ..self.links[link].directions[direction].clone()
+            ..replaced.clone()
         };
         self.links.push(LinkPlan {
             name,
@@ -426,6 +436,7 @@ impl Network {
             over,
             voq: None,
             wavelengths: None,
+            spare: None,
             entry: self.links[link].entry,
         });
         self.links.len() - 1

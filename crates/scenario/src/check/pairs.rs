@@ -10,6 +10,8 @@ use crate::tree::{Step, place};
 
 use super::bounds::MOST;
 use super::network::Network;
+use super::ways::Ways;
+use crate::warnings::WarningKind;
 
 /// Pairs of which some are drawn.
 const MOST_DRAWN_FROM: usize = 2_000_000;
@@ -25,7 +27,7 @@ pub(super) struct Pairs {
 pub(super) fn pairs(
     table: &PairsTable,
     place: &[Step<'_>],
-    network: &Network,
+    network: &mut Network,
     library: &Library,
     problems: &mut Problems<'_>,
 ) -> Option<Pairs> {
@@ -76,10 +78,31 @@ pub(super) fn pairs(
     Some(Pairs { ends, weights: if alike { Vec::new() } else { weights } })
 }
 
+/// Warns of weights by which nothing is drawn.
+pub(super) fn warn_of_weights(
+    (section, i): (&'static str, usize),
+    table: Option<&PairsTable>,
+    found: &Ways,
+    problems: &mut Problems<'_>,
+) {
+    let Some(table) = table.filter(|_| found.drawn.is_none() && !found.weights.is_empty()) else {
+        return;
+    };
+    let (each, remedy) = match section {
+        "traffic" => ("the same sources", "`count` with a `seed`"),
+        _ => ("the same number of flows", "`count`, `load` or `arrivals`"),
+    };
+    let key = if table.matrix.is_some() { "matrix" } else { "weights" };
+    let message = format!(
+        "every pair has {each}, whatever its weight: add {remedy} to use the weights of `{key}`"
+    );
+    problems.warn(WarningKind::WeightsUnused, place![section, i, "pairs", key], message);
+}
+
 fn members(
     name: &str,
     place: &[Step<'_>],
-    network: &Network,
+    network: &mut Network,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<usize>> {
     if let Some(members) = network.group.get(name) {
@@ -88,9 +111,12 @@ fn members(
     if let Some(node) = network.find_node(name) {
         return Some(vec![node]);
     }
-    let names = network.group.keys().chain(&network.nodes).map(String::as_str);
-    let help = suggestion(name, "groups and nodes", names);
-    problems.at(place, format!("no node or group `{name}`")).label("not in [[nodes]]").help(help);
+    if network.is_new_problem(name) {
+        let names = network.group.keys().chain(&network.nodes).map(String::as_str);
+        let help = suggestion(name, "groups and nodes", names);
+        let message = format!("no node or group `{name}`");
+        problems.at(place, message).label("not in [[nodes]]").help(help);
+    }
     None
 }
 

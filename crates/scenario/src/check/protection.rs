@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use optcp_optical::protection::{Revert, Scheme, SetUp};
 use optcp_units::{Duration, Time};
 
-use crate::plan::{BundlePlan, DetectionPlan, DirectedLink, FlowPlan, ProtectionPlan};
+use crate::plan::{BundlePlan, CapacityKind, DetectionPlan, FlowPlan, ProtectionPlan};
 use crate::problem::Problems;
 use crate::protected::{Protected, TeLink};
-use crate::schema::{CapacityKind, File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
+use crate::schema::{File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
 use super::backups;
+use super::circuits::{self, Circuits};
 use super::covers::{Covers, Guard, avoids, consists_of, name_of, written};
 use super::draft::Draft;
 use super::flows::check_queues;
@@ -27,6 +28,7 @@ pub(super) fn protections(
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
+    let mut circuits = Circuits::of(plan);
     for (i, entry) in file.protection.iter().enumerate() {
         // Each group for itself, or the links of all routers.
         let groups = match &entry.flows {
@@ -41,11 +43,16 @@ pub(super) fn protections(
             };
             let (group, detection, protected) = found;
             for covers in protected {
-                lay((i, laid), entry, (group, detection), covers, plan, network, problems);
+                let mut protection =
+                    lay(i, entry, (group, detection), covers, plan, network, problems);
+                circuits.reserve((i, laid), entry, &mut protection, plan, network);
+                plan.protections.push(protection);
                 laid += 1;
             }
         }
     }
+    circuits.share(network);
+    circuits::check_spare(plan, network, problems);
 }
 
 /// The backups of an entry for a group of flows, or for links under routers, with how failures are known.
@@ -121,16 +128,16 @@ fn one(
     Some(Covers { flows, link: None, links: links.to_vec(), backup })
 }
 
-/// Lays a backup: number n of entry i.
+/// A backup of entry i.
 fn lay(
-    (i, n): (usize, usize),
+    i: usize,
     entry: &ProtectionEntry,
     (group, detection): (Option<usize>, DetectionPlan),
     covers: Covers,
-    plan: &mut Draft,
-    network: &mut Network,
+    plan: &Draft,
+    network: &Network,
     problems: &mut Problems<'_>,
-) {
+) -> ProtectionPlan {
     let Covers { flows, link, links, backup } = covers;
     if let (Some(group), Some(&flow)) = (group, flows.first())
         && let Some(tcp) = plan.flows[flow].tcp
@@ -139,15 +146,17 @@ fn lay(
         check_queues(&plan.groups[group], config, &backup.hops, network, problems);
     }
     let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
-    let mut protection = ProtectionPlan {
+    let scheme = entry.scheme.unwrap_or(Scheme::Local);
+    let protection = ProtectionPlan {
         entry: i,
         group,
         flows,
         link,
-        scheme: entry.scheme.unwrap_or(Scheme::Local),
+        scheme,
         links,
         backup: backup.nodes,
         hops: backup.hops,
+        capacity: entry.capacity.unwrap_or(circuits::usual(scheme)),
         circuits: BTreeMap::new(),
         detection,
         hold_off: span(entry.hold_off),
@@ -156,12 +165,8 @@ fn lay(
         revert: entry.revert.unwrap_or(Revert::None),
         wait_to_restore: span(entry.wait_to_restore),
     };
-    check_bundles(i, entry, &protection, plan, network, problems);
-    if entry.capacity == Some(CapacityKind::Reserved) {
-        let name = if n == 0 { format!("reserved-{i}") } else { format!("reserved-{i}.{n}") };
-        reserve(&name, &mut protection, plan, network);
-    }
-    plan.protections.push(protection);
+    check_bundles(i, &protection, plan, network, problems);
+    protection
 }
 
 /// The link that a protection names, or all of the bundle.
@@ -193,7 +198,6 @@ fn passage(flow: &FlowPlan, links: &[usize], network: &Network) -> Option<usize>
 /// one, take packets back, or be replaced by one port.
 fn check_bundles(
     i: usize,
-    entry: &ProtectionEntry,
     protection: &ProtectionPlan,
     plan: &Draft,
     network: &Network,
@@ -201,7 +205,7 @@ fn check_bundles(
 ) {
     let one_plus_one = protection.scheme.bridges();
     let optical = protection.revert == Revert::Optical && !one_plus_one;
-    let reserved = entry.capacity == Some(CapacityKind::Reserved);
+    let reserved = protection.capacity != CapacityKind::Shared;
     for way in protection.ways(&plan.flows) {
         let ways = (&protection.backup[..], &protection.hops[..]);
         let both = [0, 1].map(|direction| {
@@ -242,7 +246,9 @@ fn check_bundles(
         ] {
             if let Some(bundle) = bundle {
                 let message = format!("{what} bundle `{}`", network.bundles[bundle].name);
-                problems.at(place!["protection", i, key], message).label(why);
+                let shared = "`capacity = \"shared\"` goes with bundles".to_owned();
+                let help = (key == "capacity").then_some(shared);
+                problems.at(place!["protection", i, key], message).label(why).help(help);
                 refused = true;
             }
         }
@@ -315,6 +321,12 @@ fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
         entry.wait_to_restore.is_some() && revert == Revert::None,
         "wait_to_restore",
         "needs a `revert` other than `none`".to_owned(),
+    );
+    let capacity = entry.capacity.unwrap_or(circuits::usual(scheme));
+    idle(
+        entry.rate.is_some() && capacity != CapacityKind::Reserved,
+        "rate",
+        format!("capacity `{}` sets the rate; `rate` goes with `reserved`", capacity.name()),
     );
     if scheme.bridges() && revert.merges() {
         problems
@@ -463,38 +475,6 @@ fn joins(
         return false;
     }
     true
-}
-
-/// Gives a backup circuits of its own, one for each piece of a way that its packets may take.
-fn reserve(name: &str, protection: &mut ProtectionPlan, plan: &Draft, network: &mut Network) {
-    let mut wanted: Vec<(Vec<DirectedLink>, DirectedLink)> = Vec::new();
-    for way in protection.ways(&plan.flows) {
-        for direction in [0, 1] {
-            let ways = (&protection.backup[..], &protection.hops[..]);
-            let protected =
-                Protected::new(&network.bundles, way, direction, ways, &protection.links);
-            let Some(protected) = protected else { continue };
-            let segment = protected.segment(|_| Duration::ZERO, Duration::ZERO);
-            let set_up = SetUp { computation: Duration::ZERO };
-            for point in protection.scheme.points(&segment, set_up) {
-                // A node that selects lies behind the last link; its packets left the first one.
-                let working = protected.working();
-                let replaced = working.get(point.node).unwrap_or(&working[0]).ports[0];
-                for piece in protected.pieces(protection.scheme, &point) {
-                    if !wanted.iter().any(|(hops, _)| *hops == piece) {
-                        wanted.push((piece, replaced));
-                    }
-                }
-            }
-        }
-    }
-    for (n, (hops, replaced)) in wanted.into_iter().enumerate() {
-        let end = |hop: DirectedLink, far: usize| network.links[hop.0].ends[hop.1 ^ far];
-        let ends = [end(hops[0], 0), end(hops[hops.len() - 1], 1)];
-        let name = format!("{name}-{n}");
-        let circuit = network.add_circuit(name, ends, hops.clone(), replaced);
-        protection.circuits.insert(hops, circuit);
-    }
 }
 
 /// Reports switches that would come after the end of the run.

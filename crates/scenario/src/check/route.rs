@@ -172,7 +172,7 @@ impl Network {
         if let Some(node) = self.find_node(name) {
             return Some(Item::Node(node));
         }
-        if self.reported.insert(name.to_owned()) {
+        if self.is_new_problem(name) {
             let names = self.group.keys().chain(&self.nodes).map(String::as_str);
             let help = suggestion(name, "nodes and groups", names);
             problems

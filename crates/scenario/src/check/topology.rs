@@ -125,6 +125,7 @@ fn entry(
         overtaking: None,
         queue: table.queue.clone(),
         wavelengths: table.wavelengths,
+        spare: table.spare,
         cost: table.cost,
         reverse: Reverse::default(),
     })

@@ -20,8 +20,8 @@ use super::bounds::{MOST, check_name};
 use super::draft::Draft;
 use super::flows::{check_room, varying};
 use super::network::{Network, checked};
-use super::queues;
 use super::ways::{self, Way, Ways};
+use super::{pairs, queues};
 
 /// The headers of UDP (RFC 768) and IPv4 (RFC 791).
 const HEADERS: u64 = 28;
@@ -65,6 +65,9 @@ pub(super) fn traffic(
                 .at(place!["traffic", i, "pairs", "count"], "sources whose pairs each run draws")
                 .help("draw the pairs once for all runs: give `pairs` a `seed`".to_owned());
             continue;
+        }
+        if let Some(found) = &found {
+            pairs::warn_of_weights(("traffic", i), entry.pairs.as_ref(), found, problems);
         }
         let (start, until) = span(i, entry, plan.stop, problems);
         let sizes = sizes(i, entry, problems);

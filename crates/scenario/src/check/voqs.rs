@@ -66,7 +66,7 @@ impl Network {
         problems: &mut Problems<'_>,
     ) -> Option<()> {
         let place = place!["voqs", i, "mesh"];
-        let members = self.group_named(group, place, problems)?.to_vec();
+        let members = self.group_named(group, place, problems)?;
         if members.len() < 2 || members.len() > MOST_WAYS {
             problems
                 .at(place, format!("`{group}` has {} members", members.len()))
@@ -114,7 +114,7 @@ impl Network {
         let [Some(a), Some(b)] = [0, 1].map(|end| {
             let name = &between[end];
             let node = self.find_node(name);
-            if node.is_none() && self.reported.insert(name.clone()) {
+            if node.is_none() && self.is_new_problem(name) {
                 let help = suggestion(name, "nodes", self.nodes.iter().map(String::as_str));
                 let place = place!["voqs", i, "between", end];
                 problems.at(place, format!("no node `{name}`")).help(help);
@@ -186,6 +186,7 @@ impl Network {
             over: Vec::new(),
             voq: Some(voq),
             wavelengths: None,
+            spare: None,
             entry: None,
         });
         Some(())

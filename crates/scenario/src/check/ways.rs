@@ -412,7 +412,7 @@ impl Network {
 
     /// The group over one of whose nodes paths lead.
     fn via(
-        &self,
+        &mut self,
         name: Option<&str>,
         via: &[Step<'_>],
         path: &[Step<'_>],
@@ -424,7 +424,7 @@ impl Network {
                 .label("needs `via`, a group of nodes");
             return None;
         };
-        self.group_named(name, via, problems).map(<[usize]>::to_vec)
+        self.group_named(name, via, problems)
     }
 
     /// Two nodes, or a pair for each member of the groups that they are.

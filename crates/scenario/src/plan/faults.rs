@@ -130,6 +130,15 @@ pub enum DetectionPlan {
     },
 }
 
+optcp_units::registry! {
+    /// What backups consist of.
+    pub enum CapacityKind ("backup-capacity") {
+        "shared" => Shared: "the links of the backup, with their queues and whatever else passes them", "GMPLS paper, section 5.2 (electrical)";
+        "reserved" => Reserved: "a circuit as long as the backup, with `rate`, or with the share of the working path's slowest link that its flows have among those with reserved backups", "GMPLS paper, section 5.3 (optical)";
+        "line-rate" => LineRate: "a circuit per path with the whole rate of the link that it replaces, however many paths share that link", "OpTCP";
+    }
+}
+
 /// A backup path that flows of a group are switched to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectionPlan {
@@ -150,6 +159,8 @@ pub struct ProtectionPlan {
     pub backup: Vec<usize>,
     /// The ports of the backup path in the direction of the data.
     pub hops: Vec<DirectedLink>,
+    /// What the backup consists of.
+    pub capacity: CapacityKind,
     /// The circuits of a reserved backup, as links, by the ports whose way they go.
     pub circuits: BTreeMap<Vec<DirectedLink>, usize>,
     /// How failures are known.

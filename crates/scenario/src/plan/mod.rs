@@ -15,7 +15,8 @@ use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
 pub use faults::{
-    DetectionPlan, FailurePlan, LinkWay, Loses, LossPlan, ProtectionPlan, RiskPlan, Way,
+    CapacityKind, DetectionPlan, FailurePlan, LinkWay, Loses, LossPlan, ProtectionPlan, RiskPlan,
+    Way,
 };
 pub use flows::{ArrivalsPlan, Carries, DrawnPlan, FlowPlan, ProcessPlan, TrafficPlan};
 pub use forwarding::{ForwardingPlan, ForwardingStep};
@@ -139,8 +140,18 @@ pub struct LinkPlan {
     pub voq: Option<VoqPlan>,
     /// For a fibre of a core of burst switches: how many wavelengths it has in each direction.
     pub wavelengths: Option<u32>,
+    /// How much each direction can reserve for backups beside its rate, if that is stated.
+    pub spare: Option<Rate>,
     /// The entry of `[[links]]` that it comes from, for messages; `None` is `[topology]`, or a route of bursts.
     pub entry: Option<usize>,
+}
+
+impl LinkPlan {
+    /// Whether it is no link of the network: a circuit of a backup, a route of bursts over fibres, or a virtual output queue.
+    #[must_use]
+    pub fn is_derived(&self) -> bool {
+        !self.over.is_empty() || self.voq.is_some()
+    }
 }
 
 /// How the nodes between fibres switch bursts.

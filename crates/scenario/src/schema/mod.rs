@@ -29,8 +29,7 @@ pub(crate) use planned::{
     Phases, ScheduleEntry, ScheduleForm, Transmitter, VoqEntry,
 };
 pub(crate) use protection::{
-    CapacityKind, Disjoint, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry,
-    RiskEntry,
+    Disjoint, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry, RiskEntry,
 };
 pub(crate) use queue::QueueEntry;
 pub(crate) use routing::{ForwardingEntry, ForwardingTable, RoutingTable};
@@ -224,6 +223,8 @@ pub(crate) struct LinksEntry {
     pub wavelengths: Option<Count>,
     /// With `[routing]`: what both directions cost; 1 if left out.
     pub cost: Option<Cost>,
+    /// Capacity that backups may reserve in each direction, beside `rate`; not limited if left out.
+    pub spare: Option<Speed>,
     /// What is different from the last node of a chain to the first.
     #[serde(default)]
     pub reverse: Reverse,

@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Real;
-use super::values::{Count, Delay, LinkRef, Span, SwitchDelay};
+use super::values::{Count, Delay, LinkRef, Span, Speed, SwitchDelay};
 use super::{ListOr, Metric};
+use crate::plan::CapacityKind;
 
 optcp_units::registry! {
     /// What becomes of packets on a link that fails.
@@ -74,14 +75,6 @@ pub(crate) struct FailureEntry {
 }
 
 optcp_units::registry! {
-    /// What backups consist of.
-    pub enum CapacityKind ("backup-capacity") {
-        "shared" => Shared: "the links of the backup, with their queues and whatever else passes them", "GMPLS paper, section 5.2 (electrical)";
-        "reserved" => Reserved: "a circuit of its own, as fast as the link it replaces and as long as the backup", "GMPLS paper, section 5.3 (optical)";
-    }
-}
-
-optcp_units::registry! {
     /// What a backup that is found has not in common with the path of a flow.
     pub enum Disjoint ("backups") {
         "auto" => Auto: "no risk, else no node, else no link: the first of these for which there is a path", "OpTCP";
@@ -126,8 +119,10 @@ pub(crate) struct ProtectionEntry {
     pub signal_processing: Option<Span>,
     /// For `restoration`: how long it takes to find a route; 0 s if left out.
     pub computation: Option<Span>,
-    /// What the backup consists of; `shared` if left out.
+    /// What the backup consists of; `reserved` for scheme `1+1` and `shared` for the others if left out.
     pub capacity: Option<CapacityKind>,
+    /// With capacity `reserved`: rate of each circuit; a share of the working path's slowest link if left out.
+    pub rate: Option<Speed>,
     /// What follows a repair; `none` if left out.
     pub revert: Option<Revert>,
     /// How long the working path must work before packets take it again; 0 s if left out.

@@ -28,4 +28,6 @@ pub(crate) struct TopologyTable {
     pub wavelengths: Option<Count>,
     /// With `[routing]`: what every link costs; 1 if left out.
     pub cost: Option<Cost>,
+    /// Capacity that backups may reserve in each direction of every link, beside `rate`; not limited if left out.
+    pub spare: Option<Speed>,
 }

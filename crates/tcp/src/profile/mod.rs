@@ -21,8 +21,8 @@ registry! {
         "ns2-2.35" => Ns2Release235: "NewReno of ns-2.35: tick 10 ms, deflation, impatient timer, limited transmit", "ns-2.35 defaults";
         "inet-2011" => Inet2011: "NewReno of OMNeT++/INET in 2011: whole bytes, ssthresh from the inflated window at a timeout, gain 1/8", "behaviour of INET 1.99; sizes of the lbas paper";
         "opnet-11" => Opnet11: "Reno of OPNET Modeler 11, reconstructed: 44 segments of window, timers on a tick of 500 ms", "table I of the obs paper, RFC 2581, public descriptions of OPNET";
-        "linux-6" => Linux6: "Linux 6 with its defaults: CUBIC, HyStart, SACK with RACK and PRR, timeouts from SRTT + 200 ms", "behaviour of Linux 6";
-        "linux-6-bbr" => Linux6Bbr: "Linux 6 with BBR in the place of CUBIC, paced", "behaviour of Linux 6 with net.ipv4.tcp_congestion_control = bbr";
+        "linux-6" => Linux6: "Linux 6 with its defaults: CUBIC, HyStart, SACK with RACK and PRR, timeouts from SRTT + 200 ms; flows open without a SYN, so that completion times are one RTT short: set `handshake = true`", "behaviour of Linux 6";
+        "linux-6-bbr" => Linux6Bbr: "Linux 6 with BBR in the place of CUBIC, paced; flows open without a SYN, as with `linux-6`", "behaviour of Linux 6 with net.ipv4.tcp_congestion_control = bbr";
     }
 }
 

@@ -55,7 +55,7 @@ MECHANISMS: dict[str, dict[str, str]] = {
     "local": _protected("local", 'link = ["A", "B"], backup = ["A", "X", "B"], switch_delay = "$detection"'),
     "path": _protected("path", END_TO_END, SIGNALLED),
     "1:1": _protected("1:1", END_TO_END, SIGNALLED),
-    "1+1": _protected("1+1", END_TO_END),
+    "1+1": _protected("1+1", END_TO_END, ', capacity = "shared"'),
     "restoration, 8 s": _protected("restoration", END_TO_END, f'{SIGNALLED}, computation = "8 s"'),
     "controller, 5 s": {"routing.spf": "5 s", "routing.update": "0 s"},
 }

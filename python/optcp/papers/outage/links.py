@@ -10,7 +10,7 @@ import numpy as np
 from optcp.outage import capacity, resampled
 from optcp.outage.availability import YEAR_MS
 from optcp.outage.mechanisms import MECHANISMS
-from optcp.outage.study import LATER_S, Costs, CostsOf, failing, mechanisms, outages_ms, sender, window_s
+from optcp.outage.study import LATER_S, Costs, CostsOf, failing, outages_ms, sender, window_s
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage.paper import PAPER, not_run
 from optcp.papers.outage.population import (
@@ -21,6 +21,7 @@ from optcp.papers.outage.population import (
     cut,
     grid,
     inside,
+    mechanisms,
     network,
     rows_of,
     seeds,

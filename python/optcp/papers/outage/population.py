@@ -17,7 +17,7 @@ from optcp.papers.assume import Assumed, built_in, positive, positive_int, share
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from optcp.outage.events import Event
     from optcp.outage.resampled import Resampled
@@ -56,6 +56,11 @@ def assumptions(chosen: Chosen, **changed: float) -> Assumptions:
     """What the worlds stand on."""
     known = {name: chosen[name] for name in Assumptions.names() if name in chosen}
     return replace(Assumptions(**known), **changed)  # type: ignore[arg-type]
+
+
+def mechanisms(names: Iterable[str], assumed: Assumptions) -> study.Axes:
+    """The axis ``mechanism``; a reserved circuit has the whole rate of the link that it replaces."""
+    return study.mechanisms(names, assumed, circuits="line-rate")
 
 
 @functools.cache

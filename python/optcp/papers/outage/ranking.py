@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optcp.outage import events
-from optcp.outage.study import CostsOf, failing, mechanisms
+from optcp.outage.study import CostsOf, failing
 from optcp.papers.assume import Assumed, overrides, positive, share
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage import population
 from optcp.papers.outage.paper import PAPER
-from optcp.papers.outage.population import assumptions, cut, grid, network, per_cent_of, seeds, world
+from optcp.papers.outage.population import assumptions, cut, grid, mechanisms, network, per_cent_of, seeds, world
 from optcp.papers.plausible import Choices, Plausible, Span
 from optcp.papers.verdict import row
 

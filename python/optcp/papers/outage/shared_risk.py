@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from optcp.outage import events
 from optcp.outage.costs import UNCOVERED_MS
-from optcp.outage.study import METRICS, CostsOf, failing, mechanisms
+from optcp.outage.study import METRICS, CostsOf, failing
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage.paper import PAPER, not_run
 from optcp.papers.outage.population import (
@@ -17,6 +17,7 @@ from optcp.papers.outage.population import (
     assumptions,
     cut,
     grid,
+    mechanisms,
     network,
     per_cent_of,
     rows_of,
