@@ -365,7 +365,7 @@ class Cells:
                 # The statistics of censored values, means and quantiles, never fall as values grow.
                 bound = statistic(self.at_least.T[at[::-1]][defined]).estimate
                 found = replace(found, at_least=bound)
-            return found
+            return replace(found, repeated=self.repeated is not None and bool(self.repeated[0][at]))
 
         return Estimates.of(self.axes, one, len(self.seeds), name=self.name, unit=self.unit)
 

@@ -54,6 +54,8 @@ class Estimates:
     """Its SI unit; empty for pure numbers."""
     at_least: NDArray[np.float64] | None = None
     """Lower bounds of the estimates, of the axes' shape; NaN where the estimate is known."""
+    repeated: NDArray[np.bool_] | None = None
+    """Which cells have one run, whatever the seed, of the axes' shape."""
 
     def __post_init__(self) -> None:
         label(self)
@@ -81,13 +83,14 @@ class Estimates:
         axes = tuple(arguments.one_of(axis, Axis, "axes", "an Axis") for axis in arguments.several(axes, "axes"))
         shape = tuple(len(axis) for axis in axes)
         estimate, low, high, at_least = (np.full(shape, np.nan) for _ in range(4))
-        n = np.zeros(shape, dtype=np.int64)
+        n, repeated = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
         for at in np.ndindex(*shape):
             if (one := interval(at)) is not None:
                 arguments.one_of(one, Interval, "interval", "a function from a position to an interval or None")
                 estimate[at], low[at], high[at], n[at] = one.estimate, one.low, one.high, one.n
                 at_least[at] = np.nan if one.at_least is None else one.at_least
-        return cls(axes, estimate, low, high, n, seeds, name, unit, at_least)
+                repeated[at] = one.repeated
+        return cls(axes, estimate, low, high, n, seeds, name, unit, at_least, repeated)
 
     def interval(self, at: tuple[int, ...] = ()) -> Interval:
         """The estimate at a position, one index an axis.
@@ -105,7 +108,8 @@ class Estimates:
         except (TypeError, ValueError, IndexError):
             expected = f"a position, one index for each axis of {self.estimate.shape}"
             raise arguments.refused(at, "at", expected) from None
-        return Interval(estimate, low, high, n, None if np.isnan(bound) else bound)
+        repeated = self.repeated is not None and bool(self.repeated[at])
+        return Interval(estimate, low, high, n, None if np.isnan(bound) else bound, repeated)
 
     def times(self, factor: float, unit: str = "") -> Estimates:
         """The same in another unit, such as shares in per cent."""

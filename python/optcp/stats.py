@@ -43,6 +43,8 @@ class Interval:
     at_least
         Of an infinite estimate a lower bound; None where there is none. What is censored in a run, such as the
         completion time of a flow that the end of the run cuts, is infinite there.
+    repeated
+        Whether every seed gives the same run: the estimate then has no error, and no interval either.
     """
 
     estimate: float
@@ -50,16 +52,17 @@ class Interval:
     high: float
     n: int
     at_least: float | None = None
+    repeated: bool = False
 
     @property
     def half_width(self) -> float:
-        """Half the interval's length."""
-        return (self.high - self.low) / 2
+        """Half the interval's length; 0 of a repeated run, which has no other value."""
+        return 0.0 if self.repeated else (self.high - self.low) / 2
 
     def times(self, factor: float) -> Interval:
         """Return the interval in another unit, for example shares in per cent."""
         at_least = None if self.at_least is None else factor * self.at_least
-        return Interval(factor * self.estimate, factor * self.low, factor * self.high, self.n, at_least)
+        return Interval(factor * self.estimate, factor * self.low, factor * self.high, self.n, at_least, self.repeated)
 
     def within(self, least: float, greatest: float) -> Interval:
         """Return the part of the interval that the quantity's bounds allow; infinite ends stay infinite.

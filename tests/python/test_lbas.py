@@ -74,7 +74,7 @@ def test_quantities_by_hand():
     assert all(back[metric] == pytest.approx(values) for metric, values in found.items())
 
 
-def test_values_are_batches_until_there_are_three_seeds():
+def test_values_are_batches_until_there_are_six_seeds():
     cell, other = CELLS[:2]
     batch = {"queue_mb": np.array([1.0, 3.0])}
     few = outcome.Measured({cell: {1: batch, 2: batch}, other: {2: {"queue_mb": np.array([5.0, 6.0])}}})
@@ -85,8 +85,8 @@ def test_values_are_batches_until_there_are_three_seeds():
     assert both.values("queue_mb", "queue_mb")[1].tolist() == [10, 12]
     assert alone.batches
     assert few.interval(cell, "queue_mb").n == 2
-    many = outcome.Measured({cell: dict.fromkeys((1, 2, 3), batch)}).together([cell])
-    assert many.values("queue_mb")[0].tolist() == [2, 2, 2]
+    many = outcome.Measured({cell: dict.fromkeys(range(1, 7), batch)}).together([cell])
+    assert many.values("queue_mb")[0].tolist() == [2] * 6
     assert not many.batches
 
 
@@ -96,10 +96,10 @@ def test_intervals_over_batches_are_widened_and_those_over_seeds_are_not():
     growing = {"queue_mb": np.array([1.0, 1.0, 1.0, 3.0, 3.0, 3.0])}
     one = outcome.Measured({cell: {1: growing}}).interval(cell, "queue_mb")
     assert one.half_width == pytest.approx(3.182 * np.sqrt(6 / 18), rel=1e-3)
-    # Of seeds with the means 1, 2, 3 and 4 it is 3.182 sqrt(5 / 3 / 4).
-    seeds = {seed: {"queue_mb": np.full(4, float(seed))} for seed in (1, 2, 3, 4)}
-    four = outcome.Measured({cell: seeds}).interval(cell, "queue_mb")
-    assert four.half_width == pytest.approx(3.182 * np.sqrt(5 / 12), rel=1e-3)
+    # Of six seeds with the means 1 to 6, whose variance is 3.5, it is 2.571 sqrt(3.5 / 6).
+    seeds = {seed: {"queue_mb": np.full(4, float(seed))} for seed in range(1, 7)}
+    six = outcome.Measured({cell: seeds}).interval(cell, "queue_mb")
+    assert six.half_width == pytest.approx(2.571 * np.sqrt(3.5 / 6), rel=1e-3)
 
 
 def test_the_longest_delay_is_a_maximum_over_runs():
@@ -116,7 +116,8 @@ def test_the_longest_delay_is_a_maximum_over_runs():
 
 def as_printed(change=None, without=()):
     """All cells with the printed means, metro nodes without drops, and noise that no claim notices."""
-    noise = 1e-4 * np.array([1.0, -2.0, 0.5, 0.5])
+    # As many batches as decide a claim of several comparisons.
+    noise = 1e-4 * np.tile([1.0, -2.0, 0.5, 0.5], 5)
     cells = {}
     for number, cell in enumerate((*CELLS, *FEWER)):
         like = cell if cell in CELLS else CELLS[number - len(CELLS)]
@@ -133,7 +134,7 @@ def as_printed(change=None, without=()):
         if cell not in without:
             cells[cell] = {1: {name: value + (own if value else 0) for name, value in values.items()}}
             for name in ("far_drop_mbps", "metro_drop_mbps"):
-                cells[cell][1][name] = np.full(4, values[name])
+                cells[cell][1][name] = np.full(20, values[name])
     return outcome.Measured(cells)
 
 
@@ -192,31 +193,31 @@ def test_a_missing_cell_leaves_statements_open():
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        # Mean 18 with a standard error of 16: nothing is known.
+        # Mean 18 with a standard error of 7: nothing is known.
         ([1.0, 50.0, 3.0], "undecided"),
-        # 17.5 +- 0.06: half a point below 18, of the two that are allowed.
+        # 17.5 +- 0.03: half a point below 18, of the two that are allowed.
         ([17.4, 17.5, 17.6], True),
-        # 12 +- 0.06: four points outside.
+        # 12 +- 0.03: four points outside.
         ([11.9, 12.0, 12.1], False),
-        # 15.9 +- 0.6: a tenth of a point outside, but not significantly.
+        # 15.9 +- 0.3: a tenth of a point outside, but not significantly.
         ([14.9, 15.9, 16.9], "undecided"),
     ],
 )
 def test_the_largest_gain_is_about_that_of_the_text_once_that_is_shown(values, expected):
-    found = [np.array(values), *(np.array([0.0, 1.0, 2.0]) for _ in tables.PAIRS[1:])]
+    found = [np.tile(values, 4), *(np.tile([0.0, 1.0, 2.0], 4) for _ in tables.PAIRS[1:])]
     parts = tables.largest_part(found, "gain", "throughput_gain_pct", batches=False)
     assert judge.combine(parts)[0] == expected
 
 
 def test_what_is_compared_has_the_same_seeds():
-    """Three seeds of the first pair, one of the others: gains are compared over the four batches of the common one."""
+    """Three seeds of the first pair, one of the others: gains are compared over the batches of the common one."""
     measured = as_printed()
     for cell in CELLS[:2]:
         measured.cells[cell].update(dict.fromkeys((2, 3), measured.cells[cell][1]))
     text = next(part.text for part in table1.largest_gain(measured) if "minus b_D = 3 and 250 flows" in part.text)
     # 100 (8.39 - 6.92) / 8.39 - 100 (8.75 - 7.88) / 8.75 = 17.52 - 9.94.
     assert "+7.58 points" in text
-    assert "n = 4 batches" in text
+    assert "n = 20 batches" in text
     assert holds("lbas/table1", measured)[:3] == [True] * 3
     assert holds("lbas/table3", measured)[1] is True
 

@@ -289,14 +289,17 @@ def test_notes_say_what_makes_the_missing_cells(tmp_path, silent, monkeypatch):
 
 
 def test_notes_say_how_far_batches_are_from_being_independent(tmp_path, silent, monkeypatch):
-    """Noise of 1, -2, 0.5, 0.5: (-2 - 1 + 0.25) / 5.5 = -0.5; and a cell that rises steadily, by hand +0.25."""
+    """Noise of 1, -2, 0.5, 0.5 five times: (5 (-2 - 1 + 0.25) + 4 * 0.5) / 27.5 = -0.43.
+
+    And a cell that rises by one 19 times: the squares are 665 in all, and (665 - 9.5^2 - 9.5) / 665 = 0.85.
+    """
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     measured = as_printed()
-    measured.cells[CELLS[3]][1]["throughput_gbps"] = np.array([7.0, 7.1, 7.2, 7.3])
+    measured.cells[CELLS[3]][1]["throughput_gbps"] = 7 + 0.1 * np.arange(20)
     keep(measured, {})
     note = notes_of(tmp_path, silent)[0]
-    assert "Seeds of a cell: 1. Where there are fewer than 3, intervals and tests are over batches of single" in note
-    assert "from -0.50 (10-100-anycast, seed 1) to +0.25 (2-250-destination, seed 1)." in note
+    assert "Seeds of a cell: 1. Where there are fewer than 6, intervals and tests are over batches of single" in note
+    assert "from -0.43 (10-100-anycast, seed 1) to +0.85 (2-250-destination, seed 1)." in note
 
 
 def test_notes_name_runs_of_programs_that_no_commit_has(tmp_path, silent, monkeypatch):

@@ -105,16 +105,16 @@ def test_ports_of_all_runs_by_hand():
 
 
 def test_rows_of_both_modes_are_paired_by_seed():
-    values = by_mode([[[90.0, 80.0]], [[70.0, 60.0]]], profile=("a",))
+    values = by_mode([[[90.0, 80.0]], [[72.0, 60.0]]], profile=("a",))
     found = rows.both_modes({"utilisation_pct": values})
     assert found[0].key == {"profile": "a", "anycast": "yes"}
     assert [(row.key["anycast"], row.metric, row.measured) for row in found] == [
-        ("yes", "utilisation_pct", 80),
+        ("yes", "utilisation_pct", 81),
         ("no", "utilisation_pct", 70),
-        ("with minus without", "utilisation_points", 10),
+        ("with minus without", "utilisation_points", 11),
     ]
-    # The seeds scatter by 20, their differences do not.
-    assert found[2].ci95 == (10, 10)
+    # The seeds scatter by 20, their differences 10 and 12 have a standard error of 1, and t(1, 0.975) is 12.706.
+    assert found[2].ci95 == pytest.approx((11 - 12.706, 11 + 12.706), abs=1e-3)
 
 
 def test_the_buffer_of_equal_utilisation_by_hand():

@@ -48,7 +48,7 @@ def test_a_position_is_that_of_the_report(written):
     expected = [[7022.46529266, -1400.08296755, 0.03995155], [-7154.03120202, -3783.17682504, -3536.19412294]]
     assert vanguard.positions([0.0, 360 * 60])[:, 0] == pytest.approx(np.array(expected), abs=1e-5)
     assert vanguard.positions(0.0, [0]).shape == (1, 3)
-    assert vanguard.summary == ("1 satellites, 0 ISLs, time zero 2000-06-27 18:50:19 UTC; from 10 deg over the horizon")
+    assert vanguard.summary == ("1 satellite, 0 ISLs, time zero 2000-06-27 18:50:19 UTC; from 10 deg over the horizon")
 
 
 def test_paths_are_those_of_hypatia_with_its_own_orbits(written):

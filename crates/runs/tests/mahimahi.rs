@@ -1,7 +1,7 @@
 //! Traces of mahimahi, whose opportunities are worked out by hand, with both kernels.
 
 use optcp_runs::{Cancel, Column, Kernel, Run, RunOptions, Values, run_branches};
-use optcp_scenario::{Graph, Library, Reference, Scenario, Shelf, Values};
+use optcp_scenario::{Graph, Library, Reference, Scenario, Shelf};
 
 /// Reads a trace from the name of its file.
 struct Named;
@@ -11,7 +11,7 @@ impl Shelf for Named {
         Err("no topology here".to_owned())
     }
 
-    fn values(&self, file: &str) -> Result<Values, String> {
+    fn values(&self, file: &str) -> Result<Vec<(u64, String)>, String> {
         Ok((1..).zip(file.split_whitespace().map(str::to_owned)).collect())
     }
 }

@@ -26,7 +26,8 @@ NEAR = 0.05
 SHARP = 0.1
 RULE = (
     "`agrees`: our 95 % interval overlaps the outside range. `near`: it does not, and misses the range by at most 5 %. "
-    "`differs`: it misses by more. `undecided`: one run, so no interval. The outside range is a printed range, or a "
+    "`differs`: it misses by more. `undecided`: one run, so no interval. Where all runs have one value, it is the "
+    "interval. The outside range is a printed range, or a "
     "printed figure with half a unit of its last digit either way, or the 95 % interval of runs, at least as wide. "
     "Where both sides have chance errors, a few of many rows miss for no reason.\n\n"
     "A comparison is sharp if the outside range and our interval together are narrower than 10 % of the middle of that "
@@ -63,18 +64,25 @@ class Figure:
 
     def verdict(self, ours: stats.Interval) -> Verdict:
         """Compare with our value: see :data:`RULE`."""
-        if not math.isfinite(ours.half_width):
+        reach = _reach(ours)
+        if not math.isfinite(reach):
             return "undecided"
-        gap = max(self.low - ours.high, ours.low - self.high)
+        low, high = ours.estimate - reach, ours.estimate + reach
+        gap = max(self.low - high, low - self.high)
         if gap <= 0:
             return "agrees"
-        nearest = self.low if ours.high < self.low else self.high
+        nearest = self.low if high < self.low else self.high
         return "near" if gap <= NEAR * abs(nearest) else "differs"
 
     def is_sharp(self, ours: stats.Interval) -> bool:
         """Whether the comparison with our value tells small differences: see :data:`RULE`."""
         middle = (self.low + self.high) / 2
-        return self.high - self.low + 2 * ours.half_width < SHARP * abs(middle)
+        return self.high - self.low + 2 * _reach(ours) < SHARP * abs(middle)
+
+
+def _reach(ours: stats.Interval) -> float:
+    """How far our interval reaches; 0 where several runs have one value, which then has no interval."""
+    return 0.0 if ours.n > 1 and not math.isfinite(ours.half_width) else ours.half_width
 
 
 def printed_range(text: str) -> tuple[float, float]:

@@ -78,7 +78,7 @@ print(len(run))
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ("optcp.load('sngle-failure')", "there is no such file and no scenario of this name; did you mean"),
+        ("optcp.load('sngle-failure')", "there is no such file, nor a shipped scenario of this name; did you mean"),
         ("world.set('parameters.rat', '1 Mbps')", "[parameters] has no `rat`"),
         ("world.set('stop', None)", "None is no value of a scenario"),
         ("world.run(seed=-1)", "seed -1: the smallest seed is 0"),

@@ -51,7 +51,8 @@ def test_run_prints_bounds_and_warns(command):
 def test_comparison_has_no_difference_of_means(command):
     command("run", "incast.toml", "--runs", 2, "--out", "short")
     shown = command("compare", "short", "--at", "tcp=dctcp", "--metric", "completion_mean_s").stdout
-    assert row(shown, "cubic", "f")[-5:] == ["-", "-", "-", "-", "2"]
+    # Nothing is random: both seeds are one observation.
+    assert row(shown, "cubic", "f")[-5:] == ["-", "-", "-", "-", "1"]
     assert "the end of the run cuts values" in shown
     text = command("compare", "short", "--at", "tcp=dctcp", "--format", "csv").stdout
     rows = {one["metric"]: one for one in csv.DictReader(io.StringIO(text))}

@@ -30,7 +30,7 @@ NOTE = (
     "Means over all pairs of cells that there are, as many as the row `pairs` says: with anycast switching minus "
     "without; the largest bundle minus the smallest; the most flows minus the fewest. The latter two are over the same "
     "pairs with anycast switching and without. Utilisation in points of the rate, the queue in points of the buffer, "
-    "drops as a ratio less one. Stored long runs have intervals over batches where there are fewer than three seeds, "
+    "drops as a ratio less one. Stored long runs have intervals over batches where there are fewer than six seeds, "
     "widened for their correlation."
 )
 
