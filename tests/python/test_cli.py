@@ -271,7 +271,10 @@ def test_run(optcp, world, snapshot, calls):
     status, out, err = optcp("run", "world.toml", "--runs", "3", "--seed", "7", "--out", "out")
     assert status == 0
     assert out == snapshot
-    few = "warning: 3 seeds make wide intervals: 10 and more are common [few-seeds]\n"
+    few = (
+        "warning: only 3 seeds: intervals are wide, those of skewed values cover less than 95 %, and no difference can "
+        "be significant; use `--runs 10` or more [few-seeds]\n"
+    )
     assert err == f"{few}3 runs\n3/3 runs, 0 s left\n"
     folders = ["cells", "drops", "goodput", "load", "parts", "runs", "scalars", "study.json"]
     assert sorted(path.name for path in Path("out").iterdir()) == folders

@@ -44,7 +44,6 @@ def test_a_printed_figure_has_half_a_unit_of_its_last_digit_either_way(text, low
         (1.8, 1.89, "differs"),
         (3.14, 3.3, "near"),
         (3.16, 3.3, "differs"),
-        (-math.inf, math.inf, "undecided"),
     ],
 )
 def test_the_rule_compares_an_interval_with_a_range(low, high, verdict):
@@ -53,13 +52,23 @@ def test_the_rule_compares_an_interval_with_a_range(low, high, verdict):
     assert one.verdict(stats.Interval(2.5, low, high, 5)) == verdict
 
 
+@pytest.mark.parametrize(("value", "n", "verdict"), [(2.5, 1, "undecided"), (2.5, 5, "agrees"), (1.91, 5, "near")])
+def test_one_run_has_no_interval_and_a_value_of_all_runs_is_one(value, n, verdict):
+    one = outside.Figure("somebody", "x", {}, "2 to 3", 2.0, 3.0)
+    assert one.verdict(stats.Interval(value, -math.inf, math.inf, n)) == verdict
+    assert one.verdict(stats.Interval(value, -math.inf, math.inf, 1, repeated=True)) == (
+        "agrees" if value == 2.5 else "near"
+    )
+
+
 @pytest.mark.parametrize(
-    ("low", "high", "sharp"), [(9.8, 10.15, True), (9.8, 10.3, False), (-math.inf, math.inf, False)]
+    ("low", "high", "n", "sharp"),
+    [(9.8, 10.15, 5, True), (9.8, 10.3, 5, False), (-math.inf, math.inf, 1, False), (-math.inf, math.inf, 5, True)],
 )
-def test_a_comparison_is_sharp_below_a_tenth(low, high, sharp):
+def test_a_comparison_is_sharp_below_a_tenth(low, high, n, sharp):
     """The range is 9.7 to 10.3, 6 % of its middle: an interval of 3.5 % leaves 9.5 %, one of 5 % leaves 11 %."""
     one = outside.Figure("somebody", "x", {}, "9.7 to 10.3", 9.7, 10.3)
-    assert one.is_sharp(stats.Interval(10, low, high, 5)) == sharp
+    assert one.is_sharp(stats.Interval(10, low, high, n)) == sharp
 
 
 def test_a_figure_belongs_to_the_rows_whose_key_holds_its_own():

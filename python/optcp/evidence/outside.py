@@ -64,10 +64,9 @@ class Figure:
 
     def verdict(self, ours: stats.Interval) -> Verdict:
         """Compare with our value: see :data:`RULE`."""
-        reach = _reach(ours)
-        if not math.isfinite(reach):
+        low, high = _range(ours)
+        if not math.isfinite(high - low):
             return "undecided"
-        low, high = ours.estimate - reach, ours.estimate + reach
         gap = max(self.low - high, low - self.high)
         if gap <= 0:
             return "agrees"
@@ -77,12 +76,14 @@ class Figure:
     def is_sharp(self, ours: stats.Interval) -> bool:
         """Whether the comparison with our value tells small differences: see :data:`RULE`."""
         middle = (self.low + self.high) / 2
-        return self.high - self.low + 2 * _reach(ours) < SHARP * abs(middle)
+        low, high = _range(ours)
+        return self.high - self.low + high - low < SHARP * abs(middle)
 
 
-def _reach(ours: stats.Interval) -> float:
-    """How far our interval reaches; 0 where several runs have one value, which then has no interval."""
-    return 0.0 if ours.n > 1 and not math.isfinite(ours.half_width) else ours.half_width
+def _range(ours: stats.Interval) -> tuple[float, float]:
+    """Return the ends of our interval; the value itself where several runs share it, which then has no interval."""
+    alike = ours.repeated or (ours.n > 1 and not math.isfinite(ours.high - ours.low))
+    return (ours.estimate, ours.estimate) if alike else (ours.low, ours.high)
 
 
 def printed_range(text: str) -> tuple[float, float]:

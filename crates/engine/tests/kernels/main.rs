@@ -123,7 +123,8 @@ fn the_kernels_agree_in_random_worlds() {
 #[test]
 fn windows_and_threads_change_nothing() {
     let mut windowed = 0;
-    for seed in 0..WORLDS {
+    // Some of the worlds with routers that spread flows have no windows.
+    for seed in 0..WORLDS + WORLDS / 4 {
         let blueprint = world_of_packets(seed);
         let mut trunk = blueprint.clone();
         if let Some(last) = trunk.controls.last_mut() {

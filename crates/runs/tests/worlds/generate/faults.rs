@@ -225,6 +225,10 @@ impl Maker<'_> {
             let keys = ["hold_off", "signal_processing", "computation", "capacity", "revert"];
             self.maybe(entry, "ProtectionEntry", 35, &keys);
             self.maybe(entry, "ProtectionEntry", 30, &["wait_to_restore"]);
+            let reserves = entry.get("capacity").and_then(Value::as_str) == Some("reserved");
+            if reserves && self.draw.chance(50) {
+                entry.insert("rate".to_owned(), text(self.speed()));
+            }
         }
     }
 

@@ -153,6 +153,9 @@ impl Maker<'_> {
         entry.insert("delay".to_owned(), text(self.delay()));
         entry.insert("queue".to_owned(), self.managed_queue());
         self.maybe(&mut entry, "LinksEntry", 12, &["jitter", "cost"]);
+        if self.draw.chance(5) {
+            entry.insert("spare".to_owned(), text(self.speed()));
+        }
         if entry.contains_key("jitter") {
             self.maybe(&mut entry, "LinksEntry", 40, &["overtaking"]);
         }
@@ -382,6 +385,9 @@ impl Maker<'_> {
             self.push("bursts", bursts);
             self.net.bursts = true;
             self.net.plain(ends[0], ends[1], true);
+        }
+        if self.draw.chance(20) {
+            entry.insert("spare".to_owned(), text(self.speed()));
         }
         self.table.insert("topology".to_owned(), Value::Table(entry));
         for [a, b] in crate::check::ROADS.into_iter().filter(|_| !fibres) {
