@@ -41,7 +41,7 @@ def over_time(
     values = cells.values[:, first:last]
     x = [round(end, 6) for end in (time.numbers or ())[first:last]]
     n, mean = len(values), values.mean(axis=0)
-    band: list[tuple[float, float]] = []
+    band: list[tuple[float | None, float | None]] = []
     if n > 1:
         reach = special.stdtrit(n - 1, 0.975) * values.std(axis=0, ddof=1) / np.sqrt(n)
         ends = (mean - reach).round(digits).tolist(), (mean + reach).round(digits).tolist()

@@ -99,7 +99,7 @@ class Series:
     x, y
         Points, equally long, in ``x_unit`` and ``y_unit``.
     ci95
-        One (low, high) a point, or empty where the curve has no interval.
+        One (low, high) a point, or empty where the curve has no interval; None where the runs do not bound a value.
     """
 
     name: str
@@ -110,7 +110,22 @@ class Series:
     y_unit: str
     x: list[float]
     y: list[float]
-    ci95: list[tuple[float, float]] = field(default_factory=list)
+    ci95: list[tuple[float | None, float | None]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        ends = [(_bounded(low), _bounded(high)) for low, high in self.ci95]
+        object.__setattr__(self, "ci95", ends)
+
+    @property
+    def ends(self) -> tuple[list[float], list[float]]:
+        """The lower and the upper ends of the intervals; NaN where there is none."""
+        low, high = zip(*self.ci95, strict=True)
+        return [math.nan if end is None else end for end in low], [math.nan if end is None else end for end in high]
+
+
+def _bounded(end: float | None) -> float | None:
+    """An end of an interval as JSON can say it: None where it is infinite."""
+    return end if end is not None and math.isfinite(end) else None
 
 
 class Source(TypedDict):

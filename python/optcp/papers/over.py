@@ -41,7 +41,7 @@ def curves_over(rows: Iterable[Row], name: str, x: Axis, y: Axis) -> list[Series
     return drawn
 
 
-def intervals_of(rows: Sequence[Row]) -> list[tuple[float, float]]:
-    """The intervals of a curve's rows; none if any is missing."""
-    known = [(low, high) for low, high in (one.ci95 for one in rows) if low is not None and high is not None]
-    return known if len(known) == len(rows) else []
+def intervals_of(rows: Sequence[Row]) -> list[tuple[float | None, float | None]]:
+    """The intervals of a curve's rows; empty if all are missing."""
+    found = [one.ci95 for one in rows]
+    return found if any(end is not None for ends in found for end in ends) else []

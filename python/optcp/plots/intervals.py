@@ -36,7 +36,7 @@ def line(
     x = [scale * one for one in curve.x]
     panel.plot(x, curve.y, linestyle=style, marker=marker, markersize=3.5, color=colour, label=label)
     if curve.ci95:
-        low, high = zip(*curve.ci95, strict=True)
+        low, high = curve.ends
         panel.vlines(x, low, high, color=colour, linewidth=1.6, alpha=0.6)
 
 
@@ -54,7 +54,7 @@ def band(
     """
     panel.plot(curve.x, curve.y, style, markersize=size, linewidth=width, color=colour, label=label)
     if curve.ci95:
-        low, high = zip(*curve.ci95, strict=True)
+        low, high = curve.ends
         panel.fill_between(curve.x, low, high, color=colour, alpha=0.2, linewidth=0)
 
 

@@ -112,9 +112,10 @@ def measure(done: Done) -> World:
     ValueError
         If a run has losses, of which this exhibit is to be free.
     """
-    dropped = done.table("scalars").where(metric="drops")
-    if len(dropped):
-        raise ValueError(f"the study is one without losses, and there are {', '.join(dropped.distinct('of'))}")
+    drops = done.table("scalars").where(metric="drops")
+    # A run has a row for each reason.
+    if dropped := sorted({reason for reason, count in zip(drops["of"], drops["value"], strict=True) if count}):
+        raise ValueError(f"the study is one without losses, and there are {', '.join(dropped)}")
     (duration_s,) = done.axes[0].numbers or ()
     repair_s = FAILURE_S + duration_s
     payload = done["goodput"].between(repair_s, repair_s + AFTER_S).total("group")

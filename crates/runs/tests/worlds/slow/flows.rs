@@ -90,7 +90,7 @@ impl Evidence<'_> {
                     let delay = row.at - sent[&(row.flow, row.seq)];
                     sums[2][place] += 1;
                     sums[3][place] += row.bytes;
-                    sums[5][place] += delay;
+                    sums[5][place] = sums[5][place].saturating_add(delay);
                     sums[6][place] = sums[6][place].max(delay);
                 }
                 "dropped" => sums[4][place] += u64::from(self.fates.losses.contains(&number)),

@@ -38,7 +38,7 @@ def background(result: Result) -> list[Figure]:
     caption = "Hurst parameter of the background as it is estimated, seed by seed, with asymptotic 95 % intervals."
     with canvas(8.2, 2.6) as figure:
         panel = figure.subplots()
-        errors = [[y - low, high - y] for y, (low, high) in zip(hurst.y, hurst.ci95, strict=True)]
+        errors = [[y - low, high - y] for y, low, high in zip(hurst.y, *hurst.ends, strict=True)]
         panel.errorbar(
             hurst.x, hurst.y, list(zip(*errors, strict=True)), fmt="o", markersize=4, capsize=2, label="estimate"
         )
