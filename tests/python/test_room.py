@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -114,6 +115,18 @@ def test_what_the_process_may_take_is_known_and_within_its_limit():
     )
     said = subprocess.run([sys.executable, "-c", limited], capture_output=True, text=True, check=True).stdout
     assert 0 < int(said) < 3 << 30
+
+
+@pytest.mark.skipif(not Path("/proc/self/cgroup").exists(), reason="control groups are a thing of Linux")
+def test_files_in_the_memory_of_a_control_group_make_room_when_it_is_needed(monkeypatch, tmp_path):
+    for name, content in (
+        ("max", "8000000"),
+        ("current", "7900000"),
+        ("stat", "anon 1900000\nfile 6000000\ninactive_file 4000000\nactive_file 1500000\nslab 1000\n"),
+    ):
+        (tmp_path / f"memory.{name}").write_text(content)
+    monkeypatch.setattr(room, "CGROUPS", tmp_path)
+    assert room.available() == 100_000 + 5_500_000
 
 
 def test_values_that_are_equal_are_refused_before_a_cell_is_made(monkeypatch):
