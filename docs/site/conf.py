@@ -1,5 +1,6 @@
 """How Sphinx builds the pages that build.py puts together."""
 
+import re
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -35,3 +36,9 @@ def setup(app: Sphinx) -> None:
             context["toctree"] = lambda **options: full(**{**options, "collapse": True})
 
     app.connect("html-page-context", closed, priority=1)
+
+    def escaped(_: Sphinx, __: str, ___: str, ____: object, _____: object, lines: list[str]) -> None:
+        """Napoleon copies annotations as text, in which the name np.bool_ would be a link."""
+        lines[:] = [re.sub(r"_\b(?!_)", r"\\_", line) if line.startswith(":type ") else line for line in lines]
+
+    app.connect("autodoc-process-docstring", escaped, priority=1000)

@@ -38,8 +38,6 @@ class Estimates:
         All seeds; ``n`` is less where the value of some was undefined.
     name, unit
         What is estimated, and its SI unit.
-    at_least
-        Lower bounds of infinite estimates, of the axes' shape; NaN for others.
     """
 
     axes: tuple[Axis, ...]
