@@ -36,6 +36,7 @@ class Mutant:
 
 
 SURVIVAL, METRICS = "crates/store/src/survival.rs", "crates/store/src/metrics.rs"
+MEASURED = "crates/scenario/src/plan/observe.rs"
 STATS, QUANTILES, CELLS = "python/optcp/stats.py", "python/optcp/quantiles.py", "python/optcp/cells.py"
 MUTANTS = [
     Mutant(SURVIVAL, "beyond / count(observations.len() - place)", "beyond / count(observations.len())"),
@@ -49,8 +50,8 @@ MUTANTS = [
     ),
     Mutant(SURVIVAL, "+ self.beyond * self.longest;", ";"),
     Mutant(SURVIVAL, "beyond: if cut {", "beyond: if !cut {"),
-    Mutant(METRICS, "8.0 * measured / window.seconds()", "8.0 * measured / seconds(series.stop.as_ps())"),
-    Mutant(METRICS, "self.until.as_ps().div_ceil(interval)", "(self.until.as_ps() / interval)"),
+    Mutant(METRICS, "seconds(window.lasts().as_ps())", "seconds(series.stop.as_ps())"),
+    Mutant(MEASURED, "self.until.as_ps().div_ceil(interval.as_ps())", "self.until.as_ps() / interval.as_ps()"),
     Mutant(METRICS, "(8.0 * measured / can).min(1.0)", "8.0 * measured / can"),
     Mutant(METRICS, "        rate = next;\n", ""),
     Mutant(METRICS, "since = since.max(at);", "since = at;"),
@@ -76,7 +77,7 @@ MUTANTS = [
     ),
     Mutant(METRICS, "Some(dropped + float(counts.delivered))", "Some(float(counts.sent))"),
     Mutant(METRICS, "sent + found.of(DUPLICATED).unwrap_or(0.0)", "sent"),
-    Mutant("crates/engine/src/counts.rs", "self.delivered -= delivered;", ""),
+    Mutant("crates/engine/src/counts.rs", "            (&mut self.delivered, delivered),\n", ""),
     Mutant(
         "crates/runs/src/run.rs",
         "if !self.simulation.run_before_while(at + Duration::from_ps(1), go_on) {",

@@ -28,6 +28,18 @@ pub struct Counts {
 impl Counts {
     /// Adds those of another part of the run.
     pub(crate) fn add(&mut self, other: &Counts) {
+        self.with(other, |ours, theirs| *ours += theirs);
+    }
+
+    /// What was counted after `before`.
+    #[must_use]
+    pub fn since(mut self, before: &Counts) -> Counts {
+        self.with(before, |ours, theirs| *ours -= theirs);
+        self
+    }
+
+    /// Changes each count by that of the other.
+    fn with(&mut self, other: &Counts, change: impl Fn(&mut u64, u64)) {
         let Counts {
             sent,
             copied,
@@ -38,38 +50,18 @@ impl Counts {
             marked,
             events,
         } = other;
-        self.sent += sent;
-        self.copied += copied;
-        self.duplicated += duplicated;
-        self.delivered += delivered;
-        self.dropped.iter_mut().zip(dropped).for_each(|(ours, theirs)| *ours += theirs);
-        self.copies_discarded += copies_discarded;
-        self.marked += marked;
-        self.events += events;
-    }
-
-    /// What was counted after `before`.
-    #[must_use]
-    pub fn since(mut self, before: &Counts) -> Counts {
-        let Counts {
-            sent,
-            copied,
-            duplicated,
-            delivered,
-            dropped,
-            copies_discarded,
-            marked,
-            events,
-        } = before;
-        self.sent -= sent;
-        self.copied -= copied;
-        self.duplicated -= duplicated;
-        self.delivered -= delivered;
-        self.copies_discarded -= copies_discarded;
-        self.dropped.iter_mut().zip(dropped).for_each(|(ours, theirs)| *ours -= theirs);
-        self.marked -= marked;
-        self.events -= events;
-        self
+        for (ours, theirs) in [
+            (&mut self.sent, sent),
+            (&mut self.copied, copied),
+            (&mut self.duplicated, duplicated),
+            (&mut self.delivered, delivered),
+            (&mut self.copies_discarded, copies_discarded),
+            (&mut self.marked, marked),
+            (&mut self.events, events),
+        ] {
+            change(ours, *theirs);
+        }
+        self.dropped.iter_mut().zip(dropped).for_each(|(ours, theirs)| change(ours, *theirs));
     }
 
     /// Lost for any reason.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use optcp_runs::{DropReason, Run, Series, Values};
 use optcp_scenario::Plan;
-use optcp_scenario::plan::{ChangePlan, DirectedLink};
+use optcp_scenario::plan::{ChangePlan, DirectedLink, MeasurePlan};
 use optcp_traffic::hurst::local_whittle;
 use optcp_units::{Duration, Time};
 
@@ -202,33 +202,11 @@ pub struct Scalar {
     pub at_least: f64,
 }
 
-/// The part of a run that metrics cover: after `after`, up to `until`, the latter included.
-#[derive(Clone, Copy)]
-struct Window {
-    after: Time,
-    until: Time,
-}
-
-impl Window {
-    fn seconds(self) -> f64 {
-        seconds((self.until - self.after).as_ps())
-    }
-
-    /// The intervals of a series that lie in it.
-    fn intervals(self, series: &Series) -> Range<usize> {
-        let interval = series.interval.map_or(u64::MAX, Duration::as_ps);
-        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        place(self.after.as_ps() / interval)..place(self.until.as_ps().div_ceil(interval))
-    }
-}
-
 /// Every metric of a run that has a value; where two observations see the same thing, the first counts.
 #[must_use]
 pub fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
     let mut found = Found::default();
-    let window = plan.measure.map_or(Window { after: Time::ZERO, until: plan.stop }, |window| {
-        Window { after: window.after, until: window.until }
-    });
+    let window = plan.measure.unwrap_or(MeasurePlan { after: Time::ZERO, until: plan.stop });
     for series in &run.series {
         match series.kind {
             "goodput" => goodput(series, run, window, &mut found),
@@ -326,12 +304,18 @@ fn rows<'a>(series: &'a Series, values: &'a [f64]) -> impl Iterator<Item = (&'a 
         .map(move |(row, name)| (name.as_str(), &values[row * length..(row + 1) * length]))
 }
 
-fn goodput(series: &Series, run: &Run, window: Window, found: &mut Found) {
+/// The intervals of a series that lie in a part of the run.
+fn intervals(window: MeasurePlan, series: &Series) -> Range<usize> {
+    window.intervals(series.interval.unwrap_or(Duration::from_ps(u64::MAX)))
+}
+
+fn goodput(series: &Series, run: &Run, window: MeasurePlan, found: &mut Found) {
     let bytes = column(series, "bytes");
     for (group, bytes) in rows(series, &bytes) {
-        let measured: f64 = bytes[window.intervals(series)].iter().sum();
-        if window.seconds() > 0.0 {
-            found.add(GOODPUT, group, 8.0 * measured / window.seconds());
+        let measured: f64 = bytes[intervals(window, series)].iter().sum();
+        let lasted = seconds(window.lasts().as_ps());
+        if lasted > 0.0 {
+            found.add(GOODPUT, group, 8.0 * measured / lasted);
         }
         if let Some(active) = run.active.iter().find(|active| active.group == group) {
             let (from_s, to_s) = (seconds(active.from.as_ps()), seconds(active.to.as_ps()));
@@ -344,7 +328,7 @@ fn goodput(series: &Series, run: &Run, window: Window, found: &mut Found) {
     }
 }
 
-fn load(series: &Series, plan: &Plan, window: Window, found: &mut Found) {
+fn load(series: &Series, plan: &Plan, window: MeasurePlan, found: &mut Found) {
     let bytes = column(series, "bytes");
     let ports = (0..plan.links.len()).flat_map(|link| [(link, 0), (link, 1)]);
     let ports: BTreeMap<String, DirectedLink> =
@@ -352,7 +336,7 @@ fn load(series: &Series, plan: &Plan, window: Window, found: &mut Found) {
     for (name, bytes) in rows(series, &bytes) {
         let can = ports.get(name).map(|&port| capacity_bits(plan, port, window));
         if let Some(can) = can.filter(|&can| can > 0.0) {
-            let measured: f64 = bytes[window.intervals(series)].iter().sum();
+            let measured: f64 = bytes[intervals(window, series)].iter().sum();
             // A transmission counts whole where it ends: one that a window or a change of rate cuts must not carry
             // the share past all.
             found.add(UTILISATION, name, (8.0 * measured / can).min(1.0));
@@ -361,7 +345,7 @@ fn load(series: &Series, plan: &Plan, window: Window, found: &mut Found) {
 }
 
 /// The bits that the rate of a port allows in a part of the run, with the changes of rate by plan.
-fn capacity_bits(plan: &Plan, port: DirectedLink, window: Window) -> f64 {
+fn capacity_bits(plan: &Plan, port: DirectedLink, window: MeasurePlan) -> f64 {
     let mut changes: Vec<(Time, f64)> = Vec::new();
     for schedule in &plan.schedules {
         for step in &schedule.steps {
@@ -390,11 +374,11 @@ fn capacity_bits(plan: &Plan, port: DirectedLink, window: Window) -> f64 {
     bits
 }
 
-fn queue(series: &Series, window: Window, found: &mut Found) {
+fn queue(series: &Series, window: MeasurePlan, found: &mut Found) {
     let (means, most) = (column(series, "mean_packets"), column(series, "max_packets"));
     let interval = series.interval.map_or(u64::MAX, Duration::as_ps);
     for ((port, means), (_, most)) in rows(series, &means).zip(rows(series, &most)) {
-        let measured = window.intervals(series);
+        let measured = intervals(window, series);
         // The end of the run cuts the last interval.
         let length = |place: usize| {
             let from = interval.saturating_mul(place as u64);
@@ -423,7 +407,7 @@ fn by_group<'a>(series: &'a Series, plan: &Plan) -> Vec<(&'a str, Vec<usize>)> {
     chosen.filter_map(|&group| Some((names.get(group)?.as_str(), ours(group)))).collect()
 }
 
-fn completions(series: &Series, plan: &Plan, window: Window, found: &mut Found) {
+fn completions(series: &Series, plan: &Plan, window: MeasurePlan, found: &mut Found) {
     let (ends, starts) = (column(series, "time_ps"), column(series, "start_ps"));
     let finished = column(series, "finished");
     for (name, ours) in by_group(series, plan) {
@@ -465,12 +449,12 @@ fn outages(series: &Series, plan: &Plan, found: &mut Found) {
     }
 }
 
-fn datagrams(series: &Series, window: Window, found: &mut Found) {
+fn datagrams(series: &Series, window: MeasurePlan, found: &mut Found) {
     let sent = column(series, "sent_packets");
     let Some(interval) = series.interval else { return };
     // A last interval that the run's end cuts is none.
     let whole = usize::try_from(series.stop.as_ps() / interval.as_ps()).unwrap_or(usize::MAX);
-    let Range { start, end } = window.intervals(series);
+    let Range { start, end } = intervals(window, series);
     for (group, counts) in rows(series, &sent) {
         let end = end.min(whole).min(counts.len());
         if let Some(estimate) = local_whittle(&counts[start.min(end)..end]) {
@@ -480,12 +464,12 @@ fn datagrams(series: &Series, window: Window, found: &mut Found) {
     }
 }
 
-fn sojourn(series: &Series, window: Window, found: &mut Found) {
+fn sojourn(series: &Series, window: MeasurePlan, found: &mut Found) {
     let (packets, means) = (column(series, "packets"), column(series, "mean_ps"));
     let longest = column(series, "longest_ps");
     let by_port = rows(series, &packets).zip(rows(series, &means)).zip(rows(series, &longest));
     for (((port, packets), (_, means)), (_, longest)) in by_port {
-        let measured = window.intervals(series);
+        let measured = intervals(window, series);
         let (packets, means, longest) =
             (&packets[measured.clone()], &means[measured.clone()], &longest[measured]);
         let sent = packets.iter().sum::<f64>();

@@ -1,5 +1,7 @@
 //! What is measured.
 
+use std::ops::Range;
+
 use optcp_routing::DirectedLink;
 use optcp_units::{Duration, Time};
 
@@ -12,6 +14,22 @@ pub struct MeasurePlan {
     pub after: Time,
     /// Its end, which is part of it.
     pub until: Time,
+}
+
+impl MeasurePlan {
+    /// How long it is.
+    #[must_use]
+    pub fn lasts(self) -> Duration {
+        self.until - self.after
+    }
+
+    /// Which intervals of a length lie in it, counted from the beginning of the run.
+    #[must_use]
+    pub fn intervals(self, interval: Duration) -> Range<usize> {
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        place(self.after.as_ps() / interval.as_ps())
+            ..place(self.until.as_ps().div_ceil(interval.as_ps()))
+    }
 }
 
 /// Something that is measured: what, where and how often. What its kind does not take is empty.
