@@ -152,9 +152,7 @@ def noticed(mutant: Mutant) -> str:
     if mutant.file.endswith(".py"):
         tests = [f"tests/python/{name}.py" for name in STATISTICS]
         return failing([sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests], r"FAILED (\S+)")
-    crate = failing(
-        ["cargo", "test", "--locked", "-q", "-p", "optcp-store"], r"test (\S+) \.\.\. FAILED|^(\S+) --- FAILED"
-    )
+    crate = failing(["cargo", "test", "--locked", "-q", "-p", "optcp-store"], r"failures:\n +(\S+)\n")
     worlds = ["cargo", "test", "--locked", "-q", "-p", "optcp-runs", "--test", "worlds", "--", "--nocapture"]
     return crate or failing(worlds, r"world \d+: ([^:]+):")
 
