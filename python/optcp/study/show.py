@@ -52,10 +52,6 @@ def _seconds(value: float) -> str:
     return f"{value:.4g} s"
 
 
-def _milliseconds(value: float) -> str:
-    return f"{1000 * value:.4g} ms"
-
-
 TEXTS: dict[str, Callable[[float], str]] = {
     "goodput_bps": rate_text,
     "active_goodput_bps": rate_text,
@@ -65,13 +61,13 @@ TEXTS: dict[str, Callable[[float], str]] = {
     "completion_p50_s": _seconds,
     "completion_p95_s": _seconds,
     "completion_p99_s": _seconds,
-    "outage_p50_s": _milliseconds,
-    "outage_longest_s": _milliseconds,
+    "outage_p50_s": _seconds,
+    "outage_longest_s": _seconds,
     "hit_flows": "{:.1f}".format,
     "queue_mean_packets": "{:.1f}".format,
     "queue_max_packets": "{:.1f}".format,
-    "sojourn_mean_s": _milliseconds,
-    "sojourn_longest_s": _milliseconds,
+    "sojourn_mean_s": _seconds,
+    "sojourn_longest_s": _seconds,
     "drop_share": _share,
     "burst_loss": _share,
     "drops": "{:.1f}".format,
