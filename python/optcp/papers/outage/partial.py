@@ -12,12 +12,13 @@ from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
 from optcp.papers.outage.paper import PAPER, not_run, scenario, senders
-from optcp.papers.outage.short import Flows, points
+from optcp.papers.outage.short import Flows, costs_of, points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
+    from optcp.censored import Bounded
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.options import Options, Size
@@ -65,11 +66,11 @@ NOTES = [
     "those leave that wait for their timers, as they would where each alone could fill the link.",
     "What came back is `share` of the rate, or what flows get without a failure where that is less. `reached_pct` "
     f"is goodput in the second up to {REACHED_AFTER_S:g} s behind the restoration, in per cent of it; `back_s` is "
-    "the end of the first second, counted from the restoration, in which it is 90 per cent (never: the rest of the "
-    "window, a lower bound).",
+    "the end of the first second, counted from the restoration, in which it is 90 per cent; where that is never, it is "
+    "longer than the rest of the window.",
     f"`fct_infl_p50` is of short flows that are under way in the {COUNTED_S:g} s behind the cut, whichever "
-    "restoration it is: of the same flows in all cells. One that has not ended by the end of the run counts with "
-    "that, a lower bound.",
+    "restoration it is: of the same flows in all cells. The time of one that has not ended by the end of the run "
+    "is longer than seen.",
     f"`outage-partial-at-8s` compares {EARLY[0]} at {EARLY[1]} s with {LATE[0]} at {LATE[1]} s for each sender of "
     "the long flows; short flows have CUBIC.",
 ]
@@ -126,18 +127,18 @@ class Costs:
     @classmethod
     def of(cls, cut: Done, twin: Done, rate_bps: float) -> Costs:
         """Compare every run with its twin."""
-        found = np.full((len(cut.seeds), len(cut.grid.branches), len(fields(cls))), np.nan)
+        found = np.full((len(cut.seeds), len(cut.grid.branches), len(fields(cls)), 2), np.nan)
         for at, seed in enumerate(cut.seeds):
             twins = {twin.grid.written(one)[0]: twin.run(one, seed) for one in twin.grid.branches}
             for place, branch in enumerate(cut.grid.branches):
                 sender, share, restored_s = cut.grid.written(branch)
                 run = cut.run(branch, seed)
                 found[at, place] = cost(run, twins[sender], float(share) * rate_bps, float(restored_s))
-        return cls(*(cut.cells(found[..., one]) for one in range(found.shape[-1])))
+        return cls(*(costs_of(cut, found[..., one, :]) for one in range(len(fields(cls)))))
 
 
-def cost(run: StoredRun, twin: StoredRun, back_bps: float, restored_s: float) -> tuple[float, ...]:
-    """What a cut costs in one run, in the order of the fields of :class:`Costs`.
+def cost(run: StoredRun, twin: StoredRun, back_bps: float, restored_s: float) -> list[Bounded]:
+    """What a cut costs in one run, in the order of the fields of :class:`Costs`; each with its lower bound.
 
     Parameters
     ----------
@@ -150,9 +151,10 @@ def cost(run: StoredRun, twin: StoredRun, back_bps: float, restored_s: float) ->
     came_back = min(back_bps * MSS_SHARE / 8, float(without.mean()))
     since = got[round(restored_s) :] / came_back
     settled = np.flatnonzero(since >= SETTLED)
-    back_s = float(settled[0] + 1) if settled.size else float(since.size)
-    reached = float(since[round(REACHED_AFTER_S) - 1])
-    return float((without - got).sum()) / 1e6, 100 * reached, back_s, inflation(Flows.of(run), Flows.of(twin))
+    back_s = (float(settled[0] + 1),) * 2 if settled.size else (np.inf, float(since.size))
+    reached_pct = 100 * float(since[round(REACHED_AFTER_S) - 1])
+    lost_mb = float((without - got).sum()) / 1e6
+    return [(lost_mb, lost_mb), (reached_pct, reached_pct), back_s, inflation(Flows.of(run), Flows.of(twin))]
 
 
 def after_cut(run: StoredRun) -> NDArray[np.float64]:
@@ -161,11 +163,12 @@ def after_cut(run: StoredRun) -> NDArray[np.float64]:
     return goodput[round(CUT_S) : round(CUT_S + WINDOW_S)]
 
 
-def inflation(flows: Flows, twin: Flows) -> float:
+def inflation(flows: Flows, twin: Flows) -> Bounded:
     """The median of how many times as long short flows take."""
-    begins, took_s = flows.start_s[: twin.start_s.size], flows.took_s[: twin.start_s.size]
-    counted = (begins < CUT_S + COUNTED_S) & (begins + took_s > CUT_S)
-    return float(np.median((took_s / twin.took_s)[counted]))
+    begins, times_s = flows.start_s, flows.times_s
+    # A flow that had not ended without the cut has nothing to be compared with.
+    counted = (begins < CUT_S + COUNTED_S) & (begins + times_s.at_least > CUT_S) & twin.ended
+    return times_s.over(twin.took_s)[counted].quantile(0.5)
 
 
 def find(found: Found) -> Findings:
