@@ -13,12 +13,13 @@ from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
 from optcp.papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp.papers.outage.short import Flows, costs_of, points
+from optcp.quantiles import sample_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
-    from optcp.censored import Bounded
+    from optcp.censored import Bounded, Censored
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.options import Options, Size
@@ -117,12 +118,19 @@ def seeds(_: str, size: Size) -> int:
 
 @dataclass(frozen=True)
 class Costs:
-    """What the cut costs, over ``sender``, ``share`` and ``restored_at_s``; as the notes have it."""
+    """What the cut costs, over ``sender``, ``share`` and ``restored_at_s``; as the notes have it.
+
+    Attributes
+    ----------
+    infl_at_most
+        Upper bound of ``fct_infl_p50``: for it, flows that have not ended take longer than all others.
+    """
 
     lost_mb: Cells
     reached_pct: Cells
     back_s: Cells
     fct_infl_p50: Cells
+    infl_at_most: Cells
 
     @classmethod
     def of(cls, cut: Done, twin: Done, rate_bps: float) -> Costs:
@@ -154,7 +162,9 @@ def cost(run: StoredRun, twin: StoredRun, back_bps: float, restored_s: float) ->
     back_s = (float(settled[0] + 1),) * 2 if settled.size else (np.inf, float(since.size))
     reached_pct = 100 * float(since[round(REACHED_AFTER_S) - 1])
     lost_mb = float((without - got).sum()) / 1e6
-    return [(lost_mb, lost_mb), (reached_pct, reached_pct), back_s, inflation(Flows.of(run), Flows.of(twin))]
+    ratios = inflation(Flows.of(run), Flows.of(twin))
+    at_most = sample_quantile(ratios.values, 0.5)
+    return [(lost_mb, lost_mb), (reached_pct, reached_pct), back_s, ratios.quantile(0.5), (at_most, at_most)]
 
 
 def after_cut(run: StoredRun) -> NDArray[np.float64]:
@@ -163,19 +173,19 @@ def after_cut(run: StoredRun) -> NDArray[np.float64]:
     return goodput[round(CUT_S) : round(CUT_S + WINDOW_S)]
 
 
-def inflation(flows: Flows, twin: Flows) -> Bounded:
-    """The median of how many times as long short flows take."""
+def inflation(flows: Flows, twin: Flows) -> Censored:
+    """How many times as long each short flow takes."""
     begins, times_s = flows.start_s, flows.times_s
     # A flow that had not ended without the cut has nothing to be compared with.
     counted = (begins < CUT_S + COUNTED_S) & (begins + times_s.at_least > CUT_S) & twin.ended
-    return times_s.over(twin.took_s)[counted].quantile(0.5)
+    return times_s.over(twin.took_s)[counted]
 
 
 def find(found: Found) -> Findings:
     """What a cut costs by what comes back when."""
     rate_bps = 1e6 * LIGHTPATHS * found.number("lightpath_mbps")
     costs = Costs.of(found.done["cut"], found.done["twin"], rate_bps)
-    metrics = {one.name: getattr(costs, one.name).mean() for one in fields(costs)}
+    metrics = {one.name: getattr(costs, one.name).mean() for one in fields(costs) if one.name != "infl_at_most"}
     claims = {"outage-partial-at-8s": {name: worth(costs, name) for name in costs.lost_mb.axis("sender").values}}
     if len(claims["outage-partial-at-8s"]) < len(SENDERS):
         claims["outage-partial-at-8s"] |= {"other senders": [not_run("other senders")]}
@@ -185,13 +195,15 @@ def find(found: Found) -> Findings:
 def worth(costs: Costs, sender: str) -> list[Part]:
     """Judge: half of the capacity at 8 s costs transfers less than all of it at 60 s."""
     early, late = ({"sender": sender, "share": share, "restored_at_s": at_s} for share, at_s in (EARLY, LATE))
-    return [
-        judge.paired_part(name, cells.at(**early).values, cells.at(**late).values, "below", unit)
-        for name, cells, unit in (
-            ("lost in 90 s", costs.lost_mb, "MB"),
-            ("median completion of short flows", costs.fct_infl_p50, "times"),
-        )
-    ]
+    lost, at_most, times = (cells.at(**early) for cells in (costs.lost_mb, costs.infl_at_most, costs.fct_infl_p50))
+    slow = costs.fct_infl_p50.at(**late)
+    parts = [judge.paired_part("lost in 90 s", lost.values, costs.lost_mb.at(**late).values, "below", "MB")]
+    name = "median completion of short flows"
+    if np.isinf([times.values, slow.values]).any():
+        # What is known of flows that have not ended: the early one at most, and the late one at least.
+        bounds = slow.values if slow.at_least is None else slow.at_least
+        return [*parts, judge.paired_part(f"{name}, at most less at least", at_most.values, bounds, "below", "times")]
+    return [*parts, judge.paired_part(name, times.values, slow.values, "below", "times")]
 
 
 PARTIAL = Exhibit(
