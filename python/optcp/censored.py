@@ -45,8 +45,8 @@ class Censored:
 
     Examples
     --------
-    >>> Censored(np.array([1.0, 2.0, 3.0]), np.array([True, True, False])).mean()
-    (inf, 2.0)
+    >>> Censored(np.array([1.0, 2.0, 3.0]), np.array([True, True, False])).quantile(0.9)
+    (inf, 3.0)
     """
 
     at_least: NDArray[np.float64]
