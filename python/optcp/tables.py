@@ -103,6 +103,13 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
+def measured(row: Row) -> str:
+    """Write the measured value of a row; one that the end of runs cuts by its bound."""
+    if row.at_least is not None:
+        return f"> {number(row.at_least)}"
+    return number(row.measured) if row.at_most is None else f"< {number(row.at_most)}"
+
+
 def bounds(values: Sequence[float | None]) -> str:
     """Write an estimate with the ends of its interval."""
     centre, low, high = (number(value) for value in values)
@@ -151,7 +158,7 @@ def _rows(rows: Sequence[Row]) -> Table:
             *(str(row.key.get(name, "")) for name in keys),
             row.metric,
             number(row.paper),
-            number(row.measured),
+            measured(row),
             interval(*row.ci95),
             str(row.n),
             Text(row.verdict, style=STYLES[row.verdict]),

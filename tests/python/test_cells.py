@@ -348,3 +348,11 @@ def test_cells_are_put_side_by_side():
         stack("flows", {"1": one, "10": one.at(delay="50 ms")})
     with pytest.raises(InputError, match="same seeds"):
         stack("flows", {"1": one, "10": Cells([[1, 2]], (DELAY,), (1,))})
+
+
+def test_difference_of_two_censored_values_is_unknown_and_counts():
+    """Seeds by hand: infinite less infinite is not known, 5 - 2 = 3, infinite less 1 is infinite."""
+    gap = column([math.inf, 5.0, math.inf]) - column([math.inf, 2.0, 1.0])
+    assert gap.values.tolist() == [math.inf, 3.0, math.inf]
+    # The middle of 3, unknown and unknown; of 3 and one unknown value it would be 3.
+    assert (only(gap.median()).estimate, only(gap.median()).n) == (math.inf, 3)

@@ -21,6 +21,7 @@ from optcp.evidence.bbr_link import (
     startup,
     stays,
 )
+from optcp.quantiles import sample_quantile
 
 MARGIN = 0.99
 """The draft paces so far below the bandwidth (section 5.6.2)."""
@@ -104,11 +105,11 @@ def measured(series: Series) -> Measured:
     between = [(after[0] - first[1]) / 1e3 for first, after in itertools.pairwise(probes)]
     return {
         ("STARTUP", "greatest flight (segments)"): flight[before].max(),
-        ("DRAIN", "pacing gain"): 1 / np.median(draining),
+        ("DRAIN", "pacing gain"): 1 / sample_quantile(draining, 0.5),
         ("DRAIN", "least flight (segments)"): flight[(at_ms > full_ms) & before].min(),
-        ("PROBE_BW", "pacing gain of UP"): 1 / np.median(waits[cycling & short]),
-        ("PROBE_BW", "of DOWN"): 1 / np.median(waits[cycling & long]),
-        ("PROBE_BW", "of CRUISE and REFILL"): 1 / np.median(waits[cycling & middle]),
+        ("PROBE_BW", "pacing gain of UP"): 1 / sample_quantile(waits[cycling & short], 0.5),
+        ("PROBE_BW", "of DOWN"): 1 / sample_quantile(waits[cycling & long], 0.5),
+        ("PROBE_BW", "of CRUISE and REFILL"): 1 / sample_quantile(waits[cycling & middle], 0.5),
         ("PROBE_BW", "UP lasts (ms)"): np.mean([end - begin for begin, end in ups[:-1]]),
         ("PROBE_BW", "greatest flight of UP (segments)"): flight[at_ms >= STEADY_MS].max(),
         ("PROBE_BW", "DOWN lasts (ms)"): np.mean(down_ms),

@@ -10,6 +10,7 @@ import numpy as np
 from optcp import stats
 from optcp.evidence import outside
 from optcp.evidence.base import Figures, Found, Runs, Studies
+from optcp.quantiles import sample_quantile
 from optcp.study import Study
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def startup(series: Series) -> Measured:
     return {
         ("STARTUP", early): rounds[2] / rounds[1],
         ("STARTUP", later): (rounds[-1] / rounds[2]) ** (1 / (ROUNDS - 3)),
-        ("STARTUP", "pacing gain"): ROUND_TRIP_MS / rounds[0] / np.median(second),
+        ("STARTUP", "pacing gain"): ROUND_TRIP_MS / rounds[0] / sample_quantile(second, 0.5),
     }
 
 

@@ -21,6 +21,7 @@ from optcp.evidence.bbr_link import (
     startup,
     stays,
 )
+from optcp.quantiles import sample_quantile
 
 BURSTS = 6
 """Segments of room for three bursts, of two each at this rate."""
@@ -91,11 +92,11 @@ def measured(series: dict[str, dict[str, Any]]) -> dict[tuple[str, str], Any]:
     between = [(after[0] - before[1]) / 1e3 for before, after in itertools.pairwise(probes)]
     return {
         ("STARTUP", "greatest flight (segments)"): flight[at_ms < STEADY_MS].max(),
-        ("DRAIN", "pacing gain"): 1 / np.median(draining),
+        ("DRAIN", "pacing gain"): 1 / sample_quantile(draining, 0.5),
         ("DRAIN", "lasts (ms)"): at_ms[drained] - at_ms[full],
-        ("PROBE_BW", "pacing gain of the phase that probes"): 1 / np.median(waits[short]),
-        ("PROBE_BW", "of the phase that drains"): 1 / np.median(waits[long]),
-        ("PROBE_BW", "of the six others"): 1 / np.median(waits[~short & ~long]),
+        ("PROBE_BW", "pacing gain of the phase that probes"): 1 / sample_quantile(waits[short], 0.5),
+        ("PROBE_BW", "of the phase that drains"): 1 / sample_quantile(waits[long], 0.5),
+        ("PROBE_BW", "of the six others"): 1 / sample_quantile(waits[~short & ~long], 0.5),
         ("PROBE_BW", "greatest flight (segments)"): flight[(at_ms >= STEADY_MS) & (at_ms < PROBES_MS)].max(),
         ("PROBE_BW", "cycle of eight phases (ms)"): (begins[-1] - begins[0]) / (len(begins) - 1),
         ("PROBE_RTT", "first begins (s)"): probes[0][0] / 1e3,

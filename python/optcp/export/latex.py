@@ -61,7 +61,7 @@ def latex(result: Result) -> str:
                 *(str(row.key.get(name, "")) for name in keys),
                 row.metric,
                 tables.number(row.paper),
-                tables.number(row.measured),
+                tables.measured(row),
                 tables.interval(*row.ci95),
                 str(row.n),
                 row.verdict,

@@ -113,6 +113,8 @@ def sheets(path: Path, result: Result) -> Iterator[Sheet]:
             "metric": [row.metric for row in rows],
             "paper": [row.paper for row in rows],
             "measured": [row.measured for row in rows],
+            "at_least": [row.at_least for row in rows],
+            "at_most": [row.at_most for row in rows],
             "ci95_low": [row.ci95[0] for row in rows],
             "ci95_high": [row.ci95[1] for row in rows],
             "n": [row.n for row in rows],

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optcp.outage import resampled
-from optcp.outage.study import network_ms, outages_ms
 
 if TYPE_CHECKING:
     from optcp.outage.resampled import Resampled
@@ -24,6 +23,8 @@ class Year:
 
     network_ms: Resampled
     tcp_ms: Resampled
+    is_cut: bool = False
+    """Whether the end of runs cuts silences: ``tcp_ms`` is then a lower bound, and ``nines_tcp`` an upper one."""
 
     @property
     def nines_net(self) -> Resampled:
@@ -44,11 +45,14 @@ def nines(silent_ms: Resampled) -> Resampled:
 
 
 def year(costs: Costs, at: tuple[str, ...], cuts_a_1000_km: float) -> Year:
-    """Of what each failure did to the flows that it hit."""
+    """Of what each failure did to the flows that it hit.
+
+    A flow that is silent at the end of a run counts up to there: :attr:`Year.is_cut`.
+    """
     a_year = cuts_a_1000_km / 1000 * float(costs.weights.sum())
     flows = costs.cells[at][0].flows
     network, tcp = (
-        resampled.mean([float(of(one).sum()) / flows for one in costs.cells[at]], costs.weights).times(a_year)
-        for of in (network_ms, outages_ms)
+        resampled.mean([float(silent.sum()) / flows for silent in of], costs.weights).times(a_year)
+        for of in ([one.network_ms for one in costs.cells[at]], [one.outage_ms for one in costs.cells[at]])
     )
-    return Year(network, tcp)
+    return Year(network, tcp, any(one.censored for one in costs.cells[at]))

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.censored import Censored
 from optcp.table import PICOSECONDS_A_SECOND as PS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -36,22 +37,22 @@ class Cost:
         The same of flows whose path the failure lay on, and of the others.
     lost_uncovered_mb
         Of those that were hit: of flows whose path was cut for longer than routers take that have a backup.
-    outage_ms
-        Of each long flow that was hit: the longest time without new in-order bytes, less the usual one.
-    censored
-        Of these flows, how many were silent at the end: their outage is a lower bound.
+    outages
+        Of each long flow that was hit: the longest time without new in-order bytes, less the usual one, in ms; cut of
+        flows that were silent at the end.
     network_ms
         Of each of these flows: how long its path, or that of its ACKs, led nowhere.
     flows
         All long flows.
     inflation
-        Of each short flow that was under way: its completion time over that without the failure.
+        Of each short flow that was under way: its completion time over that without the failure; cut of flows that had
+        not ended. Left out are flows that had not ended without the failure.
     carried_mb
         What flows got in the run without the failure, in MB.
     hit_timeouts
         How many long flows that were hit had a timer expire.
-    longer_pct
-        How much longer long flows that were hit and have a size took, on average, in per cent; NaN where none has.
+    longer
+        The same ratio of long flows that were hit and have a size.
     timeouts, needless, looped
         Expiries of timers and segments that came twice, of all flows; packets that routers sent to and fro.
     """
@@ -60,14 +61,13 @@ class Cost:
     lost_hit_mb: float
     lost_bystanders_mb: float
     lost_uncovered_mb: float
-    outage_ms: NDArray[np.float64]
-    censored: int
+    outages: Censored
     network_ms: NDArray[np.float64]
     flows: int
-    inflation: NDArray[np.float64]
+    inflation: Censored
     carried_mb: float
     hit_timeouts: int
-    longer_pct: float
+    longer: Censored
     timeouts: int
     needless: int
     looped: int
@@ -76,6 +76,22 @@ class Cost:
     def total_mb(self) -> float:
         """What all flows lost."""
         return sum(self.lost_mb.values())
+
+    @property
+    def outage_ms(self) -> NDArray[np.float64]:
+        """The outages, up to the end of the run of flows that were silent then."""
+        return self.outages.at_least
+
+    @property
+    def censored(self) -> int:
+        """How many of the long flows that were hit were silent at the end."""
+        return self.outages.cut
+
+    @property
+    def longer_pct(self) -> tuple[float, float]:
+        """How much longer flows of ``longer`` took on average, in per cent, and a lower bound; NaN without any."""
+        mean, at_least = self.longer.mean()
+        return 100 * (mean - 1), 100 * (at_least - 1)
 
 
 @dataclass(frozen=True)
@@ -180,45 +196,55 @@ def cost(run: StoredRun, twin: StoredRun, ports: frozenset[str], nodes: frozense
         lost_hit_mb=float(lost_mb[hit].sum()),
         lost_bystanders_mb=float(lost_mb[~hit].sum()),
         lost_uncovered_mb=float(lost_mb[hit & (cuts_ms > UNCOVERED_MS)].sum()),
-        outage_ms=after.gap_ms[counted],
-        censored=int((~after.ended[counted]).sum()),
+        outages=Censored(after.gap_ms[counted], after.ended[counted]),
         network_ms=cuts_ms[counted],
         flows=int((after.long & kept).sum()),
         inflation=inflation(run, twin, gone, max(cut.values(), default=0.0) / 1000),
         carried_mb=float(was[kept].sum()) / 1e6,
         hit_timeouts=int((after.timeouts[counted] > 0).sum()),
-        longer_pct=_longer_pct(run, twin, {name for name, one in zip(after.names, counted, strict=True) if one}),
+        longer=_longer(run, twin, {name for name, one in zip(after.names, counted, strict=True) if one}),
         timeouts=int(after.timeouts.sum() - before.timeouts.sum()),
         needless=after.needless - before.needless,
         looped=run.drops.get("ttl-expired", 0),
     )
 
 
-def inflation(run: StoredRun, twin: StoredRun, left_out: set[str], cut_s: float) -> NDArray[np.float64]:
+def inflation(run: StoredRun, twin: StoredRun, left_out: set[str], cut_s: float) -> Censored:
     """Completion times over those without the failure, of short flows under way while a path was cut or soon after.
 
-    A flow that has not ended counts up to the end of the run: its ratio is a lower bound.
+    The end of the run cuts the ratio of a flow that has not ended. A flow that has not ended without the failure has no
+    ratio, whatever becomes of it, and is left out.
     """
     failed_s = min((one["from_ps"] for one in run.cuts), default=None)
     if failed_s is None:
-        return np.array([])
+        return _observed([])
     begin_s, end_s = failed_s / PS, failed_s / PS + cut_s + AFTER_S
-    took = {name: (start, end) for name, start, end in _completions(twin)}
-    found = [
-        (end - start) / (took[name][1] - start)
-        for name, start, end in _completions(run)
+    took = {name: (start, end) for name, start, end, ended in _completions(twin) if ended}
+    return _observed(
+        ((end - start) / (took[name][1] - start), ended)
+        for name, start, end, ended in _completions(run)
         if name in took and name not in left_out and start < end_s and took[name][1] > begin_s
-    ]
-    return np.array(found)
+    )
 
 
-def _longer_pct(run: StoredRun, twin: StoredRun, names: set[str]) -> float:
-    took = {name: end - start for name, start, end in _completions(twin)}
-    found = [(end - start) / took[name] for name, start, end in _completions(run) if name in names and name in took]
-    return 100 * (float(np.mean(found)) - 1) if found else float("nan")
+def _longer(run: StoredRun, twin: StoredRun, names: set[str]) -> Censored:
+    took = {name: end - start for name, start, end, ended in _completions(twin) if ended}
+    return _observed(
+        ((end - start) / took[name], ended)
+        for name, start, end, ended in _completions(run)
+        if name in names and name in took
+    )
 
 
-def _completions(run: StoredRun) -> list[tuple[str, float, float]]:
+def _observed(found: Iterable[tuple[float, bool]]) -> Censored:
+    pairs = list(found)
+    at_least, known = np.array([value for value, _ in pairs]), np.array([known for _, known in pairs], dtype=bool)
+    return Censored(at_least, known, informative=True)
+
+
+def _completions(run: StoredRun) -> list[tuple[str, float, float, bool]]:
+    """Each flow's name, begin, end or else that of the run, and whether it ended."""
     ends = run["ends"]
     start, end = (ends[key].astype(np.float64) / PS for key in ("start_ps", "time_ps"))
-    return list(zip(ends["flow"].tolist(), start.tolist(), end.tolist(), strict=True))
+    ended = ends["finished"].astype(bool)
+    return list(zip(ends["flow"].tolist(), start.tolist(), end.tolist(), ended.tolist(), strict=True))

@@ -7,14 +7,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from optcp import _core
+from optcp.labelled import censored
 from optcp.outage.availability import year
 from optcp.outage.capacity import spare_of
 from optcp.outage.study import METRICS, CostsOf, failing, grid, mechanisms, window_s
 from optcp.outage.world import World
 from optcp.plurals import many
+from optcp.quantiles import sample_quantile
 from optcp.stats import exact
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ TIME = {
     "network_p50_ms": "of the network",
     "stretch": "stretch",
     "fct_infl_p99": "completion times, p99 (x)",
+    "unfinished": "short flows not ended",
     "nines_net": "nines, network",
     "nines_tcp": "nines, TCP",
 }
@@ -89,7 +90,7 @@ class Result:
     costs
         What each failure cost; cells are ``(mechanism,)``.
     values
-        By mechanism and metric.
+        By mechanism and metric. A value that the end of runs cuts is infinite, with its lower bound.
     """
 
     asked: Asked
@@ -136,7 +137,7 @@ class Result:
                 "For how long flows get nothing",
                 "Of long flows whose path the failure lay on, less their usual pauses; of the network: how long their "
                 "path led nowhere; stretch: the sum of the first over that of the second. Completion times of short "
-                "flows are over those without the failure.",
+                f"flows are over those without the failure. {self._cut()}",
                 *self._columns(TIME),
             ),
             Shown(
@@ -146,6 +147,27 @@ class Result:
                 worst,
             ),
         ]
+
+    def _cut(self) -> str:
+        """How many flows the end of the runs cuts, by mechanism, and what that means."""
+        said = []
+        for name in self.asked.mechanisms:
+            of = self.costs.cells[name,]
+            silent, hit = sum(one.censored for one in of), sum(one.outage_ms.size for one in of)
+            cut, short = sum(one.inflation.cut for one in of), sum(one.inflation.known.size for one in of)
+            if silent or cut:
+                said.append(f"{name}: {silent} of {hit} long flows silent, {cut} of {short} short flows not ended")
+        if not said:
+            return "All of these flows had new bytes again, or ended, before the runs did."
+        return (
+            f"At the end of the runs ({'; '.join(said)}) a time is known to be longer than seen: a value that falls "
+            "there has `>` and its lower bound."
+            + (" Nines have `<` and an upper one." if self.asked.failures == "links" else "")
+        )
+
+    def _at_most(self, mechanism: str, metric: str) -> bool:
+        """Whether a value is an upper bound: nines, of flows whose silence the end of runs cuts."""
+        return metric == "nines_tcp" and any(one.censored for one in self.costs.cells[mechanism,])
 
     def _windows(self) -> str:
         """For how long the loss counts."""
@@ -160,8 +182,9 @@ class Result:
         heads, rows = ["mechanism"], [[name] for name in self.values]
         for name in known:
             heads += [columns[name], "95 % interval"] if name in WITH_ENDS else [columns[name]]
-            for row, of in zip(rows, self.values.values(), strict=True):
-                row.extend(_texts(of.get(name), ends=name in WITH_ENDS))
+            for row, (mechanism, of) in zip(rows, self.values.items(), strict=True):
+                mark = "< " if self._at_most(mechanism, name) else ""
+                row.extend(_texts(of.get(name), ends=name in WITH_ENDS, mark=mark))
         return heads, rows
 
     def to_json(self) -> str:
@@ -177,13 +200,20 @@ class Result:
             "assumed": asked.listed(),
             "warnings": [str(one) for one in self.warnings],
             "rows": [
-                {"mechanism": mechanism, "metric": name, "value": one.estimate, "ci95": _ends(one), "n": one.n}
+                {"mechanism": mechanism, "metric": name, **self._value(mechanism, name, one)}
                 for mechanism, of in self.values.items()
                 for name, one in of.items()
             ],
             "costs": [self._cost(mechanism, at) for mechanism in asked.mechanisms for at in range(len(asked.events))],
         }
         return json.dumps(written, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def _value(self, mechanism: str, metric: str, one: Interval) -> dict[str, Any]:
+        """A value with its interval; null where only a bound is known, which follows."""
+        ends: dict[str, Any] = {"ci95": _ends(one), "n": one.n}
+        if self._at_most(mechanism, metric):
+            return {"value": None, "at_most": one.estimate, **ends, "ci95": [None, None]}
+        return {**_known("value", one.estimate, one.at_least, "at_least"), **ends}
 
     def _cost(self, mechanism: str, at: int) -> dict[str, Any]:
         event, one = self.costs.events[at], self.costs.cells[mechanism,][at]
@@ -197,9 +227,11 @@ class Result:
             "lost_mb_bystanders": one.lost_bystanders_mb,
             "flows": one.flows,
             "hit": hit,
-            "outage_p50_ms": float(np.median(one.outage_ms)) if hit else None,
-            "network_p50_ms": float(np.median(one.network_ms)) if hit else None,
+            **_known("outage_p50_ms", *one.outages.quantile(0.5), "outage_p50_at_least_ms"),
+            "network_p50_ms": sample_quantile(one.network_ms, 0.5) if hit else None,
             "censored": one.censored,
+            "short": one.inflation.known.size,
+            "unfinished": one.inflation.cut,
         }
 
 
@@ -220,7 +252,14 @@ def _values(asked: Asked, costs: Costs, mechanism: str, needs: Spare | None) -> 
     if asked.failures == "links":
         of_year = year(costs, at, asked.assumed.cuts_a_1000_km)
         found |= {"nines_net": of_year.nines_net.interval, "nines_tcp": of_year.nines_tcp.interval}
-    return {name: one for name, one in found.items() if math.isfinite(one.estimate)}
+    return {name: one for name, one in found.items() if math.isfinite(one.estimate) or one.at_least is not None}
+
+
+def _known(name: str, value: float, at_least: float | None, bound: str) -> dict[str, float | None]:
+    """A value by its name, null where there is none; behind it the lower bound of one that the end of runs cuts."""
+    if math.isinf(value) and at_least is not None:
+        return {name: None, bound: at_least}
+    return {name: value if math.isfinite(value) else None}
 
 
 def _ends(one: Interval) -> list[float | None]:
@@ -228,11 +267,12 @@ def _ends(one: Interval) -> list[float | None]:
     return [end if math.isfinite(end) else None for end in (one.low, one.high)]
 
 
-def _texts(one: Interval | None, *, ends: bool) -> list[str]:
+def _texts(one: Interval | None, *, ends: bool, mark: str = "") -> list[str]:
+    """A value, and its interval with ``ends``; ``mark`` is in front of one that is a bound."""
     if one is None:
         return ["-", "-"] if ends else ["-"]
     low, high = ("-" if end is None else _number(end) for end in _ends(one))
-    return [_number(one.estimate), *([f"{low} to {high}"] if ends else [])]
+    return [mark + censored(one.estimate, one.at_least, _number), *([f"{low} to {high}"] if ends else [])]
 
 
 def _number(value: float) -> str:

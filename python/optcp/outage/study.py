@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.censored import Censored
 from optcp.outage import costs, events, resampled
 from optcp.outage.mechanisms import MECHANISMS
 from optcp.study import Grid
@@ -117,9 +118,16 @@ class Costs:
         """The weighted mean of a number a failure."""
         return resampled.mean([value(one) for one in self.cells[at]], self.weights)
 
-    def quantile(self, at: tuple[str, ...], values: Callable[[Cost], np.ndarray], q: float) -> Resampled:
+    def cut_mean(self, at: tuple[str, ...], value: Callable[[Cost], tuple[float, float]]) -> Resampled:
+        """The weighted mean of a number a failure that the end of runs may cut; each with its lower bound."""
+        found = [value(one) for one in self.cells[at]]
+        return resampled.mean([one for one, _ in found], self.weights, [bound for _, bound in found])
+
+    def quantile(self, at: tuple[str, ...], values: Callable[[Cost], Censored], q: float) -> Resampled:
         """A quantile of values of flows, over all failures."""
-        return resampled.quantile([values(one) for one in self.cells[at]], self.weights, q)
+        found = [values(one) for one in self.cells[at]]
+        of = resampled.known_quantile if any(one.informative for one in found) else resampled.quantile
+        return of([one.values for one in found], self.weights, q, [one.at_least for one in found])
 
     def part(self, keep: Callable[[Event], bool]) -> Costs:
         """Some of the failures."""
@@ -170,27 +178,28 @@ METRICS: dict[str, Callable[[Costs, tuple[str, ...]], Resampled]] = {
     "lost_mb_hit": lambda of, at: of.mean(at, lambda one: one.lost_hit_mb),
     "lost_mb_bystanders": lambda of, at: of.mean(at, lambda one: one.lost_bystanders_mb),
     "hit_pct": lambda of, at: of.mean(at, lambda one: 100 * one.outage_ms.size / max(one.flows, 1)),
-    "outage_p50_ms": lambda of, at: of.quantile(at, lambda one: one.outage_ms, 0.5),
-    "outage_p99_ms": lambda of, at: of.quantile(at, lambda one: one.outage_ms, 0.99),
-    "network_p50_ms": lambda of, at: of.quantile(at, lambda one: one.network_ms, 0.5),
+    "outage_p50_ms": lambda of, at: of.quantile(at, outages, 0.5),
+    "outage_p99_ms": lambda of, at: of.quantile(at, outages, 0.99),
+    "network_p50_ms": lambda of, at: of.quantile(at, network, 0.5),
     "stretch": lambda of, at: (
-        of.mean(at, lambda one: one.outage_ms.sum()) / of.mean(at, lambda one: one.network_ms.sum())
+        of.cut_mean(at, lambda one: one.outages.total()) / of.mean(at, lambda one: one.network_ms.sum())
     ),
     "fct_infl_p50": lambda of, at: of.quantile(at, lambda one: one.inflation, 0.5),
     "fct_infl_p99": lambda of, at: of.quantile(at, lambda one: one.inflation, 0.99),
+    "unfinished": lambda of, at: of.mean(at, lambda one: float(one.inflation.cut)),
     "timeouts": lambda of, at: of.mean(at, lambda one: float(one.timeouts)),
     "spurious": lambda of, at: of.mean(at, lambda one: float(one.needless)),
-    "longer_pct": lambda of, at: of.mean(at, lambda one: one.longer_pct),
+    "longer_pct": lambda of, at: of.cut_mean(at, lambda one: one.longer_pct),
     "censored": lambda of, at: of.mean(at, lambda one: float(one.censored)),
 }
 """Metrics over failures, each weighted with the km that are cut: means, and quantiles of flows."""
 
 
-def outages_ms(one: Cost) -> np.ndarray:
-    """Of the long flows that a failure hit."""
-    return one.outage_ms
+def outages(one: Cost) -> Censored:
+    """Of the long flows that a failure hit, in ms."""
+    return one.outages
 
 
-def network_ms(one: Cost) -> np.ndarray:
-    """Of each of these flows: how long its path led nowhere."""
-    return one.network_ms
+def network(one: Cost) -> Censored:
+    """Of each of these flows: how long its path led nowhere, in ms."""
+    return Censored(one.network_ms, np.ones(one.network_ms.size, dtype=bool))

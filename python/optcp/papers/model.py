@@ -35,6 +35,11 @@ class Row:
         See :mod:`optcp.papers.verdict`.
     why
         For ``differs``: what is known about the reason. Empty otherwise.
+    at_least
+        Lower bound of a value that the end of runs cuts, such as the completion time of unfinished flows; ``measured``
+        is None then. None for all other values. JSON has it only where there is one.
+    at_most
+        The same with an upper bound, as of an availability.
     """
 
     key: Key
@@ -45,6 +50,8 @@ class Row:
     n: int
     verdict: Verdict
     why: str = ""
+    at_least: float | None = None
+    at_most: float | None = None
 
     @property
     def value(self) -> float:
@@ -209,7 +216,12 @@ class Result:
 
     def to_json(self) -> str:
         """The JSON text, the same bytes for the same result."""
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        written = asdict(self)
+        for row in written["rows"]:
+            for bound in ("at_least", "at_most"):
+                if row[bound] is None:
+                    del row[bound]
+        return json.dumps(written, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Result:

@@ -86,4 +86,5 @@ def row(key: Key, metric: str, printed: float | None, interval: Interval, why: s
         n=interval.n,
         verdict=told,
         why=why if told == "differs" else "",
+        at_least=None if interval.at_least is None or math.isfinite(interval.estimate) else finite(interval.at_least),
     )

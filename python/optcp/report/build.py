@@ -83,7 +83,13 @@ def render(results: Sequence[Result], studies: Sequence[Study] = (), *, playgrou
     files = Files()
     found = papers(results)
     ordered = [result for paper in found for result in paper.results]
-    environment.filters |= {"number": tables.number, "word": word, "slug": slug, "bounds": tables.bounds}
+    environment.filters |= {
+        "number": tables.number,
+        "measured": tables.measured,
+        "word": word,
+        "slug": slug,
+        "bounds": tables.bounds,
+    }
     environment.globals |= {
         "size_text": tables.size_text,
         "ended_text": tables.ended_text,

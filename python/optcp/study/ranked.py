@@ -10,6 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from optcp.plurals import many
+from optcp.quantiles import sample_quantile
 from optcp.study.show import MOST, value_text, with_interval
 from optcp.tables import WIDEST, show_table
 
@@ -120,8 +121,10 @@ def _order(name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> l
 
 def _quantiles(name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[str]:
     tail = WORST_SHARE if name in LESS_IS_WORSE else 1 - WORST_SHARE
-    end = 0.0 if name in LESS_IS_WORSE else 1.0
-    return [value_text(name, float(np.nanquantile(values, share))) for share in (0.5, tail, end)]
+    known = values[~np.isnan(values)]
+    shown = [sample_quantile(known, share) for share in (0.5, tail)]
+    worst = float(known.min() if name in LESS_IS_WORSE else known.max())
+    return [value_text(name, value) for value in (*shown, worst)]
 
 
 def _shown(done: Done, place: int) -> list[str]:

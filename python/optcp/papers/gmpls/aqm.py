@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.censored import Censored, each
 from optcp.papers import assume
 from optcp.papers.assume import Assumed, built_in, overrides
 from optcp.papers.exhibit import Exhibit, Findings, Setup, defined, rows
@@ -18,8 +19,6 @@ from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
     from optcp.cells import Cells
     from optcp.estimates import Estimates
@@ -320,21 +319,21 @@ def key_of(world: str, delta_ms: int) -> Callable[[Key], Key]:
 
 def mean_time_ms(done: Done) -> Cells:
     """The mean completion time in each run."""
-    return done.each(lambda run: float(times_ms(run).mean()))
+    return each(done, lambda run: times_ms(run).mean())
 
 
 def slow_time_ms(done: Done) -> Cells:
     """The 95th percentile of completion times in each run."""
-    return done.each(lambda run: float(np.percentile(times_ms(run), 95)))
+    return each(done, lambda run: times_ms(run).quantile(0.95))
 
 
-def times_ms(run: StoredRun) -> NDArray[np.float64]:
-    """How long the flows took that start around the failure; one that has not ended, to the end of the run."""
+def times_ms(run: StoredRun) -> Censored:
+    """How long the flows took that start around the failure; cut of flows that have not ended."""
     ends = run.series["ends"]
     start_s = ends["start_ps"].astype(np.float64) / PS
     counted = (MESH_STARTS_S[0] <= start_s) & (start_s < MESH_STARTS_S[1])
-    found: NDArray[np.float64] = 1000 * (ends["time_ps"].astype(np.float64) / PS - start_s)[counted]
-    return found
+    times = Censored(1000 * (ends["time_ps"].astype(np.float64) / PS - start_s), ends["finished"].astype(bool))
+    return times[counted]
 
 
 AQM = Exhibit(

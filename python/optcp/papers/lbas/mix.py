@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.axes import Axis
+from optcp.censored import Censored
 from optcp.labelled import cells_of
 from optcp.papers.exhibit import Exhibit, Findings, key_value
 from optcp.papers.lbas import outcome, smaller
@@ -18,11 +19,10 @@ from optcp.samples import Samples
 from optcp.study.observed import seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
     from optcp.cells import Cells
+    from optcp.censored import Bounded
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key
     from optcp.papers.options import Options
@@ -41,7 +41,8 @@ PS = 1e12
 NOTE = (
     "10 long flows a lightpath; short flows come as a Poisson process, Pareto sizes of 50 kB on average (index 1.2, up "
     "to 5 MB), with a handshake; UDP of 5 Mb/s a lightpath, packets of 200 B, Poisson. Completion times are of short "
-    f"flows that start after the warm-up. Percentiles are of each run; `{DIFFERENCE}` is paired by seed, with the same "
+    "flows that start after the warm-up; the end of a run cuts those of flows that have not ended (`unfinished_pct`): "
+    f"they are longer than seen. Percentiles are of each run; `{DIFFERENCE}` is paired by seed, with the same "
     "short flows and datagrams."
 )
 
@@ -70,7 +71,7 @@ def find(found: Found) -> Findings:
     series = [
         _distribution(
             {axis.name: key_value(axis, i) for axis, i in zip(times_ms.axes, at, strict=True)},
-            np.concatenate(list(times_ms.at(**where).values)),
+            _pooled(times_ms.at(**where)),
         )
         for at, where in cells_of(times_ms.axes)
     ]
@@ -82,12 +83,22 @@ def measured(done: Done) -> tuple[Cells, Samples]:
     warm_up_s = seconds(done.grid.branches[0].scenario.summary()["parameters"]["warm_up"])
     runs = [[measure(run, warm_up_s) for run in of_seed] for _, of_seed in done]
     names = tuple(runs[0][0][0])
-    times = np.empty((len(runs), len(runs[0])), dtype=object)
+    times, bounds = (np.empty((len(runs), len(runs[0])), dtype=object) for _ in range(2))
     for at in np.ndindex(*times.shape):
-        times[at] = runs[at[0]][at[1]][1]
+        of_run = runs[at[0]][at[1]][1]
+        times[at], bounds[at] = of_run.values, of_run.at_least
     shape = [len(runs), *(len(axis) for axis in done.axes)]
     metrics = np.array([[list(one.values()) for one, _ in of_seed] for of_seed in runs])
-    return done.cells(metrics, (Axis("metric", names),)), Samples(times.reshape(shape), done.axes, done.seeds)
+    cells = done.cells(metrics[..., 0], (Axis("metric", names),), at_least=metrics[..., 1])
+    return cells, Samples(times.reshape(shape), done.axes, done.seeds, at_least=bounds.reshape(shape))
+
+
+def _pooled(times: Samples) -> Censored:
+    """The values of all seeds of a cell."""
+    values, bounds = (
+        np.concatenate(list(one)) for one in (times.values, times.values if times.at_least is None else times.at_least)
+    )
+    return Censored(bounds, np.isfinite(values))
 
 
 def traffic(bundling_degree: int, load_pct: int, last_s: int) -> dict[str, str]:
@@ -150,18 +161,25 @@ def _toml(value: object) -> str:
     return json.dumps(value)
 
 
-def measure(run: RunData, first_s: float) -> tuple[dict[str, float], NDArray[np.float64]]:
-    """The metrics of a run, and how long in ms each short flow took that started after ``first_s`` and ended."""
+def measure(run: RunData, first_s: float) -> tuple[dict[str, Bounded], Censored]:
+    """The metrics of a run, each with its lower bound, and how long in ms each short flow took.
+
+    Of flows that started after ``first_s``; the end of the run cuts the time of a flow that has not ended.
+    """
     short = run.series["short"]
     start = short["start_ps"].astype(np.float64) / PS
     counted = start >= first_s
-    ended = counted & short["finished"].astype(bool)
-    times_ms = 1000 * (short["time_ps"].astype(np.float64) / PS - start)[ended]
-    found = {"completion_mean_ms": float(times_ms.mean())}
-    found |= {f"completion_p{percent}_ms": float(np.percentile(times_ms, percent)) for percent in (50, 95, 99)}
-    found["unfinished_pct"] = float(100 * (1 - ended.sum() / counted.sum()))
+    took_ms = 1000 * (short["time_ps"].astype(np.float64) / PS - start)
+    times_ms = Censored(took_ms, short["finished"].astype(bool))[counted]
+    found = {"completion_mean_ms": times_ms.mean()}
+    found |= {f"completion_p{percent}_ms": times_ms.quantile(percent / 100) for percent in (50, 95, 99)}
     shares = {name: float(batch.mean()) for name, batch in smaller.shares(outcome.batches(run)).items()}
-    return {**found, **udp(run.series["udp"], first_s), **shares}, times_ms
+    known = {
+        "unfinished_pct": 100 * times_ms.cut / times_ms.known.size,
+        **udp(run.series["udp"], first_s),
+        **shares,
+    }
+    return found | {name: (value, value) for name, value in known.items()}, times_ms
 
 
 def udp(series: Mapping[str, Any], first_s: float) -> dict[str, float]:
@@ -174,12 +192,19 @@ def udp(series: Mapping[str, Any], first_s: float) -> dict[str, float]:
     return {"udp_loss_pct": 100 * lost / (arrived + lost), "udp_delay_ms": 1000 * delay_ps / PS / arrived}
 
 
-def _distribution(key: Key, times_ms: NDArray[np.float64]) -> Series:
-    """The complementary distribution of completion times, at percentiles that thin out where it is dense."""
+def _distribution(key: Key, times_ms: Censored) -> Series:
+    """The complementary distribution of completion times, at percentiles that thin out where it is dense.
+
+    It ends where the end of runs cuts it; its first point is the shortest time.
+    """
     above = np.concatenate([np.arange(100, 10, -5), np.geomspace(10, 0.1, 21)])
-    x: Sequence[float] = np.percentile(times_ms, 100 - above).round(3).tolist()
+    at_ms = [times_ms.values.min(), *(times_ms.quantile(1 - share / 100)[0] for share in above[1:])]
+    points = [
+        (round(float(ms), 3), round(float(share), 4)) for ms, share in zip(at_ms, above, strict=True) if ms < np.inf
+    ]
     label = "short flows that take longer"
-    return Series(label, key, "completion time", "ms", label, "%", list(x), above.round(4).tolist())
+    x, y = ([point[side] for point in points] for side in (0, 1))
+    return Series(label, key, "completion time", "ms", label, "%", x, y)
 
 
 MIX = Exhibit(

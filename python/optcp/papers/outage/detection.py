@@ -7,12 +7,13 @@ import math
 from typing import TYPE_CHECKING
 
 from optcp.outage.mechanisms import MECHANISMS
-from optcp.outage.study import CostsOf, failing, outages_ms, sender
+from optcp.outage.study import CostsOf, failing, outages, sender
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage.paper import PAPER, not_run
 from optcp.papers.outage.population import (
     ASSUMED,
+    CUT_NOTE,
     assumptions,
     cut,
     grid,
@@ -51,6 +52,7 @@ NOTES = [
     "TI-LFA with tables that are rewritten together, and each link but for bridges failing in turn. Detection is "
     "how long the routers beside a failure take to notice it: their backups are used from then on. Where it is "
     "longer than half a second the loss counts for three times as long and 4 s more.",
+    CUT_NOTE,
     f"`files`: each long flow sends {FILE_MB} MB from the first second on; `longer_pct` is how much longer those "
     "take whose path the failure lay on.",
 ]
@@ -136,7 +138,7 @@ def _plain(by_key: Mapping[str, Costs]) -> list[str]:
 def invisible(costs: Costs) -> list[Part]:
     """Judge: within 50 ms the median outage is below 100 ms, hardly a timer expires, and no short flow takes longer."""
     at = ("cubic", "40" if ("cubic", "40") in costs.cells else "50")
-    p50 = costs.quantile(at, outages_ms, 0.5)
+    p50 = costs.quantile(at, outages, 0.5)
     hit = costs.mean(at, lambda one: float(one.outage_ms.size))
     expired = per_cent_of(costs.mean(at, lambda one: float(one.hit_timeouts)), hit)
     slow = costs.quantile(at, lambda one: one.inflation, 0.99)
@@ -152,7 +154,7 @@ def like_200(costs: Costs) -> list[Part]:
     if ("cubic", "200") not in costs.cells:
         return [not_run("detection of 200 ms")]
     fast, slow = ("cubic", "50"), ("cubic", "200")
-    apart = costs.quantile(slow, outages_ms, 0.5) - costs.quantile(fast, outages_ms, 0.5)
+    apart = costs.quantile(slow, outages, 0.5) - costs.quantile(fast, outages, 0.5)
     lost = {at: costs.mean(at, lambda one: one.lost_mb["long"]) for at in (fast, slow)}
     return [
         inside("median outage", apart, 30, "ms"),
@@ -170,8 +172,10 @@ def fast_enough(costs: Costs, who: str) -> list[Part]:
 def objective(costs: Costs, who: str) -> list[Part]:
     """Judge: at 600 ms files are delayed at most a quarter as much as at 3 s, and the steepest rise is beyond."""
     lengths = sorted({int(at[1]) for at in costs.cells if at[0] == who})
-    longer = {one: costs.mean((who, str(one)), lambda cost: cost.longer_pct) for one in lengths}
+    longer = {one: costs.cut_mean((who, str(one)), lambda cost: cost.longer_pct) for one in lengths}
     quarter = longer[3000].times(0.25)
+    if not all(math.isfinite(one.estimate) for one in longer.values()):
+        return [judge.Part("flows had not ended with the run: how much longer they take is not known", "undecided")]
     by_log = {
         two: (longer[two].estimate - longer[one].estimate) / math.log(two / one)
         for one, two in itertools.pairwise(lengths)

@@ -10,11 +10,12 @@ import numpy as np
 from optcp.outage import capacity, resampled
 from optcp.outage.availability import YEAR_MS
 from optcp.outage.mechanisms import MECHANISMS
-from optcp.outage.study import LATER_S, Costs, CostsOf, failing, outages_ms, sender, window_s
+from optcp.outage.study import LATER_S, Costs, CostsOf, failing, outages, sender, window_s
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage.paper import PAPER, not_run
 from optcp.papers.outage.population import (
     ASSUMED,
+    CUT_NOTE,
     NETWORKS,
     QUICK_NETWORK,
     assumptions,
@@ -57,8 +58,9 @@ NOTES = [
     "`outage_*_ms` are of long flows whose path the failure lay on: the longest time without new in-order bytes, "
     "less the usual one. `stretch` is the sum of these outages over the sum of the times that the network itself "
     "had no path for them. `hit_pct` is of all long flows. `fct_infl_*` are completion times of short flows over "
-    "those without the failure, of those under way while a path was cut or in the second after. `censored` flows "
-    "were still silent at the end.",
+    "those without the failure, of those under way while a path was cut or in the second after, of which "
+    "`unfinished` had not ended. `censored` flows were still silent at the end.",
+    CUT_NOTE,
 ]
 
 
@@ -195,7 +197,7 @@ def like_one_plus_one(costs: Costs, assumed: Assumptions) -> list[Part]:
 
 
 def _apart(costs: Costs, q: float) -> Resampled:
-    return costs.quantile(("cubic", "ti-lfa"), outages_ms, q) - costs.quantile(("cubic", "1+1"), outages_ms, q)
+    return costs.quantile(("cubic", "ti-lfa"), outages, q) - costs.quantile(("cubic", "1+1"), outages, q)
 
 
 def coverage_bill(costs: Costs) -> list[Part]:

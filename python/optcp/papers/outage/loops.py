@@ -10,6 +10,7 @@ from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage.paper import PAPER, not_run
 from optcp.papers.outage.population import (
     ASSUMED,
+    CUT_NOTE,
     assumptions,
     cut,
     grid,
@@ -44,6 +45,7 @@ NOTES = [
     "`own`: each router uses its new table when it has it; `synchronized`: all of them when the last one has. "
     "`looped` is how many packets routers sent to and fro until their time to live was used up. The loss counts "
     "for 8 s.",
+    CUT_NOTE,
     "`hold_s`: all routers retain their old tables and backups for so long once the new ones are ready.",
 ]
 

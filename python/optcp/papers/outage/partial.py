@@ -12,12 +12,14 @@ from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
 from optcp.papers.outage.paper import PAPER, not_run, scenario, senders
-from optcp.papers.outage.short import Flows, points
+from optcp.papers.outage.short import Flows, costs_of, points
+from optcp.quantiles import sample_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
+    from optcp.censored import Bounded, Censored
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.options import Options, Size
@@ -65,11 +67,11 @@ NOTES = [
     "those leave that wait for their timers, as they would where each alone could fill the link.",
     "What came back is `share` of the rate, or what flows get without a failure where that is less. `reached_pct` "
     f"is goodput in the second up to {REACHED_AFTER_S:g} s behind the restoration, in per cent of it; `back_s` is "
-    "the end of the first second, counted from the restoration, in which it is 90 per cent (never: the rest of the "
-    "window, a lower bound).",
+    "the end of the first second, counted from the restoration, in which it is 90 per cent; where that is never, it is "
+    "longer than the rest of the window.",
     f"`fct_infl_p50` is of short flows that are under way in the {COUNTED_S:g} s behind the cut, whichever "
-    "restoration it is: of the same flows in all cells. One that has not ended by the end of the run counts with "
-    "that, a lower bound.",
+    "restoration it is: of the same flows in all cells. The time of one that has not ended by the end of the run "
+    "is longer than seen.",
     f"`outage-partial-at-8s` compares {EARLY[0]} at {EARLY[1]} s with {LATE[0]} at {LATE[1]} s for each sender of "
     "the long flows; short flows have CUBIC.",
 ]
@@ -116,28 +118,35 @@ def seeds(_: str, size: Size) -> int:
 
 @dataclass(frozen=True)
 class Costs:
-    """What the cut costs, over ``sender``, ``share`` and ``restored_at_s``; as the notes have it."""
+    """What the cut costs, over ``sender``, ``share`` and ``restored_at_s``; as the notes have it.
+
+    Attributes
+    ----------
+    infl_at_most
+        Upper bound of ``fct_infl_p50``: for it, flows that have not ended take longer than all others.
+    """
 
     lost_mb: Cells
     reached_pct: Cells
     back_s: Cells
     fct_infl_p50: Cells
+    infl_at_most: Cells
 
     @classmethod
     def of(cls, cut: Done, twin: Done, rate_bps: float) -> Costs:
         """Compare every run with its twin."""
-        found = np.full((len(cut.seeds), len(cut.grid.branches), len(fields(cls))), np.nan)
+        found = np.full((len(cut.seeds), len(cut.grid.branches), len(fields(cls)), 2), np.nan)
         for at, seed in enumerate(cut.seeds):
             twins = {twin.grid.written(one)[0]: twin.run(one, seed) for one in twin.grid.branches}
             for place, branch in enumerate(cut.grid.branches):
                 sender, share, restored_s = cut.grid.written(branch)
                 run = cut.run(branch, seed)
                 found[at, place] = cost(run, twins[sender], float(share) * rate_bps, float(restored_s))
-        return cls(*(cut.cells(found[..., one]) for one in range(found.shape[-1])))
+        return cls(*(costs_of(cut, found[..., one, :]) for one in range(len(fields(cls)))))
 
 
-def cost(run: StoredRun, twin: StoredRun, back_bps: float, restored_s: float) -> tuple[float, ...]:
-    """What a cut costs in one run, in the order of the fields of :class:`Costs`.
+def cost(run: StoredRun, twin: StoredRun, back_bps: float, restored_s: float) -> list[Bounded]:
+    """What a cut costs in one run, in the order of the fields of :class:`Costs`; each with its lower bound.
 
     Parameters
     ----------
@@ -150,9 +159,12 @@ def cost(run: StoredRun, twin: StoredRun, back_bps: float, restored_s: float) ->
     came_back = min(back_bps * MSS_SHARE / 8, float(without.mean()))
     since = got[round(restored_s) :] / came_back
     settled = np.flatnonzero(since >= SETTLED)
-    back_s = float(settled[0] + 1) if settled.size else float(since.size)
-    reached = float(since[round(REACHED_AFTER_S) - 1])
-    return float((without - got).sum()) / 1e6, 100 * reached, back_s, inflation(Flows.of(run), Flows.of(twin))
+    back_s = (float(settled[0] + 1),) * 2 if settled.size else (np.inf, float(since.size))
+    reached_pct = 100 * float(since[round(REACHED_AFTER_S) - 1])
+    lost_mb = float((without - got).sum()) / 1e6
+    ratios = inflation(Flows.of(run), Flows.of(twin))
+    at_most = sample_quantile(ratios.values, 0.5)
+    return [(lost_mb, lost_mb), (reached_pct, reached_pct), back_s, ratios.quantile(0.5), (at_most, at_most)]
 
 
 def after_cut(run: StoredRun) -> NDArray[np.float64]:
@@ -161,18 +173,19 @@ def after_cut(run: StoredRun) -> NDArray[np.float64]:
     return goodput[round(CUT_S) : round(CUT_S + WINDOW_S)]
 
 
-def inflation(flows: Flows, twin: Flows) -> float:
-    """The median of how many times as long short flows take."""
-    begins, took_s = flows.start_s[: twin.start_s.size], flows.took_s[: twin.start_s.size]
-    counted = (begins < CUT_S + COUNTED_S) & (begins + took_s > CUT_S)
-    return float(np.median((took_s / twin.took_s)[counted]))
+def inflation(flows: Flows, twin: Flows) -> Censored:
+    """How many times as long each short flow takes."""
+    begins, times_s = flows.start_s, flows.times_s
+    # A flow that had not ended without the cut has nothing to be compared with.
+    counted = (begins < CUT_S + COUNTED_S) & (begins + times_s.at_least > CUT_S) & twin.ended
+    return times_s.over(twin.took_s)[counted]
 
 
 def find(found: Found) -> Findings:
     """What a cut costs by what comes back when."""
     rate_bps = 1e6 * LIGHTPATHS * found.number("lightpath_mbps")
     costs = Costs.of(found.done["cut"], found.done["twin"], rate_bps)
-    metrics = {one.name: getattr(costs, one.name).mean() for one in fields(costs)}
+    metrics = {one.name: getattr(costs, one.name).mean() for one in fields(costs) if one.name != "infl_at_most"}
     claims = {"outage-partial-at-8s": {name: worth(costs, name) for name in costs.lost_mb.axis("sender").values}}
     if len(claims["outage-partial-at-8s"]) < len(SENDERS):
         claims["outage-partial-at-8s"] |= {"other senders": [not_run("other senders")]}
@@ -182,13 +195,15 @@ def find(found: Found) -> Findings:
 def worth(costs: Costs, sender: str) -> list[Part]:
     """Judge: half of the capacity at 8 s costs transfers less than all of it at 60 s."""
     early, late = ({"sender": sender, "share": share, "restored_at_s": at_s} for share, at_s in (EARLY, LATE))
-    return [
-        judge.paired_part(name, cells.at(**early).values, cells.at(**late).values, "below", unit)
-        for name, cells, unit in (
-            ("lost in 90 s", costs.lost_mb, "MB"),
-            ("median completion of short flows", costs.fct_infl_p50, "times"),
-        )
-    ]
+    lost, at_most, times = (cells.at(**early) for cells in (costs.lost_mb, costs.infl_at_most, costs.fct_infl_p50))
+    slow = costs.fct_infl_p50.at(**late)
+    parts = [judge.paired_part("lost in 90 s", lost.values, costs.lost_mb.at(**late).values, "below", "MB")]
+    name = "median completion of short flows"
+    if np.isinf([times.values, slow.values]).any():
+        # What is known of flows that have not ended: the early one at most, and the late one at least.
+        bounds = slow.values if slow.at_least is None else slow.at_least
+        return [*parts, judge.paired_part(f"{name}, at most less at least", at_most.values, bounds, "below", "times")]
+    return [*parts, judge.paired_part(name, times.values, slow.values, "below", "times")]
 
 
 PARTIAL = Exhibit(

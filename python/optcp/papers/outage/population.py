@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 
 NETWORKS = {name: f"sndlib/{name}" for name in ("abilene", "geant", "nobel-eu", "germany50")}
 QUICK_NETWORK = "abilene"
+
+CUT_NOTE = (
+    "The end of a run cuts the outage of a flow that is silent then, and the completion time of a flow that has not "
+    "ended: it is longer than seen. A value that falls there is printed by its lower bound."
+)
 
 ASSUMED = (
     Assumed("rate_mbps", 100, positive_int, lambda _: []),
@@ -84,12 +90,45 @@ def seeds(_: str, size: Size) -> int:
 
 def side(name: str, value: Resampled, towards: judge.Side, unit: str) -> Part:
     """Judge whether a statistic of failures lies above or below zero."""
-    return judge.side_part(name, value.comparison, towards, unit)
+    if _is_open(value, 0.0):
+        return judge.Part(_cut_text(name, value, unit), "undecided")
+    # A resample of which nothing is known counts for both sides.
+    seen = value.samples if value.lows is None or value.estimate < 0 else value.lows
+    known = replace(value, samples=np.where(np.isnan(seen), 0.0, seen), lows=None)
+    return _bounded(judge.side_part(name, known.comparison, towards, unit), name, value, unit)
 
 
 def inside(name: str, value: Resampled, margin: float, unit: str) -> Part:
     """Judge whether it lies within ``+-margin``."""
-    return judge.within_part(name, value.samples, value.estimate, value.n, (-margin, margin), 1, unit)
+    if _is_open(value, margin):
+        return judge.Part(_cut_text(name, value, unit), "undecided")
+    # A resample of which nothing is known counts against what all failures show.
+    against = margin if abs(value.estimate) < margin else 0.0
+    seen = value.samples if value.lows is None or value.estimate < margin else value.lows
+    samples = np.where(np.isnan(seen), against, seen)
+    part = judge.within_part(name, samples, value.estimate, value.n, (-margin, margin), 1, unit)
+    return _bounded(part, name, value, unit)
+
+
+def _bounded(part: Part, name: str, value: Resampled, unit: str) -> Part:
+    """The part, of a statistic that is cut with its lower bound."""
+    return part if math.isfinite(value.estimate) else replace(part, text=_cut_text(name, value, unit))
+
+
+def _is_open(value: Resampled, threshold: float) -> bool:
+    """Whether the end of runs cuts a statistic so that it may lie on either side of a threshold."""
+    if math.isfinite(value.estimate):
+        return False
+    return value.estimate != math.inf or value.at_least is None or value.at_least <= threshold
+
+
+def _cut_text(name: str, value: Resampled, unit: str) -> str:
+    if value.at_least is None:
+        return f"{name}: not known, the end of runs cuts it"
+    return (
+        f"{name}: more than {judge.number(value.at_least)} {unit}".rstrip()
+        + f", n = {value.n}, the end of runs cuts it"
+    )
 
 
 def per_cent_of(value: Resampled, of: Resampled) -> Resampled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from optcp.outage.study import CostsOf, failing, outages_ms, sender
+from optcp.outage.study import CostsOf, failing, outages, sender
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage.paper import PAPER, not_run
 from optcp.papers.outage.population import (
@@ -78,7 +78,7 @@ def scale_free(by_rate: dict[int, Costs], who: str) -> list[Part]:
     parts = []
     rates = sorted(by_rate)
     lost = {rate: by_rate[rate].mean((who,), lambda one: one.total_mb).times(1 / rate) for rate in rates}
-    silent = {rate: by_rate[rate].quantile((who,), outages_ms, 0.5) for rate in rates}
+    silent = {rate: by_rate[rate].quantile((who,), outages, 0.5) for rate in rates}
     for low, high in itertools.pairwise(rates):
         for name, of in (("lost a unit", lost), ("median outage", silent)):
             more = per_cent_of(of[high] - of[low], of[low])

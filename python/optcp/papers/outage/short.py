@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.censored import UNDEFINED, Censored
 from optcp.outage.world import SIZES, Assumptions
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive, positive_int, share
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
+    from optcp.censored import Bounded
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.options import Options, Size
@@ -59,7 +62,8 @@ NOTES = [
     f"Flows come at random over a link that fails {FAILURES} times a run, {EVERY_S:g} s apart, in both directions. "
     "Each flow is compared with itself in the same run without failures. Those count that are under way while the "
     f"link does not work or up to {AFTER_S:g} s later. `extra_s` is the sum of their extra times a failure, shorter "
-    "ones included.",
+    "ones included. The end of the run cuts the time of a flow that has not ended: it is longer than seen, and a value "
+    "that falls there is printed by its lower bound.",
     "`syn_*` is of flows whose first SYN comes to the link while it does not work. Those whose SYN has passed and "
     "whose SYN-ACK is lost wait for the same timer and count with the others.",
     "`predicted_extra_s`: arrivals a second x (L x the ladder's mean + T x the wait), with T the mean time of a "
@@ -136,7 +140,7 @@ class Costs:
     def of(cls, done: Done) -> Costs:
         """Compare every run with its twin."""
         lengths = done.axes[-1].values
-        found = np.full((len(done.seeds), len(done.grid.branches), len(fields(cls))), np.nan)
+        found = np.full((len(done.seeds), len(done.grid.branches), len(fields(cls)), 2), np.nan)
         for at, seed in enumerate(done.seeds):
             for place, branch in enumerate(done.grid.branches):
                 written = done.grid.written(branch)
@@ -147,7 +151,12 @@ class Costs:
                     flows = Flows.of(done.run(branch, seed))
                     found[at, place] = cost(flows, twin, path, float(written[-1]) / 1000)
         kept = [length for length in lengths if length != WITHOUT]
-        return cls(*(done.cells(found[..., one]).part(outage_ms=kept) for one in range(found.shape[-1])))
+        return cls(*(costs_of(done, found[..., one, :]).part(outage_ms=kept) for one in range(len(fields(cls)))))
+
+
+def costs_of(done: Done, found: NDArray[np.float64]) -> Cells:
+    """Cells of values and lower bounds, shape (seeds, branches, 2)."""
+    return done.cells(found[..., 0], at_least=found[..., 1])
 
 
 @dataclass(frozen=True)
@@ -157,11 +166,14 @@ class Flows:
     Attributes
     ----------
     start_s, took_s
-        When each began, and how long it took.
+        When each began, and how long it took, or the run from there on where the flow had not ended.
+    ended
+        Which had ended.
     """
 
     start_s: NDArray[np.float64]
     took_s: NDArray[np.float64]
+    ended: NDArray[np.bool_]
 
     @classmethod
     def of(cls, run: StoredRun) -> Flows:
@@ -169,23 +181,43 @@ class Flows:
         ends = run.series["ends"]
         start = ends["start_ps"].astype(np.float64) / PS
         order = np.argsort(start, kind="stable")
-        return cls(start[order], (ends["time_ps"].astype(np.float64) / PS - start)[order])
+        took = ends["time_ps"].astype(np.float64) / PS - start
+        return cls(start[order], took[order], ends["finished"].astype(bool)[order])
+
+    @property
+    def times_s(self) -> Censored:
+        """How long each took, cut of flows that had not ended."""
+        return Censored(self.took_s, self.ended)
 
 
-def cost(flows: Flows, twin: Flows, path: Way, outage_s: float) -> tuple[float, ...]:
-    """What the failures of a run cost, in the order of the fields of :class:`Costs`."""
+def cost(flows: Flows, twin: Flows, path: Way, outage_s: float) -> list[Bounded]:
+    """What the failures of a run cost, in the order of the fields of :class:`Costs`; each with its lower bound."""
     begins = np.array(failures_s())[:, None]
     under_way = (flows.start_s < begins + outage_s + AFTER_S) & (flows.start_s + flows.took_s > begins)
     first_s = begins - path.near_s
     in_outage = (first_s <= flows.start_s) & (flows.start_s < first_s + outage_s)
-    counted, syn = under_way.any(axis=0), in_outage.any(axis=0)
-    extra_s = flows.took_s - twin.took_s
-    p50, p99 = np.quantile((flows.took_s / twin.took_s)[counted], (0.5, 0.99))
-    total_s, syn_s = extra_s[counted].sum(), extra_s[syn].sum()
-    syn_ms = 1000 * syn_s / syn.sum() if syn.any() else np.nan
+    # A flow that had not ended without failures has nothing to be compared with.
+    counted, syn = under_way.any(axis=0) & twin.ended, in_outage.any(axis=0) & twin.ended
+    extra_s = Censored(flows.took_s - twin.took_s, flows.ended)
+    times = flows.times_s.over(twin.took_s)[counted]
+    total_s, syn_s = extra_s[counted].total(), extra_s[syn].total()
+    # Of two sums that the end of the run cuts the share is not known, but for its sign.
+    share_pct = 100 * syn_s[0] / total_s[0] if math.isfinite(total_s[0]) else math.inf
+    share_at_least = share_pct if math.isfinite(share_pct) else 0.0
+    syn_ms = _times(syn_s, 1000 / syn.sum()) if syn.any() else UNDEFINED
     arrivals = twin.start_s.size / (FIRST_S + FAILURES * EVERY_S)
-    predicted_s = arrivals * (outage_s * ladder_s(outage_s) + float(twin.took_s.mean()) * wait_s(path, outage_s))
-    return p50, p99, 100 * syn_s / total_s, syn_ms, total_s / FAILURES, predicted_s
+    wait = arrivals * wait_s(path, outage_s)
+    mean_s, mean_at_least = (
+        arrivals * outage_s * ladder_s(outage_s) + one for one in _times(twin.times_s.mean(), wait)
+    )
+    return [
+        times.quantile(0.5), times.quantile(0.99), (share_pct, share_at_least), syn_ms, _times(total_s, 1 / FAILURES),
+        (mean_s, mean_at_least),
+    ]  # fmt: skip
+
+
+def _times(value: Bounded, factor: float) -> Bounded:
+    return value[0] * factor, value[1] * factor
 
 
 def ladder_s(outage_s: float) -> float:

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optcp.axes import Axis
+from optcp.censored import UNDEFINED, Censored, each
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
 from optcp.papers.judge import difference_part
 from optcp.papers.outage.paper import not_run
 from optcp.papers.reconfigurable.circuits import Circuit
 from optcp.papers.reconfigurable.paper import PAPER, scenario
+from optcp.quantiles import sample_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
+    from optcp.censored import Bounded
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Row
@@ -43,6 +46,7 @@ HOPS: dict[str, dict[str, str]] = {
 CLASSES = {"short": (0.0, 100e3), "medium": (100e3, 1e6), "long": (1e6, np.inf)}
 """Payload in bytes, from and below."""
 MEASURED = ("fct_p50_us", "fct_p99_us", "bound_p50_us", "bound_p99_us", "unfinished_pct", "flows")
+QUANTILES = (0.5, 0.99)
 HEADERS = 1500 / 1448
 """Of a full segment with timestamps."""
 
@@ -66,8 +70,9 @@ ASSUMED = (
     built_in("arrivals", "for 100 ms; runs of 120 ms"),
 )
 NOTES = [
-    "`load` is that of the hosts' links. `fct` is the time until the receiver has a flow's last byte; a flow that has "
-    "not ended counts up to the end of the run, a lower bound, and in `unfinished_pct`.",
+    "`load` is that of the hosts' links. `fct` is the time until the receiver has a flow's last byte. The end of the "
+    "run cuts that of a flow that has not ended: it is longer than seen, and a quantile that falls there is printed by "
+    "its lower bound. `unfinished_pct` of the flows have not ended.",
     "`bound` is the same of flows of these sizes that have their circuits alone and send at their rate at once, from "
     "all instants of the cycle alike: what the schedule costs without queues and without TCP. With `spread` it is the "
     "hosts' rate, and the second circuit of what comes last.",
@@ -108,32 +113,34 @@ def seeds(_: str, size: Size) -> int:
     return size.of(SEEDS, QUICK_SEEDS)
 
 
-def flows(run: StoredRun) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Times in us, sizes in bytes of payload, and which flows have ended."""
+def flows(run: StoredRun) -> tuple[Censored, NDArray[np.float64]]:
+    """Times in us, cut of flows that have not ended, and sizes in bytes of payload."""
     ends = run["ends"]
     start, end = (ends[key].astype(np.float64) / 1e6 for key in ("start_ps", "time_ps"))
-    return end - start, ends["bytes"].astype(np.float64), ends["finished"].astype(bool)
+    return Censored(end - start, ends["finished"].astype(bool)), ends["bytes"].astype(np.float64)
 
 
 def by_class(found: Found) -> Cells:
     """What flows of each class take, and what they would take alone."""
     of_schedule = circuit(found.chosen)
 
-    def of(run: StoredRun) -> NDArray[np.float64]:
-        took, sizes, ended = flows(run)
+    def of(run: StoredRun) -> list[list[Bounded]]:
+        took, sizes = flows(run)
         hops = next((name for name in (SPREAD, PINNED) if HOPS[name].keys() <= run.cell.keys()), ONE)
-        measured = []
+        measured: list[list[Bounded]] = []
         for low, high in CLASSES.values():
             here = (sizes >= low) & (sizes < high)
             if not here.any():
-                measured.append([np.nan] * (len(MEASURED) - 1) + [0.0])
+                measured.append([*[UNDEFINED] * (len(MEASURED) - 1), (0.0, 0.0)])
                 continue
             alone = of_schedule.alone_s(sizes[here] * HEADERS, hops=1 if hops == ONE else 2, spread=hops == SPREAD)
-            fct, bound = (np.percentile(one, (50, 99)) for one in (took[here], 1e6 * alone))
-            measured.append([*fct, *bound, 100 * float(np.mean(~ended[here])), float(here.sum())])
-        return np.array(measured)
+            fct = [took[here].quantile(q) for q in QUANTILES]
+            known = [*(sample_quantile(1e6 * alone.ravel(), q) for q in QUANTILES)]
+            known += [100 * took[here].cut / float(here.sum()), float(here.sum())]
+            measured.append([*fct, *((value, value) for value in known)])
+        return measured
 
-    return found.only.each(of, Axis("flows_of", tuple(CLASSES)), Axis("metric", MEASURED))
+    return each(found.only, of, Axis("flows_of", tuple(CLASSES)), Axis("metric", MEASURED))
 
 
 def carried(found: Found) -> Cells:
@@ -145,7 +152,7 @@ def carried(found: Found) -> Cells:
     can_bps = racks * switches * 10e9 * share * (1 - 1 / racks)
 
     def of(run: StoredRun) -> NDArray[np.float64]:
-        _, sizes, _ = flows(run)
+        _, sizes = flows(run)
         came = float(run["goodput"]["bytes"].astype(np.float64).sum())
         length_s = run.scenario["stop_ps"] / 1e12
         return np.array([100 * came / sizes.sum(), 100 * came * HEADERS * 8 / (can_bps * length_s)])
@@ -159,7 +166,7 @@ def find(found: Found) -> Findings:
     found_rows: list[Row] = []
     for name in CLASSES:
         mean = {metric: cells.at(flows_of=name, metric=metric).mean() for metric in MEASURED}
-        found_rows += [one for one in rows(mean, key=behind({"flows_of": name})) if one.measured is not None]
+        found_rows += [one for one in rows(mean, key=behind({"flows_of": name})) if one.n]
     found_rows += rows({metric: whole.at(metric=metric).mean() for metric in ("carried_pct", "used_pct")})
     return Findings(found_rows, claims(cells, whole), notes=NOTES)
 

@@ -24,6 +24,7 @@ from optcp.papers.slides.first import (
     STEP_S,
     world,
 )
+from optcp.quantiles import sample_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -156,7 +157,8 @@ def first_second(measured: World) -> list[Part]:
     goodput = measured.goodput.total("group")
     kb = goodput.between(FAILURE_S, FAILURE_S + 1) / 1e3
     printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
-    low, high = np.quantile(first_second_gain_pct(measured).values, [0.05, 0.95])
+    gain_pct = first_second_gain_pct(measured).values
+    low, high = (sample_quantile(gain_pct, q) for q in (0.05, 0.95))
     parts = [
         judge.paired_part(
             "total of (10 s, 11 s], 50 ms minus 0 ms", kb.at(delta_ms=50), kb.at(delta_ms=0), "above", "kB"

@@ -148,8 +148,10 @@
   const csv = (result, what) => {
     const keys = [...new Set(result[what].flatMap((item) => Object.keys(item.key)))];
     const [names, lines] = what === "rows"
-      ? [["metric", "paper", "measured", "ci95_low", "ci95_high", "n", "verdict"],
-        result.rows.map((row) => [row.key, row.metric, row.paper, row.measured, ...row.ci95, row.n, row.verdict])]
+      ? [["metric", "paper", "measured", "at_least", "at_most", "ci95_low", "ci95_high", "n", "verdict"],
+        result.rows.map((row) => [
+          row.key, row.metric, row.paper, row.measured, row.at_least ?? null, row.at_most ?? null, ...row.ci95, row.n, row.verdict,
+        ])]
       : [["name", "x_unit", "y_unit", "x", "y", "ci95_low", "ci95_high"],
         result.series.flatMap((curve) => curve.x.map((x, at) =>
           [curve.key, curve.name, curve.x_unit, curve.y_unit, x, curve.y[at], ...(curve.ci95[at] ?? ["", ""])]))];

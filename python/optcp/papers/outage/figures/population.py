@@ -137,7 +137,10 @@ def availability(result: Result) -> list[Figure]:
     """A column a network: nines as the network sees them, and as TCP does."""
     rows = [one for one in result.rows if one.key["sender"] == "cubic" and one.metric in KINDS]
     networks, mechanisms = _distinct(rows, "network"), _distinct(rows, "mechanism")
-    caption = "Nines of a year of single links that fail: as the network sees them, and as CUBIC flows do."
+    caption = (
+        "Nines of a year of single links that fail: as the network sees them, and as CUBIC flows do. Values of which "
+        "only a bound is known are left out."
+    )
     with canvas(PANEL_INCHES * len(networks) + 1.4, 3.2) as figure:
         panels = figure.subplots(1, len(networks), sharey=True, squeeze=False)[0]
         for panel, network in zip(panels, networks, strict=True):

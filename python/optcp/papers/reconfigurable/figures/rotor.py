@@ -34,7 +34,7 @@ def times(result: Result) -> Figure:
     caption = (
         "Flows of web-search by size over the load of the hosts' links: median times above, 99th percentiles below, "
         "with 95 % intervals over seeds. Dashed: the bound, flows of these sizes that have their circuits alone and "
-        "send at once. A flow that has not ended counts up to the end of the run."
+        "send at once. A quantile that falls among flows that have not ended is left out."
     )
     with canvas(8.4, 4.8) as figure:
         panels = figure.subplots(2, len(CLASSES), sharex=True, squeeze=False)

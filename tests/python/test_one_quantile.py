@@ -1,0 +1,43 @@
+"""Quantiles have one definition, in all modules."""
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "python" / "optcp"
+INTERPOLATING = {"percentile", "quantile", "quantiles", "median", "nanpercentile", "nanquantile", "nanmedian"}
+OTHERS = {
+    "bench.py": "medians of turns of a stopwatch, which no run of a world shows",
+    "resampling.py": "ends of a bootstrap's interval, as order statistics of its resamples",
+}
+"""Modules that may call NumPy's or the standard library's quantiles, and why."""
+
+
+def other_quantiles(module):
+    """Calls of quantiles of NumPy's or of `statistics` in a module: their lines."""
+    names = {"np", "numpy", "statistics"}
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    attributes = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr in INTERPOLATING
+        and isinstance(node.value, ast.Name)
+        and node.value.id in names
+    ]
+    imported = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and node.module in ("numpy", "statistics")
+        and INTERPOLATING & {one.name for one in node.names}
+    ]
+    return attributes + imported
+
+
+def test_quantiles_have_one_definition_in_all_modules():
+    found = {
+        str(module.relative_to(PACKAGE)): lines
+        for module in sorted(PACKAGE.rglob("*.py"))
+        if (lines := other_quantiles(module))
+    }
+    assert set(found) == set(OTHERS), f"use optcp.quantiles.sample_quantile, or say why not: {found}"
