@@ -30,6 +30,14 @@ def summary(text: str) -> str:
     return plain if len(plain) <= SUMMARY else f"{plain[:SUMMARY].rsplit(' ', 1)[0]} …"
 
 
+def shrink(html: Path) -> None:
+    """Take away what no reader needs: source maps of stylesheets, and the spaces of stored results."""
+    for path in html.rglob("*.map"):
+        path.unlink()
+    for path in (html / "_downloads").rglob("*.json"):
+        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")), separators=(",", ":")), "utf-8")
+
+
 def main(out: Path = SITE) -> int:
     """Build it; a broken link is an error."""
     for made in ("pages", "read", "html"):
@@ -38,6 +46,7 @@ def main(out: Path = SITE) -> int:
     site = pages.write(out / "pages", simulator is not None)
     folders = ["-c", HERE, "-d", out / "read", out / "pages", out / "html"]
     status = build_main(["-q", "-W", "--keep-going", *map(str, folders)])
+    shrink(out / "html")
     names = {source: name for entries in pages.navigation().values() for source, name in entries.items()}
     texts = {
         str(place.with_suffix("")): [names.get(site.sources[place], ""), summary(text)]
