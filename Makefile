@@ -15,9 +15,10 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -na
 PROFILE := benches/optcp.profdata
 # That of the LLVM that the compiler is made with: Debian's package llvm-22 for LLVM 22.
 PROFDATA ?= llvm-profdata-$(shell rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
-HOT := -Cprofile-use=$(CURDIR)/$(PROFILE)
+# Code that has changed since is compiled without it, which LLVM would say of each function.
+HOT := -Cprofile-use=$(CURDIR)/$(PROFILE) -Cllvm-args=-no-pgo-warn-mismatch
 RELEASE := RUSTFLAGS="$(RUSTFLAGS) $(HOT)"
-DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --locked --quiet --profile
 
 # What is given away: no path of this machine is in it, and its files have the time of the commit, so that a commit is
 # always the same bytes. An archive without git has the oldest time that a ZIP file can have.
@@ -30,7 +31,7 @@ TOOL := $(TOOLS)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # On Linux zig links against an old C library, so that the wheel runs wherever that or a newer one is.
 LINKED := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
 
-.PHONY: help setup reproduce evidence tables test test-rust test-python test-long worlds fuzz lint bench profile docs lock
+.PHONY: help setup develop reproduce evidence tables test test-rust test-python test-long worlds fuzz lint bench profile docs lock
 .PHONY: wheel sdist test-wheel release-check
 
 help: ## List the commands
@@ -43,10 +44,21 @@ $(STAMPS)/env: requirements.lock
 	mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/build: $(STAMPS)/env pyproject.toml $(RUST) $(PROFILE)
-	$(RELEASE) $(DEVELOP)
-	touch $@
+	$(RELEASE) $(DEVELOP) release
+	rm -f $(STAMPS)/develop && touch $@
+
+$(STAMPS)/develop: $(STAMPS)/env pyproject.toml $(RUST)
+	$(DEVELOP) develop
+	rm -f $(STAMPS)/build && touch $@
 
 setup: $(STAMPS)/build ## Make .venv with the command .venv/bin/optcp (nothing to do when nothing changed)
+
+develop: $(STAMPS)/develop ## Make the same in seconds after an edit; runs take twice as long
+
+# What tests need: the extension as it was built last, where it is of today's code.
+extension:
+	@$(MAKE) --question $(STAMPS)/build > /dev/null 2>&1 || $(MAKE) --no-print-directory --silent $(STAMPS)/develop
+.PHONY: extension
 
 reproduce: setup ## Re-run the papers' experiments at their quick size and write results/report/index.html
 	$(BIN)/optcp reproduce --quick --out results
@@ -61,13 +73,13 @@ tables: setup ## Write what the stored long runs of the LBAS paper say to result
 
 test: test-rust test-python ## Run the tests, Rust and Python, but the long ones
 
-test-rust: setup
+test-rust:
 	cargo test --workspace --locked --quiet
 
 # A file's tests share what they have made, and so a process.
 PYTEST := $(BIN)/python -m pytest --quiet -n auto --dist loadfile
 
-test-python: setup test-rust
+test-python: extension test-rust
 	$(PYTEST) --ignore tests/python/long
 
 test-long: setup playground wheel ## Run the long tests: whole studies, browsers, clusters, the wheel in clean environments
@@ -81,7 +93,7 @@ HOURS ?= 1
 fuzz: setup ## Give everything that reads files made-up ones, for HOURS=1 (needs `cargo install cargo-fuzz`)
 	$(BIN)/python fuzz/run.py --hours $(HOURS) $(TARGET)
 
-lint: setup ## Check formatting, lints and types
+lint: extension ## Check formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check .
@@ -103,7 +115,7 @@ bench: setup ## Measure the speed of the simulator
 
 profile: $(STAMPS)/env ## Count anew which paths are hot (needs llvm-profdata of the compiler's LLVM version)
 	@command -v $(PROFDATA) > /dev/null || { echo "no $(PROFDATA): install your system's LLVM tools of that version" >&2; exit 1; }
-	RUSTFLAGS="-Cprofile-generate=$(CURDIR)/target/profile/counts" CARGO_TARGET_DIR=target/profile $(DEVELOP)
+	RUSTFLAGS="-Cprofile-generate=$(CURDIR)/target/profile/counts" CARGO_TARGET_DIR=target/profile $(DEVELOP) release
 	rm -rf target/profile/counts
 	$(BIN)/python benches/train.py
 	$(PROFDATA) merge --sparse --function=optcp \
