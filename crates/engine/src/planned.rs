@@ -3,8 +3,9 @@
 //! # Models
 //! A queue without a transmitter of its own; the first ports of its ways are transmitters that take packets out of it, one
 //! whenever they have nothing to send, while the schedule says so. One that serves several queues takes them in turn, packet
-//! by packet. Which of the ways serves a queue, and what else schedules change, is an event. A queue may tell senders over which
-//! way it is served, which they know a time later; that none serves it is not told.
+//! by packet, in the order of the file; a queue that it serves again later keeps its place in that order. Which of the ways
+//! serves a queue, and what else schedules change, is an event. A queue may tell senders over which way it is served, which
+//! they know a time later; that none serves it is not told.
 //! # Source
 //! Virtual output queues behind which the network changes: M. K. Mukerjee and others, NSDI 2020; their switch in Click. Switches
 //! that tell senders which network is in use: S. Chen and others, SIGCOMM 2022.
@@ -34,10 +35,10 @@ enum Role {
 /// A transmitter that takes packets out of queues.
 #[derive(Clone, Debug, Default)]
 struct Server {
-    /// The queues that it serves at present.
+    /// The queues that it serves at present, in ascending order.
     queues: Vec<u32>,
-    /// Which of them had its turn last.
-    turn: usize,
+    /// The queue that had its turn last, even if this transmitter serves it no longer.
+    last: u32,
 }
 
 /// What senders know of a queue.
@@ -102,6 +103,9 @@ impl Planned {
             let served = planned.queues[number].served.take();
             planned.serve(number, served);
         }
+        for server in &mut planned.servers {
+            server.last = server.queues.first().copied().unwrap_or(0);
+        }
         planned
     }
 
@@ -141,8 +145,9 @@ impl Planned {
     /// The queue whose turn it is with a transmitter, and the way that begins there.
     pub(crate) fn next_turn(&mut self, port: PortId) -> Option<(PortId, u8)> {
         let server = self.server(port)?;
-        server.turn = (server.turn + 1) % server.queues.len().max(1);
-        let number = *server.queues.get(server.turn)?;
+        let after = server.queues.partition_point(|&number| number <= server.last);
+        let number = *server.queues.get(after).or_else(|| server.queues.first())?;
+        server.last = number;
         let queue = &self.queues[number as usize];
         Some((queue.port, queue.served?))
     }
@@ -220,18 +225,13 @@ impl Planned {
         let number = u32::try_from(queue).expect("fewer than 2^30 queues");
         if let Some(port) = self.server_of(queue)
             && let Some(server) = self.server(port)
-            && let Some(place) = server.queues.iter().position(|&one| one == number)
         {
-            server.queues.remove(place);
-            // The turn stays with the queue that had it, or comes to be that of the one before it.
-            if server.turn >= place {
-                let last = server.queues.len().saturating_sub(1);
-                server.turn = server.turn.checked_sub(1).unwrap_or(last);
-            }
+            server.queues.retain(|&one| one != number);
         }
         self.queues[queue].served = way;
         let port = self.server_of(queue)?;
-        self.server(port)?.queues.push(number);
+        let queues = &mut self.server(port)?.queues;
+        queues.insert(queues.partition_point(|&one| one < number), number);
         Some(port)
     }
 

@@ -148,6 +148,35 @@ fn a_transmitter_takes_queues_in_turn() {
     }
 }
 
+/// Two queues of one transmitter; the second one leaves and comes back during each of its first five transmissions. Each packet
+/// takes 7.2 us, so its transmissions are from 107.2 us + n 14.4 us on. The first queue, which waits, still has the next turn.
+#[test]
+fn a_queue_that_comes_back_waits_for_its_turn() {
+    let mut world = WorldBuilder::default();
+    let shared = world.port(10_000, us(5), QueueLimit::Packets(1));
+    let queues = [0, 1].map(|path| queue(&mut world, path, &[shared], None, 10));
+    let serve = queues.iter().map(|&queue| Change::Serve(queue, Some(0))).collect();
+    let mut steps = vec![(100, serve)];
+    steps.extend(
+        [110, 124, 139, 153, 168].map(|at| {
+            (at, vec![Change::Serve(queues[1], None), Change::Serve(queues[1], Some(0))])
+        }),
+    );
+    world.schedules.push(once(steps));
+    let blueprint = world.build(Time::ZERO + STOP);
+    for kernel in KERNELS {
+        let of = |&(_, record): &(Time, Record)| match record {
+            Record::Transmitted { port, packet, .. } if port == shared => {
+                Some((packet.seq, packet.flow().index()))
+            }
+            _ => None,
+        };
+        let order: Vec<(u32, usize)> = run(&blueprint, kernel).iter().filter_map(of).collect();
+        let turns: Vec<(u32, usize)> = (0..10).flat_map(|seq| [(seq, 0), (seq, 1)]).collect();
+        assert_eq!(order, turns, "{kernel:?}");
+    }
+}
+
 /// Ten packets at 10 Gb/s; at 10 us, while the second is being sent (7.2 to 14.4 us), the link has 80 Gb/s, and from 20 us
 /// on its transmitter is held for 10 us.
 #[test]

@@ -93,9 +93,14 @@ impl Transit {
                 self.under_way.entry(key).or_default().push(new);
             }
             Place::First(queues) => {
-                let copies = self.under_way.get_mut(&key).into_iter().flatten();
-                let mut waiting = copies.filter(|one| one.first.is_none());
-                if let Some(one) = waiting.find(|one| queues.contains(&one.queue)) {
+                // A copy that comes through this port on the way of another queue is under another label.
+                let left = |one: &&mut UnderWay| {
+                    let behind = self.behind.get(&one.under).expect("the label of a queue");
+                    one.first.is_none()
+                        && queues.contains(&one.queue)
+                        && behind.inside.contains(&packet.label)
+                };
+                if let Some(one) = self.under_way.get_mut(&key).into_iter().flatten().find(left) {
                     one.first = Some(port);
                 } else {
                     self.through(now, key, Some(packet.label));

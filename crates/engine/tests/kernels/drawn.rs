@@ -93,8 +93,7 @@ impl Draw {
             config.jitter = Some(Jitter::new(kept, overtaking, stream.clone()));
         }
         if self.stream.below(4) == 0 {
-            let kind = QueueKind::ALL[self.place(QueueKind::ALL)];
-            let discipline = self.discipline(kind);
+            let discipline = self.some_discipline();
             let (config, _) = &mut self.world.ports[port.index()];
             let stream = Some(stream.clone());
             config.managed =
@@ -116,6 +115,16 @@ impl Draw {
             losses.push(Loss::Corruption(Corruption::new(Lossy::Both, Spoils::Bits(2e-6), stream)));
         }
         port
+    }
+
+    /// Draws from a stream of its own: a new discipline or parameter changes nothing else of a world.
+    fn some_discipline(&mut self) -> Discipline {
+        let own = Streams::new(self.stream.next_u64()).stream("discipline");
+        let others = std::mem::replace(&mut self.stream, own);
+        let kind = QueueKind::ALL[self.place(QueueKind::ALL)];
+        let discipline = self.discipline(kind);
+        self.stream = others;
+        discipline
     }
 
     /// A discipline that acts on the short queues of these worlds.
@@ -505,6 +514,19 @@ impl Draw {
                 changes.push(self.change(&queues, plain));
             }
             steps.push(Step { after, changes });
+        }
+        // What becomes short often becomes long again, so that it loses packets in each period.
+        let limits =
+            steps.iter().flat_map(|step| &step.changes).filter_map(|change| match change {
+                Change::Limit(port, _) => Some(*port),
+                _ => None,
+            });
+        for port in limits.collect::<Vec<PortId>>() {
+            let after = Duration::from_us(self.below(period.as_ps() / 1_000_000));
+            let changes = vec![Change::Limit(port, QueueLimit::Unlimited)];
+            if !self.one_in(3) {
+                steps.push(Step { after, changes });
+            }
         }
         steps.sort_by_key(|step| step.after);
         let first = Time::ZERO + Duration::from_ms(self.below(400));

@@ -91,6 +91,13 @@ impl Draw {
                 self.world.tallied.push(port);
             }
         }
+        // From a stream of its own: the rest of the fabric stays the same.
+        let aside = Streams::new(self.stream.clone().next_u64()).stream("routers aside");
+        let others = std::mem::replace(&mut self.stream, aside);
+        for _ in 0..self.below(4) {
+            self.router_aside(&fabric);
+        }
+        self.stream = others;
         let keys = self.world.flows.len() + self.world.datagrams.len();
         let keys = (0..keys as u64).map(|flow| mix(flow ^ self.stream.next_u64())).collect();
         self.world.paths.set_keys(keys);
@@ -149,6 +156,65 @@ impl Draw {
         let stream = Streams::new(self.stream.next_u64()).stream("sizes");
         let start = Time::ZERO + Duration::from_ms(self.below(100));
         let until = Time::ZERO + STOP;
+        let codepoint = Codepoint::NotEct;
+        self.world.datagrams.push(DatagramSpec {
+            process,
+            sizes,
+            stream,
+            start,
+            until,
+            data,
+            codepoint,
+        });
+    }
+
+    /// A router aside, to which packets are no longer sent from some time on: those in flight are the only ones under the
+    /// label that is spread there, and share links with packets under other labels.
+    fn router_aside(&mut self, fabric: &Fabric) {
+        let links = [self.link(true), self.link(true)];
+        let mut next_hops = Vec::new();
+        for _ in 0..2 + self.below(2) {
+            let onward = if self.one_in(2) { vec![self.link(true)] } else { Vec::new() };
+            let next = self.world.paths.lay(&onward, fabric.delivers);
+            let port = self.link(true);
+            next_hops.push(self.world.paths.add(Hop::Forward { port, next }));
+        }
+        let spread = self.set_of(&next_hops);
+        let spread = self.world.paths.add(spread);
+        let before = Hop::Forward { port: links[0], next: spread };
+        let entry = self.world.paths.add(before);
+        let (at, until) = (self.at(), self.at());
+        for _ in 0..1 + self.below(4) {
+            self.burst(entry, at);
+        }
+        for next_hop in next_hops {
+            for link in links {
+                if self.one_in(3) {
+                    let through = self.world.paths.lay(&[link], next_hop);
+                    self.burst(through, at);
+                }
+            }
+            if self.one_in(4) {
+                self.burst(next_hop, at);
+            }
+        }
+        let elsewhere = Hop::Forward { port: self.link(true), next: fabric.delivers };
+        self.world.controls.push(Control { at, action: Action::SetHop(entry, elsewhere) });
+        if until > at {
+            self.world.controls.push(Control { at: until, action: Action::SetHop(entry, before) });
+        }
+    }
+
+    /// Datagrams at a high rate around a time: several are in each link at once.
+    fn burst(&mut self, data: Label, around: Time) {
+        let rate = PacketRate::new([500, 1000, 2000][self.place(&[(); 3])], 1_000_000_000_000)
+            .expect("a rate above zero");
+        let sizes = PacketSize::Fixed([100, 500, 1500][self.place(&[(); 3])]);
+        let stream = Streams::new(self.stream.next_u64()).stream("sizes");
+        let before = Duration::from_us(1000 + self.below(20_000));
+        let start = Time::from_ps(around.as_ps().saturating_sub(before.as_ps()));
+        let until = around + Duration::from_us(1000 + self.below(20_000));
+        let process = Process::Constant(Constant::new(rate));
         let codepoint = Codepoint::NotEct;
         self.world.datagrams.push(DatagramSpec {
             process,

@@ -33,7 +33,7 @@ impl Evidence<'_> {
             let (low, high) = one.metric.bounds.ends();
             let high = high * (1.0 + ROUNDING);
             let bounded = (low..=high).contains(&one.value) && one.at_least.is_finite();
-            if !bounded || one.at_least > one.value * (1.0 + ROUNDING) {
+            if !bounded || one.at_least > one.value + one.value.abs() * ROUNDING {
                 return failure(&what, format!("{one:?} is out of bounds"));
             }
             if one.value.is_finite() && !near(one.value, one.at_least) {

@@ -110,11 +110,16 @@ pub(super) fn changed_before(
         for (number, change) in at_once.iter().enumerate() {
             state.apply(change);
             done += 1;
-            // Which of several limits of one instant sheds what cannot be told: all of it stands behind the last one.
+            // Which of several limits of a transmitter's own queue sheds what at one instant cannot be told: all of it stands behind
+            // the last one.
             let again = at_once[number + 1..].iter().any(|later| {
                 later.port == change.port && matches!(later.what, ChangePlan::Limit(_))
             });
             next = match change.what {
+                // Between two limits another transmitter may take packets out of a virtual output queue.
+                ChangePlan::Limit(limit) if again && state.is_voq(change.port) => {
+                    next + shed(&rows[..next], change.port, limit)
+                }
                 ChangePlan::Limit(_) if again => next,
                 ChangePlan::Limit(_) => {
                     let lost = |row: &&Row<'_>| {
@@ -136,6 +141,29 @@ pub(super) fn changed_before(
     }
     before[row..].fill(done);
     before
+}
+
+/// How many packets a limit takes out of a virtual output queue, to whose port `rows` have happened before.
+fn shed(rows: &[Row<'_>], port: usize, limit: QueueLimit) -> usize {
+    let mut inside: Vec<&Row<'_>> = Vec::new();
+    for row in rows.iter().filter(|row| row.port == Some(port)) {
+        let same = |one: &&Row<'_>| (one.flow, one.ack, one.seq) == (row.flow, row.ack, row.seq);
+        let place = match (row.event, row.reason) {
+            ("queued", _) => {
+                inside.push(row);
+                continue;
+            }
+            ("transmitted", _) | (_, Some("pushed-out")) => inside.iter().position(same),
+            (_, Some("queue-shrunk")) => inside.iter().rposition(same),
+            _ => continue,
+        };
+        place.map(|place| inside.remove(place));
+    }
+    let before = inside.len();
+    while !holds(limit, inside.len(), inside.iter().map(|row| row.bytes).sum()) {
+        inside.pop();
+    }
+    before - inside.len()
 }
 
 /// What is in force.
@@ -339,7 +367,12 @@ impl<'r> Evidence<'r> {
         for (place, one) in told.iter().enumerate() {
             let now = match one {
                 Told::Change(change) => {
+                    let before = state.served[change.port];
                     state.apply(change);
+                    // With another transmitter it comes behind those that wait there.
+                    if state.served[change.port] != before {
+                        turns[change.port].clear();
+                    }
                     change.at
                 }
                 Told::Row(row) => {

@@ -1,6 +1,7 @@
 //! How long packets take through virtual output queues.
 
 use optcp_runs::Series;
+use optcp_scenario::plan::FlowPlan;
 
 use super::{Evidence, Intervals, Row, equal, names, real, whole};
 use crate::check::Failure;
@@ -24,24 +25,43 @@ struct Known {
     first: Option<usize>,
 }
 
+/// The ports of a route, in the order in which data or ACKs come to them.
+fn directed(route: &FlowPlan, acks: bool) -> Vec<usize> {
+    let port = |&(link, direction): &(usize, usize)| 2 * link + (direction ^ usize::from(acks));
+    let mut ports: Vec<usize> = route.hops.iter().map(port).collect();
+    if acks {
+        ports.reverse();
+    }
+    ports
+}
+
 impl Evidence<'_> {
-    /// The ports of the ways behind a port; none of a port that is no such queue.
-    fn behind(&self, port: usize) -> Vec<usize> {
+    /// The ports of each way behind a port; no way of a port that is no such queue.
+    fn behind(&self, port: usize) -> Vec<Vec<usize>> {
         let Some(voq) = &self.plan.links[port / 2].voq else { return Vec::new() };
-        let hops = (0..voq.ways.len()).flat_map(|way| voq.hops(way, port % 2));
-        hops.map(|(link, direction)| 2 * link + direction).collect()
+        let ways = (0..voq.ways.len()).map(|way| voq.hops(way, port % 2));
+        let ports = |hops: Vec<(usize, usize)>| {
+            hops.into_iter().map(|(link, direction)| 2 * link + direction).collect()
+        };
+        ways.map(ports).collect()
+    }
+
+    /// Whether a packet on a way behind a queue can be at a port. A copy beside the way can be there, too, where the port is on
+    /// the path of the flow: then the port must be on the way that the packet has taken.
+    fn is_inside(&self, one: &Known, row: &Row<'_>) -> bool {
+        let Some(port) = row.port else { return false };
+        let on_path = self.routes(row.flow).any(|route| directed(route, row.ack).contains(&port));
+        let mut ways = self.behind(one.queue).into_iter();
+        ways.any(|ports| ports.contains(&port) && (!on_path || ports.first() == one.first.as_ref()))
     }
 
     /// Whether a packet whose row this is stands directly behind a queue on its path: the port behind it, or the endpoint.
     fn is_next(&self, queue: usize, row: &Row<'_>) -> bool {
         self.routes(row.flow).any(|route| {
-            let back = usize::from(row.ack);
-            let hops = route.hops.iter().map(|&(link, direction)| 2 * link + (direction ^ back));
-            let mut hops: Vec<usize> = hops.collect();
+            let hops = directed(route, row.ack);
             let mut bundles: Vec<Option<usize>> =
                 (0..hops.len()).map(|place| route.bundles.get(&place).copied()).collect();
             if row.ack {
-                hops.reverse();
                 bundles.reverse();
             }
             let Some(place) = hops.iter().position(|&hop| hop == queue) else { return false };
@@ -99,7 +119,7 @@ impl Evidence<'_> {
                     let entered = self.leaves(row)
                         || matches!(row.reason, Some("lost-in-flight" | "corrupted"));
                     let goes = |one: &Known| {
-                        let inside = row.port.is_some_and(|p| self.behind(one.queue).contains(&p));
+                        let inside = self.is_inside(one, row);
                         let refused = !entered && self.is_next(one.queue, row);
                         mine(one) && one.first.is_some() && (inside || refused)
                     };
