@@ -369,7 +369,7 @@ impl<'r> Evidence<'r> {
                 Told::Change(change) => {
                     let before = state.served[change.port];
                     state.apply(change);
-                    // With another transmitter it comes behind those that wait there.
+                    // Turns with another transmitter count anew.
                     if state.served[change.port] != before {
                         turns[change.port].clear();
                     }
