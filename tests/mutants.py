@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TREE = ROOT / "target" / "mutants" / "tree"
-WORLDS = "400"
+WORLDS = "150"
 STATISTICS = (
     "test_stats", "test_samples", "test_cells", "test_compare", "test_completion_times", "test_sequential",
     "test_statistics_page", "test_study_until", "test_sensitivity", "e2e/test_unfinished",
