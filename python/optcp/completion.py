@@ -5,7 +5,6 @@ The shell asks at a press of a key, so nothing heavy is imported here.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from pathlib import Path
@@ -35,7 +34,7 @@ def exhibits() -> list[str]:
     """The project's exhibits and their papers, as its baseline has them: to import the papers takes a second."""
     from optcp.papers import baseline
 
-    found = list(json.loads(baseline.path().read_text(encoding="utf-8")))
+    found = list(baseline.read(baseline.path()))
     return sorted({*found, *(name.partition("/")[0] for name in found)})
 
 

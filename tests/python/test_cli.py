@@ -364,8 +364,15 @@ def test_more_runs_than_memory_holds_are_refused(optcp, world, calls, words):
     assert calls == []
 
 
+def another_verdict(file):
+    """Says in a baseline that a value differs which matches."""
+    value = "seeds=3,value,flows=10+10 delta_ms=0 rel_goodput_pct,"
+    assert f"{value}match\n" in file.read_text()
+    file.write_text(file.read_text().replace(f"{value}match\n", f"{value}differs\n"))
+
+
 def test_a_damaged_older_result_spoils_only_the_report(optcp, monkeypatch, tmp_path):
-    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.json")
+    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.csv")
     Path("out/das").mkdir(parents=True)
     Path("out/das/old.json").write_text("{}")
     words = ("reproduce", "gmpls/table3", "--seeds", "3", "--out", "out")
@@ -373,10 +380,8 @@ def test_a_damaged_older_result_spoils_only_the_report(optcp, monkeypatch, tmp_p
     assert status == 1
     assert "gmpls/table3  Comparison" in out
     assert "out/das/old.json: the key `exhibit` is missing" in err
-    assert list(json.loads((tmp_path / "baseline.json").read_text())) == ["gmpls/table3"]
-    changed = json.loads((tmp_path / "baseline.json").read_text())
-    changed["gmpls/table3"]["seeds=3"]["rows"]["flows=10+10 delta_ms=0 rel_goodput_pct"] = "differs"
-    (tmp_path / "baseline.json").write_text(json.dumps(changed))
+    assert list(baseline.read(tmp_path / "baseline.csv")) == ["gmpls/table3"]
+    another_verdict(tmp_path / "baseline.csv")
     status, _, err = optcp(*words, "--check")
     assert status == 1
     assert "delta_ms=0 rel_goodput_pct: differs in the baseline" in err
@@ -404,7 +409,7 @@ def test_a_quick_look_with_a_number_of_seeds(optcp):
 
 
 def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):
-    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.json")
+    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.csv")
     words = ("reproduce", "--seeds", "3", "--out", "out")
     status, _, err = optcp(*words, "--check")
     assert (status, err) == (2, "Error: --check: the baseline holds none of these exhibits at size seeds=3\n")
@@ -413,10 +418,7 @@ def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):
     status, _, err = optcp(*words, "gmpls/fig7", "gmpls/table3", "--check")
     assert status == 0
     assert "the baseline holds nothing of gmpls/fig7 at size seeds=3; it is not compared" in err
-    changed = json.loads((tmp_path / "baseline.json").read_text())
-    rows = changed["gmpls/table3"]["seeds=3"]["rows"]
-    rows["flows=10+10 delta_ms=0 rel_goodput_pct"] = "differs"
-    (tmp_path / "baseline.json").write_text(json.dumps(changed))
+    another_verdict(tmp_path / "baseline.csv")
     status, _, err = optcp(*words, "gmpls/table3", "--check")
     assert status == 3
     assert "gmpls/table3, flows=10+10 delta_ms=0 rel_goodput_pct: differs in the baseline, now match" in err

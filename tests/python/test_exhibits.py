@@ -270,7 +270,7 @@ def test_rates(bps, text):
 
 
 def test_baseline_changes(results, tmp_path):
-    file = tmp_path / "baseline.json"
+    file = tmp_path / "baseline.csv"
     assert baseline.read(file) == {}
     result = results["gmpls/table3"]
     baseline.renew(file, [result])
@@ -278,16 +278,18 @@ def test_baseline_changes(results, tmp_path):
     assert baseline.changes(known, result) == []
     assert baseline.missing(known, IDS, "seeds=4") == IDS[:2]
     assert baseline.missing(known, IDS, "quick") == IDS
-    entry = known["gmpls/table3"]["seeds=4"]
-    claim = result.claims[0]
-    entry["claims"][claim.id] = str(claim.holds).lower() if claim.holds != "undecided" else True
-    del entry["rows"][result.rows[3].name]
-    entry["rows"]["gone"] = "match"
+    verdicts = known["gmpls/table3"]["seeds=4"]
+    claim, row = (baseline.CLAIM, result.claims[0].id), (baseline.VALUE, result.rows[3].name)
+    right = verdicts[claim]
+    verdicts[claim] = "true" if right == "undecided" else "undecided"
+    del verdicts[row]
+    verdicts[baseline.VALUE, "gone"] = "match"
+    verdicts[baseline.UNPUBLISHED, ""] = "70"
     assert baseline.changes(known, result) == [
+        f"gmpls/table3, {claim[1]}: {verdicts[claim]} in the baseline, now {right}",
+        "gmpls/table3, unpublished values: 70 in the baseline, now 0",
         "gmpls/table3, gone: match in the baseline, now absent",
-        f"gmpls/table3, {result.rows[3].name}: absent in the baseline, now {result.rows[3].verdict}",
-        f"gmpls/table3, {claim.id}: {str(entry['claims'][claim.id]).lower()} in the baseline, "
-        f"now {str(claim.holds).lower()}",
+        f"gmpls/table3, {row[1]}: absent in the baseline, now {result.rows[3].verdict}",
     ]
     before = file.read_text()
     baseline.renew(file, [result])

@@ -234,7 +234,7 @@ def test_a_bound_without_stages_is_refused(optcp):
 
 
 def test_the_command_has_a_baseline_of_its_own(optcp, monkeypatch, tmp_path):
-    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.json")
+    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.csv")
     monkeypatch.setattr("optcp.papers.gmpls.section5.PAPER_RUNS", 5)
     words = ("reproduce", "gmpls/table3", "--until-decided", "--most", "2", "--out", "out")
     status, out, err = optcp(*words, "--write-baseline")
@@ -243,7 +243,7 @@ def test_the_command_has_a_baseline_of_its_own(optcp, monkeypatch, tmp_path):
     result = json.loads(Path("out/gmpls/table3.json").read_text())
     assert result["size"]["name"] == "until-decided, most=2"
     assert result["size"]["until_decided"]["looks"] == [1, 2]
-    assert list(json.loads((tmp_path / "baseline.json").read_text())["gmpls/table3"]) == ["until-decided, most=2"]
+    assert list(baseline.read(tmp_path / "baseline.csv")["gmpls/table3"]) == ["until-decided, most=2"]
     page = Path("out/report/index.html").read_text()
     for claim in result["claims"]:
         ended = result["size"]["until_decided"]["claims"][claim["id"]]

@@ -1,43 +1,55 @@
 """The committed baseline of verdicts: ``--check`` compares with it, ``--write-baseline`` renews it.
 
-Form: exhibit id, then size name, then ``rows`` (row name to verdict) and ``claims`` (id to judgement).
+A CSV file with one line per verdict: exhibit, size, kind (``value`` or ``claim``), name and verdict. Values that no
+paper has published have no verdict; one line per exhibit and size (``unpublished``) holds their number.
 """
 
 from __future__ import annotations
 
-import json
+import csv
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from optcp.files import write_text
+from optcp.spreadsheet import lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from optcp.papers.model import Result
 
-Baseline = dict[str, dict[str, dict[str, dict[str, Any]]]]
+Verdicts = dict[tuple[str, str], str]
+"""The verdict of each kind and name."""
+Baseline = dict[str, dict[str, Verdicts]]
+"""By exhibit and name of the size."""
+
+HEAD = ("exhibit", "size", "kind", "name", "verdict")
+VALUE, CLAIM, UNPUBLISHED = "value", "claim", "unpublished"
 
 
 def path() -> Path:
     """Where the baseline lies in the source tree."""
-    return Path(str(resources.files("optcp.papers.data"))) / "baseline.json"
+    return Path(str(resources.files("optcp.papers.data"))) / "baseline.csv"
 
 
 def read(file: Path) -> Baseline:
     """Read a baseline; an absent file is an empty one."""
-    if not file.is_file():
-        return {}
-    baseline: Baseline = json.loads(file.read_text(encoding="utf-8"))
+    baseline: Baseline = {}
+    if file.is_file():
+        with file.open(encoding="utf-8", newline="") as text:
+            for exhibit, size, kind, name, verdict in list(csv.reader(text))[1:]:
+                baseline.setdefault(exhibit, {}).setdefault(size, {})[kind, name] = verdict
     return baseline
 
 
-def entry(result: Result) -> dict[str, dict[str, Any]]:
-    """What the baseline holds of a result."""
+def entry(result: Result) -> Verdicts:
+    """Return the verdicts of a result."""
+    unpublished = {row.name for row in result.rows if row.verdict == "claim-only"}
     return {
-        "rows": {row.name: row.verdict for row in result.rows},
-        "claims": {claim.id: claim.holds for claim in result.claims},
+        **{(VALUE, row.name): row.verdict for row in result.rows if row.verdict != "claim-only"},
+        **{(CLAIM, claim.id): str(claim.holds).lower() for claim in result.claims},
+        (UNPUBLISHED, ""): str(len(unpublished)),
     }
 
 
@@ -52,13 +64,13 @@ def changes(baseline: Baseline, result: Result) -> list[str]:
     if known is None:
         return []
     now = entry(result)
-    lines = []
-    for kind in ("rows", "claims"):
-        for name in [*known[kind], *(name for name in now[kind] if name not in known[kind])]:
-            before, after = (side[kind].get(name, "absent") for side in (known, now))
-            if before != after:
-                lines.append(f"{result.exhibit}, {name}: {_word(before)} in the baseline, now {_word(after)}")
-    return lines
+    return [
+        f"{result.exhibit}, {name or 'unpublished values'}: {known.get(of, 'absent')} in the baseline, "
+        f"now {now.get(of, 'absent')}"
+        for of in dict.fromkeys((*known, *now))
+        if known.get(of) != now.get(of)
+        for name in of[1:]
+    ]
 
 
 def renew(file: Path, results: Sequence[Result]) -> None:
@@ -66,8 +78,10 @@ def renew(file: Path, results: Sequence[Result]) -> None:
     baseline = read(file)
     for result in results:
         baseline.setdefault(result.exhibit, {})[str(result.size["name"])] = entry(result)
-    write_text(file, json.dumps(baseline, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    rows = [
+        (exhibit, size, *of, verdict)
+        for exhibit, sizes in baseline.items()
+        for size, verdicts in sizes.items()
+        for of, verdict in verdicts.items()
+    ]
+    write_text(file, lines([HEAD, *sorted(rows)]))
