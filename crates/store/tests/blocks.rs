@@ -267,6 +267,18 @@ fn metrics_after_a_warm_up_cover_the_measured_part_alone() {
     assert!((of(&lost, "sent", "") - of(&before, "sent", "")).abs() < 1e-12);
 }
 
+/// A packet of 8000 bits ends at 3.008 s on a line of 1 Mb/s, which carries 4000 bits in the measured 4 ms.
+#[test]
+fn a_transmission_that_began_before_the_measured_part_fills_no_more_than_the_line() {
+    let observe = r#"[{ name = "load", kind = "load", interval = "1 ms" }]"#;
+    let source = r#"[{ group = "steady", path = ["B", "A"], process = "constant", rate = "0.5 Mbps",
+                       size = "1000 B", start = "1 s" }]"#;
+    let measure = r#"{ after = "3.005 s", until = "3.009 s" }"#;
+    let table =
+        scalars_of(&scenario(&[("observe", observe), ("traffic", source), ("measure", measure)]));
+    assert!((scalar(&table, "one", 1, "utilisation", "B->A") - 1.0).abs() < 1e-12);
+}
+
 #[test]
 fn measured_parts_that_cannot_be_are_refused() {
     for (window, said) in [
