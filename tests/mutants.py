@@ -58,7 +58,7 @@ MUTANTS = [
     Mutant(
         METRICS,
         "let area: f64 = measured.clone().map(|place| means[place] * length(place)).sum();",
-        "let area: f64 = lasted * measured.clone().map(|place| means[place]).sum::<f64>() / measured.len() as f64;",
+        "let area: f64 = measured.clone().map(length).sum::<f64>() * means[measured.start];",
     ),
     Mutant(METRICS, "most[measured].iter().copied().fold(0.0, f64::max)", "most.iter().copied().fold(0.0, f64::max)"),
     Mutant(

@@ -279,6 +279,25 @@ fn a_transmission_that_began_before_the_measured_part_fills_no_more_than_the_lin
     assert!((scalar(&table, "one", 1, "utilisation", "B->A") - 1.0).abs() < 1e-12);
 }
 
+/// From 2.5 s on the line has half of its rate, and packets of 0.5 Mb/s fill all of it; what it carried before 3 s does
+/// not count.
+#[test]
+fn a_rate_that_changes_before_the_measured_part_is_the_rate_of_all_of_it() {
+    let observe = r#"[{ name = "load", kind = "load", interval = "1 s" }]"#;
+    let source = r#"[{ group = "steady", path = ["B", "A"], process = "constant", rate = "0.5 Mbps",
+                       size = "1000 B", start = "1 s" }]"#;
+    let schedules = r#"[{ changes = [{ at = "2.5 s", link = ["B", "A"], rate = "0.5 Mbps" }] }]"#;
+    let measure = r#"{ after = "3 s", until = "4 s" }"#;
+    let table = scalars_of(&scenario(&[
+        ("observe", observe),
+        ("traffic", source),
+        ("schedules", schedules),
+        ("measure", measure),
+    ]));
+    let measured = scalar(&table, "one", 1, "utilisation", "B->A");
+    assert!((measured - 1.0).abs() < 0.02, "{measured}");
+}
+
 #[test]
 fn measured_parts_that_cannot_be_are_refused() {
     for (window, said) in [
