@@ -267,15 +267,42 @@ fn metrics_after_a_warm_up_cover_the_measured_part_alone() {
     assert!((of(&lost, "sent", "") - of(&before, "sent", "")).abs() < 1e-12);
 }
 
+/// Packets of 8 ms from 1 s on, one each 16 ms, over 5 ms: the first one arrives at 1.013 s.
+const STEADY: &str = r#"[{ group = "steady", path = ["B", "A"], process = "constant", rate = "0.5 Mbps",
+                          size = "1000 B", start = "1 s" }]"#;
+
+#[test]
+fn a_packet_that_ends_with_the_measured_part_is_part_of_it() {
+    let only = [("flows", "[]"), ("observe", "[]"), ("traffic", STEADY)];
+    let table = scalars_of(&scenario(
+        &[&only[..], &[("measure", r#"{ after = "1.005 s", until = "1.013 s" }"#)]].concat(),
+    ));
+    // One delivered, none lost.
+    assert!(scalar(&table, "one", 1, "drop_share", "").abs() < 1e-12);
+}
+
+/// Each packet becomes two on A-B, and both are lost behind it.
+#[test]
+fn a_copy_that_a_link_makes_is_a_packet_of_its_own_in_the_share_of_drops() {
+    let table = scalars_of(&scenario(&[
+        ("flows", "[]"),
+        ("observe", "[]"),
+        ("traffic", &STEADY.replace(r#"["B", "A"]"#, r#"["B", "A", "C"]"#)),
+        ("losses", r#"[{ link = ["B", "A"], kind = "duplication", probability = 1.0 }]"#),
+        ("failures", r#"[{ link = ["A", "C"], at = "0.5 s" }]"#),
+        ("stop", "3 s"),
+    ]));
+    assert!(scalar(&table, "one", 1, "drops", "link-down") > 200.0);
+    assert!((scalar(&table, "one", 1, "drop_share", "") - 1.0).abs() < 0.02);
+}
+
 /// A packet of 8000 bits ends at 3.008 s on a line of 1 Mb/s, which carries 4000 bits in the measured 4 ms.
 #[test]
 fn a_transmission_that_began_before_the_measured_part_fills_no_more_than_the_line() {
     let observe = r#"[{ name = "load", kind = "load", interval = "1 ms" }]"#;
-    let source = r#"[{ group = "steady", path = ["B", "A"], process = "constant", rate = "0.5 Mbps",
-                       size = "1000 B", start = "1 s" }]"#;
     let measure = r#"{ after = "3.005 s", until = "3.009 s" }"#;
     let table =
-        scalars_of(&scenario(&[("observe", observe), ("traffic", source), ("measure", measure)]));
+        scalars_of(&scenario(&[("observe", observe), ("traffic", STEADY), ("measure", measure)]));
     assert!((scalar(&table, "one", 1, "utilisation", "B->A") - 1.0).abs() < 1e-12);
 }
 
@@ -284,13 +311,11 @@ fn a_transmission_that_began_before_the_measured_part_fills_no_more_than_the_lin
 #[test]
 fn a_rate_that_changes_before_the_measured_part_is_the_rate_of_all_of_it() {
     let observe = r#"[{ name = "load", kind = "load", interval = "1 s" }]"#;
-    let source = r#"[{ group = "steady", path = ["B", "A"], process = "constant", rate = "0.5 Mbps",
-                       size = "1000 B", start = "1 s" }]"#;
     let schedules = r#"[{ changes = [{ at = "2.5 s", link = ["B", "A"], rate = "0.5 Mbps" }] }]"#;
     let measure = r#"{ after = "3 s", until = "4 s" }"#;
     let table = scalars_of(&scenario(&[
         ("observe", observe),
-        ("traffic", source),
+        ("traffic", STEADY),
         ("schedules", schedules),
         ("measure", measure),
     ]));
