@@ -58,7 +58,7 @@ def mesh_run(queue, delay):
     ports = {"interval_s": 0.05, "ports": names, "mean_bytes": held, "longest_ps": np.zeros((2, 160), dtype="u8")}
     return {
         "goodput": {"interval_s": 0.1, "groups": ["web"], "bytes": bytes_},
-        "ends": {"time_ps": start + took, "start_ps": start},
+        "ends": {"time_ps": start + took, "start_ps": start, "finished": np.ones(101, dtype="u8")},
         "ports": ports,
     }
 
