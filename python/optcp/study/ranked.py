@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -9,17 +10,21 @@ import numpy as np
 from rich.measure import Measurement
 from rich.table import Table
 
+from optcp.labelled import censored
 from optcp.plurals import many
 from optcp.quantiles import sample_quantile
 from optcp.study.show import MOST, value_text, with_interval
 from optcp.tables import WIDEST, show_table
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from rich.console import Console
 
     from optcp.cells import Cells
     from optcp.stats import Interval
     from optcp.study.done import Done
+
+    Floats = NDArray[np.float64]
 
 SUMMED = ("goodput_bps", "active_goodput_bps", "completion_mean_s", "unfinished_flows", "utilisation", "drop_share")
 """Metrics of which quantiles over the cells are printed, where a study has them."""
@@ -56,9 +61,10 @@ def show_ranked(console: Console, done: Done, by: str | None, top: int) -> None:
     for name in summed:
         means = _means(done, name)
         for of, cells in means.items():
-            values = np.array([one.estimate if one.n else math.nan for one in cells])
-            if np.isfinite(values).any() and (name == chosen or np.nanmax(np.abs(values)) > 0):
-                table.add_row(name, of, *_quantiles(name, values), _cell(done, _order(name, values)[0]))
+            values, least = _values(cells)
+            if not np.isnan(values).all() and (name == chosen or np.nanmax(np.abs(values)) > 0):
+                worst = _order(name, values, least)[0]
+                table.add_row(name, of, *_quantiles(name, values, least), _cell(done, worst))
     console.print(f"over {many(len(done.grid.branches), 'cell')}, means over seeds", style="bold")
     show_table(console, table)
     _show_worst(console, done, chosen, top)
@@ -67,10 +73,11 @@ def show_ranked(console: Console, done: Done, by: str | None, top: int) -> None:
 def _show_worst(console: Console, done: Done, name: str, top: int) -> None:
     means = _means(done, name)
     most = dict(sorted(means.items(), key=lambda item: -_most(item[1]))[:MOST])
-    values = np.array([[one.estimate if one.n else math.nan for one in cells] for cells in most.values()])
+    values, least = (np.array(each) for each in zip(*map(_values, most.values()), strict=True))
     # A cell is as bad as the worst of its groups.
-    worst = np.fmin.reduce(values, axis=0) if name in LESS_IS_WORSE else np.fmax.reduce(values, axis=0)
-    order = [place for place in _order(name, worst) if math.isfinite(worst[place])][:top]
+    as_bad = np.fmin.reduce if name in LESS_IS_WORSE else np.fmax.reduce
+    worst, least = as_bad(values, axis=0), as_bad(least, axis=0)
+    order = [place for place in _order(name, worst, least) if not math.isnan(worst[place])][:top]
     heads = [axis.name for axis in done.axes]
     whole = _table(heads, name)
     for place in order:
@@ -113,18 +120,30 @@ def _most(cells: list[Interval]) -> float:
     return max((one.estimate for one in cells if one.n), default=-math.inf)
 
 
-def _order(name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
-    """Places of values, the worst first; what is undefined comes last."""
+def _values(cells: list[Interval]) -> tuple[Floats, Floats]:
+    """Estimates, NaN where there is none, and the lower bounds of those that are infinite: themselves elsewhere."""
+    values = np.array([one.estimate if one.n else math.nan for one in cells])
+    return values, np.array(
+        [value if one.at_least is None else one.at_least for value, one in zip(values, cells, strict=True)]
+    )
+
+
+def _order(name: str, values: Floats, least: Floats) -> list[int]:
+    """Places of values, the worst first, infinite ones by their lower bounds; what is undefined comes last."""
     sign = 1 if name in LESS_IS_WORSE else -1
-    return [int(place) for place in np.argsort(np.where(np.isnan(values), np.inf, sign * values), kind="stable")]
+    key = np.where(np.isnan(values), np.inf, sign * values)
+    return [int(place) for place in np.lexsort((sign * least, key))]
 
 
-def _quantiles(name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[str]:
+def _quantiles(name: str, values: Floats, least: Floats) -> list[str]:
+    """The median of known values, the worst tenth and the worst; an infinite one by what it is at least."""
     tail = WORST_SHARE if name in LESS_IS_WORSE else 1 - WORST_SHARE
-    known = values[~np.isnan(values)]
-    shown = [sample_quantile(known, share) for share in (0.5, tail)]
-    worst = float(known.min() if name in LESS_IS_WORSE else known.max())
-    return [value_text(name, value) for value in (*shown, worst)]
+    known = ~np.isnan(values)
+    values, least = values[known], least[known]
+    worst = np.min if name in LESS_IS_WORSE else np.max
+    shown = [[sample_quantile(each, share) for share in (0.5, tail)] + [float(worst(each))] for each in (values, least)]
+    text = functools.partial(value_text, name)
+    return [censored(value, bound, text) for value, bound in zip(*shown, strict=True)]
 
 
 def _shown(done: Done, place: int) -> list[str]:

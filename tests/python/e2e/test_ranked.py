@@ -48,6 +48,19 @@ def test_many_cells_are_shown_worst_first(command, world):
     assert lines[-1] == "13 runs in results/world"
 
 
+def test_cells_whose_flows_do_not_end_are_the_worst(command, world):
+    # 100 segments are 1.2 Mb: at 1 and 2 Mb/s they take longer than half a second.
+    lines = command(
+        "run", "world.toml", "--set", "stop=500 ms", "--set", "observe.0.interval=100 ms"
+    ).stdout.splitlines()
+    (of_completions,) = (line.split() for line in lines if line.startswith("completion_mean_s"))
+    # The worst tenth begins with the twelfth of 13 cells: one of the two.
+    assert of_completions[4:] == [">", "0.5", "s", ">", "0.5", "s", "1", "Mbps"]
+    at = lines.index("the 10 worst of 13 cells by completion_mean_s")
+    assert [line.split()[0] for line in lines[at + 2 : -1]] == [str(rate) for rate in range(1, 11)]
+    assert [">" in line for line in lines[at + 2 : -1]] == [True] * 2 + [False] * 8
+
+
 def test_cells_are_sorted_by_any_metric(command, world):
     lines = command("run", "world.toml", "--by", "goodput_bps", "--top", "2").stdout.splitlines()
     at = lines.index("the 2 worst of 13 cells by goodput_bps")
