@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 from typing import IO, TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _serial = itertools.count()
+
+RECORD = 700
+"""Characters of JSON that stand on one line."""
 
 
 def read_lines(path: Path) -> list[str]:
@@ -168,3 +172,36 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write ``text`` as UTF-8, whole or not at all (see :func:`replacing`)."""
     write_bytes(path, text.encode())
+
+
+def json_text(value: object) -> str:
+    """Return a value as JSON: a line for each of its parts, and for theirs where they are longer than a record.
+
+    Numbers of one list stand on one line, however many they are.
+
+    The same value is always the same text. NaN and infinite numbers, which JSON has not, are a ``ValueError``.
+
+    Examples
+    --------
+    >>> print(json_text({"name": "a", "rows": [{"n": 1}, {"n": 2}]}), end="")
+    {
+     "name": "a",
+     "rows": [{"n": 1}, {"n": 2}]
+    }
+    """
+    return _json(value, 0) + "\n"
+
+
+def _json(value: object, depth: int) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if not isinstance(value, dict | list | tuple):
+        return text
+    parts = list(value.values()) if isinstance(value, dict) else list(value)
+    if depth and (len(text) <= RECORD or all(isinstance(part, int | float | None) for part in parts)):
+        return text
+    written = [_json(part, depth + 1) for part in parts]
+    if isinstance(value, dict):
+        written = [f"{json.dumps(key, ensure_ascii=False)}: {part}" for key, part in zip(value, written, strict=True)]
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    inner = "\n" + " " * (depth + 1)
+    return f"{first}{inner}{(',' + inner).join(written)}\n{' ' * depth}{last}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,6 +9,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from optcp import stored
 from optcp.evidence.outside import Figure
+from optcp.files import json_text
 from optcp.stats import Interval
 from optcp.study import Done, Study
 
@@ -103,7 +103,7 @@ class Result:
 
     def to_json(self) -> str:
         """Write it for a file."""
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+        return json_text(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Result:

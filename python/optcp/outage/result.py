@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core
+from optcp.files import json_text
 from optcp.labelled import censored
 from optcp.outage.availability import year
 from optcp.outage.capacity import spare_of
@@ -206,7 +206,7 @@ class Result:
             ],
             "costs": [self._cost(mechanism, at) for mechanism in asked.mechanisms for at in range(len(asked.events))],
         }
-        return json.dumps(written, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(written)
 
     def _value(self, mechanism: str, metric: str, one: Interval) -> dict[str, Any]:
         """A value with its interval; null where only a bound is known, which follows."""

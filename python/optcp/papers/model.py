@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from optcp import stored
+from optcp.files import json_text
 
 Verdict = Literal["match", "near", "differs", "undecided", "claim-only"]
 Holds = Literal[True, False, "undecided"]
@@ -221,7 +221,7 @@ class Result:
             for bound in ("at_least", "at_most"):
                 if row[bound] is None:
                     del row[bound]
-        return json.dumps(written, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(written)
 
     @classmethod
     def from_json(cls, text: str) -> Result:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
-import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
 from optcp import _core, stored
+from optcp.files import json_text
 from optcp.papers.assume import Value  # noqa: TC001 - results are read by their hints
 from optcp.papers.model import finite
 from optcp.sensitivity import compatible
@@ -227,10 +226,8 @@ class Result:
     provenance: Annotated[dict[str, str], Provenance]
 
     def to_json(self) -> str:
-        """The JSON text, the same bytes for the same result; what holds nothing nested is on one line."""
-        text = json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        # A line break is never part of a JSON string, so this changes only the layout.
-        return re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda innermost: re.sub(r"\n *", " ", innermost[0]), text)
+        """The JSON text, the same bytes for the same result."""
+        return json_text(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Result:

@@ -6,7 +6,6 @@ are not what the runs say.
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from dataclasses import asdict
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp import stored
-from optcp.files import write_text
+from optcp.files import json_text, write_text
 from optcp.papers.judge import word
 from optcp.papers.lbas import table1, table2, table3, trends
 from optcp.papers.lbas.outcome import Measured
@@ -24,7 +23,7 @@ from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FLOWS, READINGS, di
 from optcp.papers.model import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from optcp.papers.assume import Value
     from optcp.papers.model import Claim, Row
@@ -62,7 +61,7 @@ def files(found: Sequence[Result]) -> dict[Path, str]:
     for chosen in READINGS:
         for result in found:
             place = RESULTS / directory(chosen).name / f"{result.exhibit.rpartition('/')[2]}.json"
-            texts[place] = _lines(_of_reading(result, chosen))
+            texts[place] = json_text(_of_reading(result, chosen))
     return texts
 
 
@@ -184,22 +183,6 @@ def _claim(claim: Claim, name: str) -> dict[str, Any]:
         "holds": claim.readings[name],
         "evidence": "\n".join(evidence),
     }
-
-
-def _lines(content: Mapping[str, Any]) -> str:
-    """JSON with a line for each entry of a list, so that a change shows what changed."""
-
-    def text(value: object) -> str:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-    def several(entries: Iterable[object]) -> str:
-        return "[\n" + ",\n".join(f"  {text(entry)}" for entry in entries) + "\n ]"
-
-    lines = (
-        f' "{name}": {several(value) if isinstance(value, list) and value else text(value)}'
-        for name, value in content.items()
-    )
-    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def main(made: Path) -> None:
