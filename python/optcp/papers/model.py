@@ -53,6 +53,14 @@ class Row:
     at_least: float | None = None
     at_most: float | None = None
 
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON has it: a bound only where there is one."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in ("at_least", "at_most") or value is not None
+        }
+
     @property
     def value(self) -> float:
         """The measured value, NaN where there is none."""
@@ -216,12 +224,7 @@ class Result:
 
     def to_json(self) -> str:
         """The JSON text, the same bytes for the same result."""
-        written = asdict(self)
-        for row in written["rows"]:
-            for bound in ("at_least", "at_most"):
-                if row[bound] is None:
-                    del row[bound]
-        return json_text(written)
+        return json_text(asdict(self) | {"rows": [row.record() for row in self.rows]})
 
     @classmethod
     def from_json(cls, text: str) -> Result:

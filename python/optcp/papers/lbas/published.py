@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,7 +165,7 @@ def _of_reading(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]:
         "source": result.source,
         "assumed": dict(chosen),
         "length": length(chosen),
-        "rows": [asdict(row) for row in result.rows if row.key["profile"] == name],
+        "rows": [row.record() for row in result.rows if row.key["profile"] == name],
         "claims": [_claim(claim, name) for claim in result.claims if name in claim.readings],
         "notes": [note for note in result.notes if note.startswith(f"{name}: ")],
         "cpu_hours": round(sum(one["cpu_seconds"] for one in kept) / 3600, 2),
