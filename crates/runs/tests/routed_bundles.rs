@@ -206,3 +206,99 @@ observe = [{ name = "load", kind = "load", links = ["am", "an"], interval = "1 s
     assert_eq!(forked, apart);
     assert_ne!(apart[0], apart[1]);
 }
+
+/// A branch without a switch to the backup, whose table of labels has fewer entrances of bundles.
+const BRANCHES: &str = r#"
+stop = "339600 ns"
+
+[[bundles]]
+links = ["par2"]
+name = "bun2"
+selection = "anycast"
+
+[[failures]]
+at = "113278451 ps"
+link = ["L3x0", "L4x0"]
+
+[[links]]
+chain = ["L1x0", "L2x0"]
+delay = "choice(1800 ns, 3600 ns, 1800 ns)"
+queue = "1000 packets"
+rate = "33300 Mbps"
+
+[[links]]
+chain = ["L2x0", "L3x0"]
+delay = "0 ps"
+name = "par2"
+queue = "30 packets"
+rate = "10000 Mbps"
+
+[[links]]
+chain = ["L2x0", "L3x1"]
+delay = "3600 ns"
+queue = "1000 packets"
+rate = "8000 Mbps"
+
+[[links]]
+chain = ["L3x0", "L4x0"]
+delay = "7200 ns"
+queue = "40 packets"
+rate = "10000 Mbps"
+
+[[links]]
+chain = ["L3x1", "L4x0"]
+delay = "6615339 ps"
+queue = "1000 packets"
+rate = "10000 Mbps"
+
+[[nodes]]
+names = ["L1x0"]
+
+[[nodes]]
+names = ["L2x0"]
+
+[[nodes]]
+names = ["L3x0", "L3x1"]
+
+[[nodes]]
+names = ["L4x0"]
+
+[[protection]]
+backup = "link-disjoint"
+switch_delay = "339600 ns"
+
+[routing]
+
+
+[[traffic]]
+from = "L3x1"
+group = "f0"
+process = "poisson"
+rate = "633097.762073 packets/s"
+size = "992 B"
+to = "L4x0"
+
+[[traffic]]
+from = "L1x0"
+group = "f1"
+process = "constant"
+rate = "88339.222614 packets/s"
+size = "1138 B"
+to = "L3x1"
+"#;
+
+#[test]
+fn windows_end_where_another_branch_goes_on_with_fewer_entrances() {
+    let scenarios = ["21381764 ps", "0 ps"].map(|delay| {
+        let set = [("protection.0.switch_delay".to_owned(), format!("{delay:?}"))];
+        Scenario::parse(BRANCHES, "branches.toml", &set).unwrap_or_else(|error| panic!("{error}"))
+    });
+    let runs = |kernel| {
+        let options = RunOptions { kernel, digest: true, ..RunOptions::default() };
+        let branches: Vec<&Scenario> = scenarios.iter().collect();
+        let runs =
+            run_branches(&branches, 4198, options, &Cancel::default()).expect("not cancelled");
+        runs.into_iter().map(|run| run.records_sha256).collect::<Vec<_>>()
+    };
+    assert_eq!(runs(Kernel::Windows { length: Some(31), stepped: 0 }), runs(Kernel::Reference));
+}

@@ -31,7 +31,7 @@ impl Fast {
     ) {
         let began = self.cut;
         if self.stale || self.survey_at <= began {
-            self.close_windows(model);
+            self.close_windows();
             let mut pending = Vec::with_capacity(self.waiting.len());
             self.waiting.for_each(|due| pending.push(due));
             pending.sort_unstable();
@@ -109,7 +109,7 @@ impl Fast {
         if controls.next_at() > now {
             return;
         }
-        self.close_windows(model);
+        self.close_windows();
         let mut pending = self.waiting.drain();
         while let Some((key, action)) = controls.take(now) {
             model.event = key;

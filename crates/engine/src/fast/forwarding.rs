@@ -163,6 +163,16 @@ impl Forwarding {
         }
     }
 
+    /// Packets under any label wait in one place again. Asks no table of labels: that of another branch may be in force
+    /// already, with fewer entrances.
+    pub(super) fn forget_homes(&mut self) {
+        for entry in &mut self.entries {
+            if entry.port() == Entry::BUNDLE || entry.is_port() {
+                entry.place = entry.port().number() | u32::from(Home::ALL.0) << HOME_SHIFT;
+            }
+        }
+    }
+
     /// Whether an end of a flow or source, its receiver or its sender, may take packets early.
     pub(super) fn delivers_to(&self, flow: usize, receives: bool) -> bool {
         self.delivery[flow][usize::from(!receives)]

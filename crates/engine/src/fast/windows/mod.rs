@@ -187,11 +187,11 @@ impl Fast {
     }
 
     /// Takes back what waits in the shards: there are no windows any more.
-    pub(super) fn close_windows<O>(&mut self, model: &Model<O>) {
+    pub(super) fn close_windows(&mut self) {
         let Some(windows) = self.windows.take() else { return };
         let Some(emptied) = self.emptied.take() else { return };
         let mut before = std::mem::replace(&mut self.waiting, emptied);
-        self.forwarding.set_homes(&model.labels, |_| Home::ALL);
+        self.forwarding.forget_homes();
         self.running = Home::ALL;
         std::mem::take(&mut self.inboxes)
             .into_iter()
