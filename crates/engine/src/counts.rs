@@ -38,7 +38,7 @@ impl Counts {
         self
     }
 
-    /// Changes each count by that of the other.
+    /// Changes each count by the same count of `other`.
     fn with(&mut self, other: &Counts, change: impl Fn(&mut u64, u64)) {
         let Counts {
             sent,

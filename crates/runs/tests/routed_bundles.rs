@@ -210,81 +210,22 @@ observe = [{ name = "load", kind = "load", links = ["am", "an"], interval = "1 s
 /// A branch without a switch to the backup, whose table of labels has fewer entrances of bundles.
 const BRANCHES: &str = r#"
 stop = "339600 ns"
-
-[[bundles]]
-links = ["par2"]
-name = "bun2"
-selection = "anycast"
-
-[[failures]]
-at = "113278451 ps"
-link = ["L3x0", "L4x0"]
-
-[[links]]
-chain = ["L1x0", "L2x0"]
-delay = "choice(1800 ns, 3600 ns, 1800 ns)"
-queue = "1000 packets"
-rate = "33300 Mbps"
-
-[[links]]
-chain = ["L2x0", "L3x0"]
-delay = "0 ps"
-name = "par2"
-queue = "30 packets"
-rate = "10000 Mbps"
-
-[[links]]
-chain = ["L2x0", "L3x1"]
-delay = "3600 ns"
-queue = "1000 packets"
-rate = "8000 Mbps"
-
-[[links]]
-chain = ["L3x0", "L4x0"]
-delay = "7200 ns"
-queue = "40 packets"
-rate = "10000 Mbps"
-
-[[links]]
-chain = ["L3x1", "L4x0"]
-delay = "6615339 ps"
-queue = "1000 packets"
-rate = "10000 Mbps"
-
-[[nodes]]
-names = ["L1x0"]
-
-[[nodes]]
-names = ["L2x0"]
-
-[[nodes]]
-names = ["L3x0", "L3x1"]
-
-[[nodes]]
-names = ["L4x0"]
-
-[[protection]]
-backup = "link-disjoint"
-switch_delay = "339600 ns"
-
-[routing]
-
-
-[[traffic]]
-from = "L3x1"
-group = "f0"
-process = "poisson"
-rate = "633097.762073 packets/s"
-size = "992 B"
-to = "L4x0"
-
-[[traffic]]
-from = "L1x0"
-group = "f1"
-process = "constant"
-rate = "88339.222614 packets/s"
-size = "1138 B"
-to = "L3x1"
+nodes = [{ names = ["L1x0", "L2x0", "L3x0", "L3x1", "L4x0"] }]
+links = [
+    { chain = ["L1x0", "L2x0"], delay = "1800 ns", rate = "33300 Mbps", queue = "1000 packets" },
+    { chain = ["L2x0", "L3x0"], name = "par2", delay = "0 ps", rate = "10 Gbps", queue = "30 packets" },
+    { chain = ["L2x0", "L3x1"], delay = "3600 ns", rate = "8 Gbps", queue = "1000 packets" },
+    { chain = ["L3x0", "L4x0"], delay = "7200 ns", rate = "10 Gbps", queue = "40 packets" },
+    { chain = ["L3x1", "L4x0"], delay = "6615339 ps", rate = "10 Gbps", queue = "1000 packets" },
+]
+bundles = [{ name = "bun2", links = ["par2"], selection = "anycast" }]
+failures = [{ link = ["L3x0", "L4x0"], at = "113278451 ps" }]
+protection = [{ backup = "link-disjoint", switch_delay = "339600 ns" }]
+routing = {}
+traffic = [
+    { group = "f0", from = "L3x1", to = "L4x0", process = "poisson", rate = "633097.762073 packets/s", size = "992 B" },
+    { group = "f1", from = "L1x0", to = "L3x1", process = "constant", rate = "88339.222614 packets/s", size = "1138 B" },
+]
 "#;
 
 #[test]

@@ -68,6 +68,11 @@ impl Entry {
     /// A gate or a bridge.
     pub(super) const SPECIAL: PortId = PortId::new(PORT - 4);
 
+    /// Packets wait in this shard for their turn under the next label.
+    fn wait_in(&mut self, home: Home) {
+        self.place = self.port().number() | u32::from(home.0) << HOME_SHIFT;
+    }
+
     pub(super) fn new(port: PortId, next: u32, hops: u8, ahead: Ahead) -> Self {
         assert!(next < HOP, "fewer than 2^29 labels");
         assert!(port.number() < PORT, "fewer than 2^26 ports");
@@ -159,7 +164,7 @@ impl Forwarding {
                 Home::NONE => homes(Label(number)),
                 home => home,
             };
-            entry.place = entry.port().number() | u32::from(home.0) << HOME_SHIFT;
+            entry.wait_in(home);
         }
     }
 
@@ -168,7 +173,7 @@ impl Forwarding {
     pub(super) fn forget_homes(&mut self) {
         for entry in &mut self.entries {
             if entry.port() == Entry::BUNDLE || entry.is_port() {
-                entry.place = entry.port().number() | u32::from(Home::ALL.0) << HOME_SHIFT;
+                entry.wait_in(Home::ALL);
             }
         }
     }

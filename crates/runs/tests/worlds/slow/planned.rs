@@ -369,7 +369,7 @@ impl<'r> Evidence<'r> {
                 Told::Change(change) => {
                     let before = state.served[change.port];
                     state.apply(change);
-                    // Turns with another transmitter count anew.
+                    // A second transmitter starts its own count of turns.
                     if state.served[change.port] != before {
                         turns[change.port].clear();
                     }
