@@ -79,7 +79,7 @@ test-rust:
 # A file's tests share what they have made, and so a process.
 PYTEST := $(BIN)/python -m pytest --quiet -n auto --dist loadfile
 
-test-python: extension test-rust
+test-python: extension
 	$(PYTEST) --ignore tests/python/long
 
 test-long: setup playground wheel ## Run the long tests: whole studies, browsers, clusters, the wheel in clean environments
