@@ -326,10 +326,9 @@ def _in_one_run(name: str, turns: list[dict[str, dict[str, float]]]) -> InOneRun
             statistics.median(turn[one][key] for turn in turns) for key in ("wall_s", "cpu_s", "memory_mb")
         )
         relative = [turn[first]["wall_s"] / turn[one]["wall_s"] for turn in turns]
-        ends = stats.mean([math.log(quotient) for quotient in relative])
-        known = len(turns) > 1
         # The first way is compared with itself: its quotient of 1 is no estimate.
-        ci95 = None if not known else (1.0, 1.0) if one == first else (math.exp(ends.low), math.exp(ends.high))
+        ends = stats.exact(0.0) if one == first else stats.mean([math.log(quotient) for quotient in relative])
+        ci95 = (math.exp(ends.low), math.exp(ends.high)) if len(turns) > 1 else None
         return Way(wall_s / hops * 1e9, cpu_s, memory_mb, statistics.median(relative), ci95)
 
     return InOneRun(name, hops, {one: way(one) for one in WAYS})

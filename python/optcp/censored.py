@@ -67,7 +67,7 @@ class Censored:
         return Censored(self.at_least[chosen], self.known[chosen], self.informative)
 
     def over(self, others: NDArray[np.float64]) -> Censored:
-        """The values over those of the same flows in another run, shape (flows,): informative."""
+        """Divide by the values of the same flows in another run, shape (flows,). The quotients are informative."""
         return Censored(self.at_least / others, self.known, informative=True)
 
     def quantile(self, q: float) -> Bounded:
@@ -89,7 +89,7 @@ class Censored:
         return restricted_mean(self.values, self.at_least)
 
     def total(self) -> Bounded:
-        """The sum; that of the bounds is its own."""
+        """The sum, with the sum of the bounds as its lower bound."""
         return float(self.values.sum()), float(self.at_least.sum())
 
 

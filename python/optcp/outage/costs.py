@@ -243,7 +243,7 @@ def _observed(found: Iterable[tuple[float, bool]]) -> Censored:
 
 
 def _completions(run: StoredRun) -> list[tuple[str, float, float, bool]]:
-    """Each flow's name, begin, end or else that of the run, and whether it ended."""
+    """Return name, start and end of each flow, and whether it ended; a flow that did not has the end of the run."""
     ends = run["ends"]
     start, end = (ends[key].astype(np.float64) / PS for key in ("start_ps", "time_ps"))
     ended = ends["finished"].astype(bool)

@@ -65,11 +65,10 @@ def changes(baseline: Baseline, result: Result) -> list[str]:
         return []
     now = entry(result)
     return [
-        f"{result.exhibit}, {name or 'unpublished values'}: {known.get(of, 'absent')} in the baseline, "
+        f"{result.exhibit}, {of[1] or 'unpublished values'}: {known.get(of, 'absent')} in the baseline, "
         f"now {now.get(of, 'absent')}"
         for of in dict.fromkeys((*known, *now))
         if known.get(of) != now.get(of)
-        for name in of[1:]
     ]
 
 
