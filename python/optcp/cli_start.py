@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 
@@ -58,11 +57,11 @@ def schema(out: Path | None) -> None:
 def completion(shell: str | None, install: bool) -> None:
     """Print or install what lets bash, zsh or fish complete commands, options and names.
 
-    By default it is the shell of $SHELL.
+    By default it is the shell of $SHELL, or the login shell if $SHELL is not set.
     """
-    known = shell or Path(os.environ.get("SHELL", "")).name
+    known = shell or Path(shells.default()).name
     if known not in shells.SHELLS:
-        raise InputError(f"$SHELL is {known or 'not set'}: name a shell; {nearest(known, shells.SHELLS)}")
+        raise InputError(f"your shell is {known or 'unknown'}: name one of these; {nearest(known, shells.SHELLS)}")
     root = click.get_current_context().find_root().command
     if not install:
         click.echo(shells.script(root, known), nl=False)

@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 SHELLS = ("bash", "zsh", "fish")
 
 
+def default() -> str:
+    """Return the path of the user's shell: $SHELL, else the login shell; empty where neither is known."""
+    if named := os.environ.get("SHELL"):
+        return named
+    try:
+        import pwd  # not on Windows
+
+        return pwd.getpwuid(os.getuid()).pw_shell
+    except (ImportError, KeyError):
+        return ""
+
+
 def among(names: Callable[[], Iterable[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Complete an argument with those of some names that begin with what is typed."""
 

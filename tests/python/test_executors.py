@@ -152,8 +152,8 @@ def test_ctrl_c_keeps_what_has_come_back(in_threads, tmp_path, silent, monkeypat
 
 
 @pytest.mark.usefixtures("sigint_is_not_ignored")
-def test_ctrl_c_that_comes_while_an_object_is_taken_down_counts(tmp_path, silent, monkeypatch):
-    """Python drops what is raised there: the next job that ends asks."""
+def test_ctrl_c_inside_a_finalizer_interrupts_without_a_traceback(tmp_path, silent, monkeypatch):
+    """Python prints and drops what a finalizer raises, so the handler must raise nothing there."""
     dropped = []
     monkeypatch.setattr(sys, "unraisablehook", lambda told: dropped.append(told.exc_type))
 
@@ -161,15 +161,18 @@ def test_ctrl_c_that_comes_while_an_object_is_taken_down_counts(tmp_path, silent
         def __del__(self):
             signal.raise_signal(signal.SIGINT)
 
+    pressed = []
+
     def advance(runs):
         silent.runs = getattr(silent, "runs", 0) + runs
-        if not dropped:
+        if not pressed:
+            pressed.append(True)
             Last()
 
     monkeypatch.setattr(silent, "advance", advance)
     with ThreadPoolExecutor(1) as workers, pytest.raises(Interrupted):
         study().run(tmp_path, executor=workers, progress=silent)
-    assert dropped == [KeyboardInterrupt]
+    assert dropped == []
     assert 0 < silent.runs < 3 * SEEDS
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

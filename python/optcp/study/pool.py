@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
+WAIT_S = 0.2
+"""Seconds between two looks at whether Ctrl-C was pressed."""
+
+
 class Progress(Protocol):
     """What is notified of progress; the unit is one run."""
 
@@ -89,8 +93,8 @@ class Job:
 class Workers(Protocol):
     """Who does jobs."""
 
-    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job]:
-        """Do them all; each comes out when its runs are stored.
+    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job | None]:
+        """Do all jobs and yield each when its runs are stored; yield None while none has ended for a moment.
 
         Raises
         ------
@@ -150,7 +154,8 @@ def _run(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total
         for jobs in stages:
             begun += jobs
             for job in workers.do(jobs, progress):
-                progress.advance(job.runs)
+                if job:
+                    progress.advance(job.runs)
                 if pressed():
                     raise KeyboardInterrupt
     except KeyboardInterrupt:
@@ -164,9 +169,10 @@ def _run(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total
 
 
 def _ctrl_c() -> tuple[Callable[[], bool], Callable[[], object]]:
-    """Whether Ctrl-C was pressed, and what ends the asking.
+    """Return a function that tells whether Ctrl-C was pressed, and one that restores the usual handler.
 
-    It raises an exception as ever, but Python drops one that comes while an object is taken down, as a future of Dask.
+    The first Ctrl-C is only noted. An exception raised by the handler could surface inside a finalizer, as that of a
+    Dask future, where Python prints and drops it. The second Ctrl-C raises KeyboardInterrupt at once.
     """
     usual = signal.default_int_handler
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
@@ -175,7 +181,8 @@ def _ctrl_c() -> tuple[Callable[[], bool], Callable[[], object]]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         pressed.append(number)
-        usual(number, frame)
+        if len(pressed) > 1:
+            usual(number, frame)
 
     signal.signal(signal.SIGINT, handle)
     return lambda: bool(pressed), lambda: signal.signal(signal.SIGINT, usual)
@@ -190,7 +197,7 @@ class Threads:
         self._waiting: dict[Future[None], Job] = {}
         self._simulated_s = 0.0
 
-    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job]:
+    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job | None]:
         """See :class:`Workers`."""
         ended: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
         self._simulated_s += sum(job.simulated_s for job in jobs)
@@ -200,11 +207,12 @@ class Threads:
             future.add_done_callback(ended.put)
         while self._waiting:
             try:
-                # The timeout lets this thread see Ctrl-C between two waits on every platform.
-                future = ended.get(timeout=0.2)
+                # On Windows a wait without a timeout would keep the handler of Ctrl-C from running.
+                future = ended.get(timeout=WAIT_S)
             except queue.Empty:
                 if self._simulated_s:
                     progress.simulated(min(self._cancel.simulated_s / self._simulated_s, 1.0))
+                yield None
                 continue
             _raise_failure(future, self._waiting[future])
             yield self._waiting.pop(future)

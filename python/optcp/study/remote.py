@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp import _core, topologies
 from optcp.errors import InputError, RunFailed
+from optcp.study.pool import WAIT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -115,7 +116,7 @@ class Remote:
         self._sent: dict[Any, tuple[list[Job], float]] = {}
         self._costs = Costs()
 
-    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job]:  # noqa: ARG002 - nobody knows more there
+    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job | None]:  # noqa: ARG002 - nobody knows more there
         """Send jobs as tasks, and store what comes back."""
         todo, left = deque(jobs), sum(job.runs for job in jobs)
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -128,9 +129,9 @@ class Remote:
                 self._sent[future] = batch, size
                 future.add_done_callback(ended.put)
             try:
-                # The timeout is for Ctrl-C, as with threads.
-                future = ended.get(timeout=0.2)
+                future = ended.get(timeout=WAIT_S)
             except queue.Empty:
+                yield None
                 continue
             self._keep(future)
             batch, _ = self._sent.pop(future)

@@ -63,6 +63,7 @@ def place(tmp_path_factory):
 
 def test_every_command_runs_in_the_order_of_the_pages(place):
     failed, ran = [], set()
+    environment = {**os.environ, "HOME": str(place), "SHELL": "/bin/bash"}
     for page, command in commands():
         # Another page may say it again; `optcp new` refuses to write over a file.
         if not wanted(command) or command in ran:
@@ -70,7 +71,7 @@ def test_every_command_runs_in_the_order_of_the_pages(place):
         ran.add(command)
         words = shlex.split(shortened(command))[1:]
         done = subprocess.run(
-            [sys.executable, "-m", "optcp", *words], cwd=place, env={**os.environ, "HOME": str(place)},
+            [sys.executable, "-m", "optcp", *words], cwd=place, env=environment,
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode != 0:
