@@ -18,6 +18,8 @@ PROFDATA ?= llvm-profdata-$(shell rustc -vV | sed -n 's/^LLVM version: \([0-9]*\
 # Code that has changed since is compiled without it, which LLVM would say of each function.
 HOT := -Cprofile-use=$(CURDIR)/$(PROFILE) -Cllvm-args=-no-pgo-warn-mismatch
 RELEASE := RUSTFLAGS="$(RUSTFLAGS) $(HOT)"
+# The papers are a package of their own, of Python alone: an edit of it needs no new installation.
+ADD_PAPERS := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable papers
 DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --locked --quiet --profile
 
 # What is given away: no path of this machine is in it, and its files have the time of the commit, so that a commit is
@@ -43,12 +45,14 @@ $(STAMPS)/env: requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/build: $(STAMPS)/env pyproject.toml $(RUST) $(PROFILE)
+$(STAMPS)/build: $(STAMPS)/env pyproject.toml papers/pyproject.toml $(RUST) $(PROFILE)
 	$(RELEASE) $(DEVELOP) release
+	$(ADD_PAPERS)
 	rm -f $(STAMPS)/develop && touch $@
 
-$(STAMPS)/develop: $(STAMPS)/env pyproject.toml $(RUST)
+$(STAMPS)/develop: $(STAMPS)/env pyproject.toml papers/pyproject.toml $(RUST)
 	$(DEVELOP) develop
+	$(ADD_PAPERS)
 	rm -f $(STAMPS)/build && touch $@
 
 setup: $(STAMPS)/build ## Make .venv with the command .venv/bin/optcp (nothing to do when nothing changed)
@@ -69,7 +73,7 @@ evidence: setup ## Compare TCP with evidence from outside and write docs/tcp-evi
 tables: setup ## Write what the stored long runs of the LBAS paper say to results/lbas and docs/papers/lbas.md
 	$(BIN)/optcp reproduce lbas/table1 lbas/table2 lbas/table3 --out target/lbas
 	$(BIN)/optcp reproduce lbas/trends --quick --out target/lbas
-	$(BIN)/python -m optcp.papers.lbas.published target/lbas
+	$(BIN)/python -m optcp_papers.lbas.published target/lbas
 
 test: test-rust test-python ## Run the tests, Rust and Python, but the long ones
 
@@ -127,7 +131,7 @@ docs: setup ## Build the documentation of the Rust crates
 
 lock: ## Write requirements.lock from what .venv has, and release/requirements.lock from target/tools
 	( echo '# Every package of the development environment, exact. Renew: make lock'; \
-	  $(BIN)/python -m pip freeze --exclude optcp ) > requirements.lock
+	  $(BIN)/python -m pip freeze --exclude optcp --exclude optcp-papers ) > requirements.lock
 	test ! -x $(TOOL)/python || \
 	( echo '# What builds and checks a release, exact. Renew: make lock'; \
 	  $(TOOL)/python -m pip freeze --all --exclude pip --exclude setuptools ) > release/requirements.lock
@@ -137,7 +141,7 @@ $(TOOLS)/.ready: release/requirements.lock
 	$(TOOL)/python -m pip install --quiet --disable-pip-version-check -r release/requirements.lock
 	touch $@
 
-wheel: $(TOOLS)/.ready ## Build the wheel of this platform into target/dist
+wheel: $(TOOLS)/.ready ## Build the wheels, that of optcp for this platform, into target/dist
 	rm -rf $(DIST)/*.whl target/wheel
 	mkdir -p $(DIST)
 	PATH="$(abspath $(TOOL)):$$PATH" RUSTFLAGS="$(RUSTFLAGS) $(PORTABLE)" \
@@ -146,10 +150,12 @@ wheel: $(TOOLS)/.ready ## Build the wheel of this platform into target/dist
 	@# The bill of materials that maturin puts into a wheel says where the checkout is.
 	perl -pi -e 's#path\+file://[^"]*?/crates/#path+file:///crates/#g' target/wheel/optcp-*/*.dist-info/sboms/*.json
 	$(TOOL)/wheel pack --dest-dir $(DIST) target/wheel/optcp-*/
+	cd papers && $(abspath $(TOOL))/hatchling build --target wheel --directory $(abspath $(DIST))
 
-sdist: $(TOOLS)/.ready ## Build the source archive into target/dist
+sdist: $(TOOLS)/.ready ## Build the source archives into target/dist
 	rm -f $(DIST)/*.tar.gz
 	$(TOOL)/maturin sdist --out $(DIST)
+	cd papers && $(abspath $(TOOL))/hatchling build --target sdist --directory $(abspath $(DIST))
 
 test-wheel: setup wheel ## Try the wheel in clean environments, with the oldest and the newest of what it needs
 	$(BIN)/python -m pytest --quiet tests/python/long/test_wheel.py

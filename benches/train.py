@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 from optcp import _core
-from optcp.benchworlds import IN_ONE_RUN, WORLDS
-from optcp.papers.lbas.paper import Cell
-from optcp.shipped import find, scenarios
+from optcp.checks.bench_worlds import IN_ONE_RUN, WORLDS
+from optcp.scenarios.shipped import find, scenarios
+from optcp_papers.lbas.paper import Cell
 
 SHORT_LBAS = [("stop", "3 s"), ("parameters.warm_up", "1 s"), ("parameters.batch", "1 s")]
 

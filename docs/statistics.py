@@ -17,10 +17,11 @@ import numpy as np
 from scipy import special
 from scipy import stats as known
 
-from optcp import resampling, stats
-from optcp.quantiles import pooled_quantile, quantile
-from optcp.sensitivity.design import places
-from optcp.sensitivity.indices import effects
+from optcp import stats
+from optcp.papers.sensitivity.design import places
+from optcp.papers.sensitivity.indices import effects
+from optcp.stats import resampling
+from optcp.stats.quantiles import pooled_quantile, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

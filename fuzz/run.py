@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "target" / "fuzz"
-PAPERS = [str(path.relative_to(ROOT)) for path in ROOT.glob("python/optcp/papers/*/scenarios")]
+PAPERS = [str(path.relative_to(ROOT)) for path in ROOT.glob("papers/optcp_papers/*/scenarios")]
 # Where there are more files of the kind than fuzz/corpus has.
 MORE = {
     "scenario": ["python/optcp/scenarios", *PAPERS, "crates/scenario/tests/bad"],

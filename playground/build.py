@@ -12,8 +12,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from optcp.playground import page, starts
-from optcp.playground.page import MODULE
+from optcp.web.playground import page, starts
+from optcp.web.playground.page import MODULE
 
 ROOT = Path(__file__).parents[1]
 TARGET = "wasm32-unknown-unknown"
@@ -73,7 +73,7 @@ def main() -> None:
         return
     content = module.read_bytes()
     packed = gzip.compress(content, 9, mtime=0)
-    (ROOT / "python/optcp/playground" / MODULE).write_bytes(packed)
+    (ROOT / "python/optcp/web/playground" / MODULE).write_bytes(packed)
     written = ROOT / "target/playground/index.html"
     written.parent.mkdir(parents=True, exist_ok=True)
     written.write_text(page(starts()), encoding="utf-8")

@@ -19,9 +19,10 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from optcp import _core, shipped
-from optcp.playground import page as page_of
-from optcp.playground import simulator, starts
+from optcp import _core
+from optcp.scenarios import shipped
+from optcp.web.playground import page as page_of
+from optcp.web.playground import simulator, starts
 
 HERE = Path(__file__).parent
 ROUNDS = 4

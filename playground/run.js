@@ -6,7 +6,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const vm = require("node:vm");
 
-const load = (file) => fs.readFileSync(path.join(__dirname, "../python/optcp/playground/web", file), "utf8");
+const load = (file) => fs.readFileSync(path.join(__dirname, "../python/optcp/web/playground/web", file), "utf8");
 const parts = `(() => { ${load("core.js")}\n${load("session.js")}\nreturn { ScenarioError, Session, Simulator }; })()`;
 const { ScenarioError, Session, Simulator } = vm.runInThisContext(parts);
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 DIST = ROOT / "target" / "dist"
 MOST_MB = 8
 """No wheel is larger."""
-PLAYGROUND = Path("python/optcp/playground/simulator.wasm.gz")
+PLAYGROUND = Path("python/optcp/web/playground/simulator.wasm.gz")
 
 
 class NotChecked(Exception):  # noqa: N818
@@ -60,7 +60,10 @@ def version() -> str:
     """The version is the same everywhere, and the changelog has it."""
     ours = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     found = re.findall(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
-    assert found == [ours], f"Cargo.toml says {ours}, CITATION.cff {found}"
+    papers = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text())["project"]["version"]
+    assert [*found, papers] == [ours, ours], (
+        f"Cargo.toml says {ours}, CITATION.cff {found}, papers/pyproject.toml {papers}"
+    )
     if f"## [{ours}]" not in (ROOT / "CHANGELOG.md").read_text():
         raise NotChecked(f"CHANGELOG.md has no section [{ours}] yet: this is no release")
     return ours
@@ -110,9 +113,11 @@ def packages() -> str:
 def built() -> str:
     """Source archive and wheel are built; the wheel is small enough."""
     must("make", "sdist", "wheel")
-    size_mb = only("*.whl").stat().st_size / 1e6
+    size_mb = only("optcp-*.whl").stat().st_size / 1e6
     assert size_mb <= MOST_MB, f"the wheel has {size_mb:.1f} MB, more than {MOST_MB}"
-    return f"{only('*.whl').name}: {size_mb:.1f} MB; {only('*.tar.gz').stat().st_size / 1e6:.1f} MB of source"
+    return (
+        f"{only('optcp-*.whl').name}: {size_mb:.1f} MB; {only('optcp-*.tar.gz').stat().st_size / 1e6:.1f} MB of source"
+    )
 
 
 def again() -> str:
@@ -121,15 +126,15 @@ def again() -> str:
     if must("git", "status", "--porcelain", "--untracked-files=no"):
         commit += ".dirty"
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(only("*.tar.gz")) as archive:
+        with tarfile.open(only("optcp-*.tar.gz")) as archive:
             archive.extractall(folder, filter="data")
         (source,) = Path(folder).iterdir()
         if (ROOT / PLAYGROUND).is_file():
             shutil.copyfile(ROOT / PLAYGROUND, source / PLAYGROUND)  # by `make playground`, and in no archive
         tools = f"TOOLS={ROOT / 'target' / 'tools'}"
         must("make", "wheel", tools, cwd=source, CARGO_NET_OFFLINE="true", OPTCP_COMMIT=commit)
-        (other,) = source.glob("target/dist/*.whl")
-        first, second = (hashlib.sha256(one.read_bytes()).hexdigest() for one in (only("*.whl"), other))
+        (other,) = source.glob("target/dist/optcp-*.whl")
+        first, second = (hashlib.sha256(one.read_bytes()).hexdigest() for one in (only("optcp-*.whl"), other))
     assert first == second, f"{first} here, {second} from the source archive"
     return first
 
@@ -137,7 +142,7 @@ def again() -> str:
 def paths() -> str:
     """No path of this machine is in what is made for the wheel; the rest of it are files of the checkout."""
     ours = [str(ROOT), str(Path.home()), tempfile.gettempdir()]
-    with zipfile.ZipFile(only("*.whl")) as wheel:
+    with zipfile.ZipFile(only("optcp-*.whl")) as wheel:
         names = [name for name in wheel.namelist() if re.search(r"/_core\.|\.dist-info/|\.wasm\.gz$", name)]
         made = {name: wheel.read(name) for name in names}
     made |= {name: gzip.decompress(content) for name, content in made.items() if name.endswith(".gz")}
@@ -148,7 +153,7 @@ def paths() -> str:
 
 def bills() -> str:
     """There is a bill of materials of the crates, inside the wheel, and one of the Python packages, beside it."""
-    with zipfile.ZipFile(only("*.whl")) as wheel:
+    with zipfile.ZipFile(only("optcp-*.whl")) as wheel:
         (name,) = (name for name in wheel.namelist() if "/sboms/" in name)
         inside = json.loads(wheel.read(name))
     beside = DIST / "requirements.cdx.json"

@@ -37,7 +37,7 @@ class Mutant:
 
 SURVIVAL, METRICS = "crates/store/src/survival.rs", "crates/store/src/metrics.rs"
 MEASURED = "crates/scenario/src/plan/observe.rs"
-STATS, QUANTILES, CELLS = "python/optcp/stats.py", "python/optcp/quantiles.py", "python/optcp/cells.py"
+STATS, QUANTILES, CELLS = "python/optcp/stats.py", "python/optcp/stats/quantiles.py", "python/optcp/data/cells.py"
 MUTANTS = [
     Mutant(SURVIVAL, "beyond / count(observations.len() - place)", "beyond / count(observations.len())"),
     Mutant(SURVIVAL, "beyond -= shares[at];", "beyond -= 0.0 * shares[at];"),
@@ -112,17 +112,17 @@ MUTANTS = [
         '_core.product_limit(arguments.shaped(at_least, "at_least", values.shape), np.isfinite(values))',
         "np.isfinite(values) / np.isfinite(values).sum()",
     ),
-    Mutant("python/optcp/signflip.py", "* 2.0**-given.size)", "* 2.0**-(given.size + 2))"),
-    Mutant("python/optcp/signflip.py", "given = differences[differences != 0]", "given = differences"),
+    Mutant("python/optcp/stats/signflip.py", "* 2.0**-given.size)", "* 2.0**-(given.size + 2))"),
+    Mutant("python/optcp/stats/signflip.py", "given = differences[differences != 0]", "given = differences"),
     Mutant(CELLS, "result = np.where(np.isnan(result) & ~wrong, np.inf, result)", ""),
-    Mutant("python/optcp/compare.py", "if not np.isfinite(gap.estimate):", "if False:"),
-    Mutant("python/optcp/compare.py", "both[np.argmax(both) + 1 :] = False", "pass"),
+    Mutant("python/optcp/data/compare.py", "if not np.isfinite(gap.estimate):", "if False:"),
+    Mutant("python/optcp/data/compare.py", "both[np.argmax(both) + 1 :] = False", "pass"),
     Mutant(
         "python/optcp/study/done.py",
         'took_s = np.where(table.numbers("finished").astype(bool)[ours], lasted_s, np.inf)',
         "took_s = lasted_s",
     ),
-    Mutant("python/optcp/sequential.py", "return LEVEL / number", "return LEVEL"),
+    Mutant("python/optcp/stats/sequential.py", "return LEVEL / number", "return LEVEL"),
 ]
 
 

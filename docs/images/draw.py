@@ -22,19 +22,19 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from optcp import stored
-from optcp.papers.das import figures as das
-from optcp.papers.gmpls.figures import aqm, section5
-from optcp.papers.lbas.figures import smaller, tables
-from optcp.papers.leo import figures as leo
+from optcp.common import stored
 from optcp.papers.model import Result
-from optcp.papers.obs.figures import curves, windows
-from optcp.papers.outage.figures import budget, population, staircase
-from optcp.papers.rdcn import figures as rdcn
-from optcp.papers.reconfigurable.figures import days, restoration, rotor
+from optcp.papers.results import sensitivities
 from optcp.plots import sensitivity
 from optcp.plots.svg import canvas
-from optcp.results import sensitivities
+from optcp_papers.das import figures as das
+from optcp_papers.gmpls.figures import aqm, section5
+from optcp_papers.lbas.figures import smaller, tables
+from optcp_papers.leo import figures as leo
+from optcp_papers.obs.figures import curves, windows
+from optcp_papers.outage.figures import budget, population, staircase
+from optcp_papers.rdcn import figures as rdcn
+from optcp_papers.reconfigurable.figures import days, restoration, rotor
 
 HERE = Path(__file__).parent
 WANTED = {

@@ -12,7 +12,7 @@ import pages
 import tries
 from sphinx.cmd.build import build_main
 
-from optcp import playground
+from optcp.web import playground
 
 HERE = Path(__file__).resolve().parent
 SITE = pages.ROOT / "target" / "site"

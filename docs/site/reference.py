@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import optcp
-from optcp import _core, listing
-from optcp.cli import cli
+from optcp import _core
+from optcp.cli import listing
+from optcp.cli.main import cli
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.playground import Start, address, read, starts
-from optcp.playground.world import observed
-from optcp.shipped import find
+from optcp.scenarios.shipped import find
+from optcp.web.playground import Start, address, read, starts
+from optcp.web.playground.world import observed
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath

@@ -16,11 +16,11 @@ static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
 /// Where the scenarios are that are shipped.
 const SCENARIOS: [&str; 6] = [
     "python/optcp/scenarios",
-    "python/optcp/papers/das/scenarios",
-    "python/optcp/papers/gmpls/scenarios",
-    "python/optcp/papers/lbas/scenarios",
-    "python/optcp/papers/obs/scenarios",
-    "python/optcp/papers/slides/scenarios",
+    "papers/optcp_papers/das/scenarios",
+    "papers/optcp_papers/gmpls/scenarios",
+    "papers/optcp_papers/lbas/scenarios",
+    "papers/optcp_papers/obs/scenarios",
+    "papers/optcp_papers/slides/scenarios",
 ];
 
 static SHIPPED: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {

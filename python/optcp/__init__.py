@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from optcp._core import ScenarioError
-    from optcp.cells import Cells
+    from optcp.data.cells import Cells
+    from optcp.data.estimates import Estimates
+    from optcp.data.samples import Samples
+    from optcp.data.table import Table
     from optcp.errors import InputError
-    from optcp.estimates import Estimates
-    from optcp.run import Run
-    from optcp.samples import Samples
-    from optcp.scenario import Scenario, load
+    from optcp.scenarios.run import Run
+    from optcp.scenarios.scenario import Scenario, load
     from optcp.study.done import Done
     from optcp.study.observed import Observed
     from optcp.study.study import Study
-    from optcp.table import Table
 
     __version__: str
 
@@ -48,18 +48,18 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Cells": "cells",
+    "Cells": "data.cells",
     "Done": "study.done",
-    "Estimates": "estimates",
+    "Estimates": "data.estimates",
     "InputError": "errors",
     "Observed": "study.observed",
-    "Run": "run",
-    "Samples": "samples",
-    "Scenario": "scenario",
+    "Run": "scenarios.run",
+    "Samples": "data.samples",
+    "Scenario": "scenarios.scenario",
     "ScenarioError": "_core",
     "Study": "study.study",
-    "Table": "table",
-    "load": "scenario",
+    "Table": "data.table",
+    "load": "scenarios.scenario",
 }
 """Where each public name is defined."""
 

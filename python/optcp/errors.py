@@ -5,8 +5,6 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from optcp.plurals import many
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
@@ -50,7 +48,7 @@ class Interrupted(Exception):  # noqa: N818
     def __init__(self, kept: int, total: int) -> None:
         self.kept, self.total = kept, total
         super().__init__(
-            f"interrupted: {kept} of {many(total, 'run is', 'runs are')} finished and kept; "
+            f"interrupted: {kept} of {total} {'run is' if total == 1 else 'runs are'} finished and kept; "
             "the same command continues there"
         )
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import settings
 from rich.console import Console
 
-from optcp import _core, cli
+from optcp import _core
+from optcp.cli import main as cli
 from optcp.papers.options import Size
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, reproduce

@@ -11,16 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from optcp import ScenarioError, stored, topologies
+from optcp import ScenarioError
+from optcp.common import stored
 from optcp.constellation import beside, hypatia_network, recorded, tles
 from optcp.errors import InputError, RunFailed
-from optcp.evidence.base import Result as Evidence
 from optcp.papers.kept import LongRun
-from optcp.papers.lbas import outcome
 from optcp.papers.model import Result
-from optcp.scenario import Scenario, load
-from optcp.sensitivity.result import Result as Sensitivity
+from optcp.papers.sensitivity.result import Result as Sensitivity
+from optcp.scenarios import topologies
+from optcp.scenarios.scenario import Scenario, load
 from optcp.study import Done, Study
+from optcp_papers.evidence.base import Result as Evidence
+from optcp_papers.lbas import outcome
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 PLACE = Path(tempfile.mkdtemp(prefix="optcp-foreign-"))

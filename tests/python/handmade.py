@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from optcp.axes import Axis
-from optcp.cells import Cells
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
+from optcp.data.table import Table
 from optcp.study.done import Done
 from optcp.study.grid import Grid
-from optcp.table import Table
 
 
 def cells(values, **axes):

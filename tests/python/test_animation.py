@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import optcp
-from optcp.animation import animate, events, frames, hops, page, window
 from optcp.errors import InputError
 from optcp.export.packets import World
 from optcp.plots import network
+from optcp.web.animation import animate, events, frames, hops, page, window
 
 # TopoHub leaves the file open that it has read.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

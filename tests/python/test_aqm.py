@@ -9,9 +9,9 @@ import pytest
 from handmade import HandMade
 from optcp.errors import InputError
 from optcp.papers import assume
-from optcp.papers.gmpls.aqm import AQM, DELTA_MS, DISCIPLINES, MESH, WITHOUT
 from optcp.papers.options import Options, Size
 from optcp.plots.registry import figures
+from optcp_papers.gmpls.aqm import AQM, DELTA_MS, DISCIPLINES, MESH, WITHOUT
 
 # TopoHub leaves its files open; Python says so whenever it collects them.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

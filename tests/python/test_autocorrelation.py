@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optcp import stats
-from optcp.autocorrelation import effective_number, lag_one
+from optcp.stats.autocorrelation import effective_number, lag_one
 
 
 def process(correlation: float, runs: int, values: int, seed: int) -> np.ndarray:

@@ -3,8 +3,8 @@ import re
 
 import pytest
 
-from optcp import axes
-from optcp.axes import Axis
+from optcp.data import axes
+from optcp.data.axes import Axis
 from optcp.errors import InputError
 
 DELAY = Axis("switch_delay", ("0 ms", "50 ms", "1 s"))

@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from optcp import cells, quantiles, stats
-from optcp.axes import Axis
-from optcp.cells import Cells, stack
+from optcp import stats
+from optcp.data import cells
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells, stack
 from optcp.errors import InputError
 from optcp.papers.curves import coarser
+from optcp.stats import quantiles
 
 DELAY = Axis("delay", ("0 ms", "50 ms"))
 TCP = Axis("tcp", ("rfc", "linux-6", "cubic"))
@@ -242,9 +244,8 @@ def test_a_figure_shows_each_estimate_with_its_interval():
 
 
 def test_importing_cells_takes_numpy_alone():
-    code = (
-        "import sys, optcp.cells; print([m for m in ('scipy', 'matplotlib', 'pandas', 'polars') if m in sys.modules])"
-    )
+    heavy = ("scipy", "matplotlib", "pandas", "polars")
+    code = f"import sys, optcp.data.cells; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

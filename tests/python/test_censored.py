@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from optcp.censored import Censored
+from optcp.data.censored import Censored
 from optcp.outage import costs, resampled
 from optcp.papers.model import Result, Row
-from optcp.papers.outage import population, short
-from optcp.papers.outage.law import Way
+from optcp.papers.show import measured
 from optcp.papers.verdict import row
 from optcp.stats import Interval
-from optcp.tables import measured
+from optcp_papers.outage import population, short
+from optcp_papers.outage.law import Way
 
 # Three flows took 1, 2 and 4 s; one was seen for 3 s, and had not ended.
 FLOWS = Censored(np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, True, False, True]))

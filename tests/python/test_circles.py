@@ -196,13 +196,39 @@ def test_no_modules_of_the_package_import_each_other_in_a_circle():
     assert circles(uses(), largest=1) == []
 
 
-PAPERS = {"papers", "evidence", "sensitivity"}
-STUDIES = (
-    "study", "axes", "cells", "samples", "estimates", "compare", "labelled", "scenario", "run", "table", "outage",
-)  # fmt: skip
+FLOORS = re.compile(r"^\| (\d+) \| (.*) \|$", re.MULTILINE)
+LATE = {
+    "data.estimates": {"plots"},
+    "scenarios.run": {"plots", "web"},
+    "scenarios.scenario": {"plots"},
+    "study.done": {"plots", "report"},
+}
+"""Methods that draw or report import what draws when they are called."""
 
 
-def test_studies_and_what_they_are_made_of_know_no_paper():
-    ours = {name: used for name, used in uses(inside=True).items() if name[1:2] and name[1] in STUDIES}
-    assert len(ours) > len(STUDIES)
-    assert {name: used for name, used in ours.items() if any(other[1] in PAPERS for other in used if other[1:])} == {}
+def floors():
+    """The floor of each room of the package, by the table of docs/architecture.md."""
+    text = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- floors: checked by tests/python/test_circles.py -->\n")[2].partition("\n\nMethods")[0]
+    return {room: int(floor) for floor, rooms in FLOORS.findall(table) for room in re.findall(r"`(\w+)`", rooms)}
+
+
+def up(used, floor):
+    """Each import of a room that is not below: (module, room)."""
+    found = {(".".join(name[1:]), other[1]) for name in used if name[1:] for other in used[name] if other[1:]}
+    ours = {
+        (name, room)
+        for name, room in found
+        if room != name.partition(".")[0] and {room, name.partition(".")[0]} <= set(floor)
+    }
+    return {(name, room) for name, room in ours if floor[room] >= floor[name.partition(".")[0]]}
+
+
+def test_rooms_import_from_lower_floors_alone():
+    floor = floors()
+    rooms = {name[1] for name in modules() if len(name) > 1} - {"__main__"}
+    assert rooms == set(floor)
+    for number in sorted(set(floor.values())):
+        print(number, *(room for room in floor if floor[room] == number))  # noqa: T201 - `pytest -s` shows it
+    assert up(uses(), floor) == set()
+    assert up(uses(inside=True), floor) == {(name, room) for name, rooms in LATE.items() for room in rooms}

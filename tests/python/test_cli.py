@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from conftest import WORLD
-from optcp import ScenarioError, _core, load, options, topologies
+from optcp import ScenarioError, _core, load
+from optcp.cli import options
 from optcp.errors import InputError
 from optcp.papers import baseline
+from optcp.scenarios import topologies
 
 
 @pytest.fixture
@@ -372,7 +374,7 @@ def another_verdict(file):
 
 
 def test_a_damaged_older_result_spoils_only_the_report(optcp, monkeypatch, tmp_path):
-    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.csv")
+    monkeypatch.setattr(baseline, "place", lambda paper: tmp_path / f"{paper}.csv")
     Path("out/das").mkdir(parents=True)
     Path("out/das/old.json").write_text("{}")
     words = ("reproduce", "gmpls/table3", "--seeds", "3", "--out", "out")
@@ -380,8 +382,8 @@ def test_a_damaged_older_result_spoils_only_the_report(optcp, monkeypatch, tmp_p
     assert status == 1
     assert "gmpls/table3  Comparison" in out
     assert "out/das/old.json: the key `exhibit` is missing" in err
-    assert list(baseline.read(tmp_path / "baseline.csv")) == ["gmpls/table3"]
-    another_verdict(tmp_path / "baseline.csv")
+    assert list(baseline.read(tmp_path / "gmpls.csv")) == ["gmpls/table3"]
+    another_verdict(tmp_path / "gmpls.csv")
     status, _, err = optcp(*words, "--check")
     assert status == 1
     assert "delta_ms=0 rel_goodput_pct: differs in the baseline" in err
@@ -409,7 +411,7 @@ def test_a_quick_look_with_a_number_of_seeds(optcp):
 
 
 def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):
-    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.csv")
+    monkeypatch.setattr(baseline, "place", lambda paper: tmp_path / f"{paper}.csv")
     words = ("reproduce", "--seeds", "3", "--out", "out")
     status, _, err = optcp(*words, "--check")
     assert (status, err) == (2, "Error: --check: the baseline holds none of these exhibits at size seeds=3\n")
@@ -418,7 +420,7 @@ def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):
     status, _, err = optcp(*words, "gmpls/fig7", "gmpls/table3", "--check")
     assert status == 0
     assert "the baseline holds nothing of gmpls/fig7 at size seeds=3; it is not compared" in err
-    another_verdict(tmp_path / "baseline.csv")
+    another_verdict(tmp_path / "gmpls.csv")
     status, _, err = optcp(*words, "gmpls/table3", "--check")
     assert status == 3
     assert "gmpls/table3, flows=10+10 delta_ms=0 rel_goodput_pct: differs in the baseline, now match" in err

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from optcp import compare as module
-from optcp.axes import Axis
-from optcp.cells import Cells
-from optcp.compare import compare
+from optcp.data import compare as module
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
+from optcp.data.compare import compare
 from optcp.errors import InputError
 
 DRUG = Axis("drug", ("laevo", "dextro"))

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from handmade import HandMade
-from optcp.axes import Axis
-from optcp.cells import Cells, stack
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells, stack
+from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.papers import judge
-from optcp.papers.das import fig1, fig2, fig4, fig6, paper, repairs
 from optcp.papers.options import Options, Size
 from optcp.papers.printed import statements_of
 from optcp.papers.registry import select
-from optcp.table import PICOSECONDS_A_SECOND
+from optcp_papers.das import fig1, fig2, fig4, fig6, paper, repairs
 
 
 def run(series, *, drops=None, routing=None, seed=1):

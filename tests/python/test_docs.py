@@ -32,13 +32,13 @@ import pyarrow.parquet
 import pytest
 
 import optcp
-from optcp import topologies
+from optcp.common.terminal import bounds
 from optcp.constellation.shells import SHELLS
-from optcp.evidence import EXPERIMENTS
-from optcp.papers.registry import OWN, select
-from optcp.results import sensitivities
-from optcp.sensitivity.space import space
-from optcp.tables import bounds
+from optcp.papers.registry import names, select
+from optcp.papers.results import sensitivities
+from optcp.papers.sensitivity.space import space
+from optcp.scenarios import topologies
+from optcp_papers.evidence import EXPERIMENTS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -445,13 +445,13 @@ def test_the_readme_lists_every_member_of_a_family(program, family, words):
 def test_the_readme_lists_every_paper_and_how_many():
     listed, _, studies = after("README.md", "(`gmpls`,").partition("studies of the project")
     papers, own = in_code(listed) | {"gmpls"}, in_code(studies.split(")")[0])
-    assert papers | own == set(OWN)
+    assert papers | own == set(names())
     assert papers & own == set()
     assert f"{NUMBERS[len(papers)].capitalize()} papers can be re-run" in text("README.md")
     assert f"{NUMBERS[len(own)]} studies of the project" in " ".join(text("README.md").split())
     assert f"{NUMBERS[len(papers)]} papers run again" in text("docs/index.md")
     linked = set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md").split("\n## ")[-1]))
-    assert set(OWN) <= set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md"))), linked
+    assert set(names()) <= set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md"))), linked
 
 
 def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
@@ -541,7 +541,7 @@ def test_counts_of_scripts_are_those_of_the_files():
 
 
 def test_cpu_hours_of_the_long_runs_are_the_same_everywhere():
-    long_runs = (ROOT / "python" / "optcp" / "papers" / "lbas" / "data").glob("*/*.json")
+    long_runs = (ROOT / "papers" / "optcp_papers" / "lbas" / "data").glob("*/*.json")
     hours = sum(json.loads(file.read_text(encoding="utf-8"))["cpu_seconds"] for file in long_runs) / 3600
     said = [
         re.search(r"([\d.]+) CPU\s+hours", after(page, words))[1]

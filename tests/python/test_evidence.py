@@ -11,10 +11,10 @@ import pytest
 
 from optcp import stats
 from optcp.errors import InputError
-from optcp.evidence import EXPERIMENTS, bbr_share, friendliness, mechanisms, outside, page, public
-from optcp.evidence.base import Result
-from optcp.evidence.run import select
-from optcp.evidence.variants import VARIANTS
+from optcp_papers.evidence import EXPERIMENTS, bbr_share, friendliness, mechanisms, outside, page, public
+from optcp_papers.evidence.base import Result
+from optcp_papers.evidence.run import select
+from optcp_papers.evidence.variants import VARIANTS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "tests" / "packetdrill"

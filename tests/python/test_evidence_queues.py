@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from optcp.evidence import page, queue_measures, queue_worlds, queues
+from optcp_papers.evidence import page, queue_measures, queue_worlds, queues
 
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "docs" / page.FOLDER

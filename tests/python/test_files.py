@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from optcp.files import replacing, write_text
+from optcp.common.files import replacing, write_text
 
 
 def test_files_are_whole_or_absent(tmp_path):

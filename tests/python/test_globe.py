@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import optcp
-from optcp.animation import animate, globe, page, window
-from optcp.animation.frames import ports_of
 from optcp.constellation.beside import Beside, beside
 from optcp.constellation.places import Track
 from optcp.constellation.recorded import Recorded
 from optcp.plots import network
+from optcp.web.animation import animate, globe, page, window
+from optcp.web.animation.frames import ports_of
 
 HOPS = """
 title = "over two satellites, hop by hop"
@@ -148,7 +148,7 @@ def test_an_outage_of_the_path_is_said_once(optcp, tmp_path):
 
 def test_land_is_that_of_the_earth():
     """Rings go around land to the left: by ray casting, some places are on land and some are not."""
-    rings = json.loads((globe.resources.files("optcp.animation") / "land.json").read_text())["land"]
+    rings = json.loads((globe.resources.files("optcp.web.animation") / "land.json").read_text())["land"]
 
     def on_land(longitude, latitude):
         inside = False

@@ -6,8 +6,8 @@ import networkx as nx
 import pytest
 from hypothesis import given, strategies
 
-from optcp import topologies
 from optcp.errors import InputError
+from optcp.scenarios import topologies
 
 GRAPHML = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
 KEYS = (

@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 from optcp import Done, InputError, Study, load
+from optcp.common.files import is_name
+from optcp.common.stored import sealed
 from optcp.errors import Damaged
-from optcp.files import is_name
-from optcp.stored import sealed
 
 WORLD = """
 title = "Two nodes and a link"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from optcp.evidence import kernel, outside, page
-from optcp.evidence.data import kernel_runs
-from optcp.evidence.kernel_worlds import CONTROLS, MSS_BYTES, worlds
+import kernel_runs
+from optcp_papers.evidence import kernel, outside, page
+from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, worlds
 
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "docs" / page.FOLDER

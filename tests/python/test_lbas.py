@@ -8,10 +8,10 @@ import pytest
 
 from optcp.errors import InputError
 from optcp.papers import assume, judge
-from optcp.papers.lbas import order, outcome, paper, steady, table1, table2, table3, tables
-from optcp.papers.lbas.paper import CELLS, FEWER, Cell
 from optcp.papers.options import Options, Size
 from optcp.papers.registry import select
+from optcp_papers.lbas import order, outcome, paper, steady, table1, table2, table3, tables
+from optcp_papers.lbas.paper import CELLS, FEWER, Cell
 
 IDS = ["lbas/table1", "lbas/table2", "lbas/table3"]
 

@@ -11,13 +11,13 @@ from conftest import WORLD
 from optcp import _core
 from optcp.errors import Interrupted, RunFailed
 from optcp.papers import assume, kept
-from optcp.papers.lbas import long_runs, paper
-from optcp.papers.lbas.paper import CELLS, FEWER
 from optcp.papers.options import Size
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, make_long_runs, reproduce
+from optcp.papers.show import show_result
 from optcp.plots import figures
-from optcp.tables import show_result
+from optcp_papers.lbas import long_runs, paper
+from optcp_papers.lbas.paper import CELLS, FEWER
 from test_lbas import as_printed
 
 

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from handmade import HandMade, cells
-from optcp.axes import Axis
-from optcp.cells import Cells
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
+from optcp.data.samples import Samples
 from optcp.papers import assume
-from optcp.papers.lbas import buffer, mix, outcome, paper, rows, scale, smaller, trends
-from optcp.papers.lbas.paper import CELLS, Cell
 from optcp.papers.model import Result
 from optcp.papers.options import Options, Size
 from optcp.papers.registry import select
 from optcp.plots import figures
-from optcp.samples import Samples
+from optcp_papers.lbas import buffer, mix, outcome, paper, rows, scale, smaller, trends
+from optcp_papers.lbas.paper import CELLS, Cell
 from test_lbas import as_printed
 from test_lbas_long import keep
 

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from optcp.axes import Axis
-from optcp.cells import Cells
 from optcp.constellation import forwarding, series
-from optcp.papers.leo import changes, checks, pairs, windows
-from optcp.papers.leo.paper import SENDERS, sender
-from optcp.papers.leo.worlds import ACK_BITS, SEGMENT_BITS, empty_ms, over, scenario
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.papers.options import Size
-from optcp.scenario import Scenario
+from optcp.scenarios.scenario import Scenario
+from optcp_papers.leo import changes, checks, pairs, windows
+from optcp_papers.leo.paper import SENDERS, sender
+from optcp_papers.leo.worlds import ACK_BITS, SEGMENT_BITS, empty_ms, over, scenario
 
 CHANGES = changes.changes(2)
 SEGMENT_MS = SEGMENT_BITS / 10_000

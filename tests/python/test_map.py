@@ -8,7 +8,7 @@ import pytest
 import optcp
 from optcp import _core
 from optcp.plots import network
-from optcp.shipped import find
+from optcp.scenarios.shipped import find
 
 # TopoHub leaves the file open that it has read.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from handmade import HandMade
-from optcp.axes import Axis
-from optcp.cells import Cells
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
+from optcp.data.samples import Samples
 from optcp.errors import RunFailed
 from optcp.papers import assume, judge
-from optcp.papers.obs import (
+from optcp_papers.obs import (
     fig3,
     fig5,
     fig6,
@@ -29,7 +30,7 @@ from optcp.papers.obs import (
     points,
     trains,
 )
-from optcp.papers.obs.paper import (
+from optcp_papers.obs.paper import (
     ACK_TIMER,
     BESIDE,
     TIMER,
@@ -44,8 +45,7 @@ from optcp.papers.obs.paper import (
     rtt0_s,
     segments_per_burst,
 )
-from optcp.papers.obs.traces import Trace
-from optcp.samples import Samples
+from optcp_papers.obs.traces import Trace
 
 PS = 1_000_000_000_000
 FILES = 20

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from optcp.cells import Cells
-from optcp.papers.obs import emergent
+from optcp.data.cells import Cells
+from optcp_papers.obs import emergent
 
 
 def run():

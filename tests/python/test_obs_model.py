@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from optcp.papers import assume
-from optcp.papers.obs import predicted
-from optcp.papers.obs.paper import WORLD
-from optcp.papers.obs.prediction import (
+from optcp_papers.obs import predicted
+from optcp_papers.obs.paper import WORLD
+from optcp_papers.obs.prediction import (
     Path,
     Sender,
     at_limit,

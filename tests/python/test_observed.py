@@ -5,7 +5,7 @@ import pytest
 
 import optcp
 from handmade import HandMade
-from optcp import stored
+from optcp.common import stored
 from optcp.errors import InputError
 from optcp.study.done import Done
 from optcp.study.grid import Grid, short_names

@@ -3,11 +3,12 @@
 import ast
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "python" / "optcp"
+ROOT = Path(__file__).parents[2]
+PACKAGES = ROOT / "python" / "optcp", ROOT / "papers" / "optcp_papers"
 INTERPOLATING = {"percentile", "quantile", "quantiles", "median", "nanpercentile", "nanquantile", "nanmedian"}
 OTHERS = {
-    "bench.py": "medians of turns of a stopwatch, which no run of a world shows",
-    "resampling.py": "ends of a bootstrap's interval, as order statistics of its resamples",
+    "checks/bench.py": "medians of turns of a stopwatch, which no run of a world shows",
+    "stats/resampling.py": "ends of a bootstrap's interval, as order statistics of its resamples",
 }
 """Modules that may call NumPy's or the standard library's quantiles, and why."""
 
@@ -36,8 +37,9 @@ def other_quantiles(module):
 
 def test_quantiles_have_one_definition_in_all_modules():
     found = {
-        str(module.relative_to(PACKAGE)): lines
-        for module in sorted(PACKAGE.rglob("*.py"))
+        str(module.relative_to(package)): lines
+        for package in PACKAGES
+        for module in sorted(package.rglob("*.py"))
         if (lines := other_quantiles(module))
     }
-    assert set(found) == set(OTHERS), f"use optcp.quantiles.sample_quantile, or say why not: {found}"
+    assert set(found) == set(OTHERS), f"use optcp.stats.quantiles.sample_quantile, or say why not: {found}"

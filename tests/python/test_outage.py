@@ -13,8 +13,8 @@ from optcp.outage.mechanisms import MECHANISMS
 from optcp.outage.network import Network, busiest, systematic
 from optcp.outage.study import Costs, CostsOf, grid
 from optcp.outage.world import Assumptions, World
-from optcp.papers.outage import law, ranking
 from optcp.study import Study
+from optcp_papers.outage import law, ranking
 
 # TopoHub leaves its data files to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

@@ -9,9 +9,9 @@ import pytest
 
 import optcp as package
 from optcp import _core
-from optcp.playground import address, page, read, short, simulator, starts
-from optcp.playground.world import observed, packet_hops, small
-from optcp.shipped import find, scenarios
+from optcp.scenarios.shipped import find, scenarios
+from optcp.web.playground import address, page, read, short, simulator, starts
+from optcp.web.playground.world import observed, packet_hops, small
 
 # TopoHub leaves the file open that it has read.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

@@ -6,9 +6,10 @@ import tomllib
 import numpy as np
 import pytest
 
-from optcp import _core, shipped
+from optcp import _core
 from optcp.constellation import series, shell, station
-from optcp.playground import starts
+from optcp.scenarios import shipped
+from optcp.web.playground import starts
 
 TEXTS = {start.name.removesuffix(".toml"): start.text for start in starts()}
 PICTURES = {"goodput": "goodput", "cwnd": "tcp", "queue": "queue"}

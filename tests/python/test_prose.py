@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 import pytest
 
-from optcp.cli import cli
+from optcp.cli.main import cli
 from optcp.papers.registry import select
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs" / "glossary.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-TEMPLATES = sorted((ROOT / "python" / "optcp" / "report" / "templates").glob("*.j2"))
+TEMPLATES = sorted((ROOT / "python" / "optcp" / "web" / "templates").glob("*.j2"))
 WRITTEN = {str(path.relative_to(ROOT)): path for path in [*PAGES, *TEMPLATES]}
 # Code, and markup of the report, where keys keep their names.
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\{%.*?%\}|\{\{.*?\}\}|<[^<>]*>", re.DOTALL | re.MULTILINE)

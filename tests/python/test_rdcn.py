@@ -3,17 +3,17 @@
 import pytest
 
 from conftest import Silent
-from optcp import schedules
 from optcp.errors import InputError
 from optcp.papers import assume
 from optcp.papers.options import Options, Size
 from optcp.papers.plausible import Choices
-from optcp.papers.rdcn import rules
-from optcp.papers.rdcn.world import DILATION, SCENARIO, Week
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, planned
-from optcp.scenario import load
+from optcp.scenarios import schedules
+from optcp.scenarios.scenario import load
 from optcp.study import execute
+from optcp_papers.rdcn import rules
+from optcp_papers.rdcn.world import DILATION, SCENARIO, Week
 
 
 def settings_of(exhibit):

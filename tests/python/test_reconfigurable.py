@@ -11,12 +11,12 @@ import pytest
 from optcp.outage.network import Network
 from optcp.outage.world import MSS_SHARE
 from optcp.papers.assume import values
-from optcp.papers.reconfigurable import days
-from optcp.papers.reconfigurable.circuits import PHASES, Circuit
-from optcp.papers.reconfigurable.paper import scenario
-from optcp.papers.reconfigurable.phases import A_SECOND, EVENTS, MEASURED, Timeline, back_s, measure, shares
-from optcp.papers.reconfigurable.restoration import ASSUMED, AT, EARLY, LATE, NEVER, timeline
-from optcp.scenario import load
+from optcp.scenarios.scenario import load
+from optcp_papers.reconfigurable import days
+from optcp_papers.reconfigurable.circuits import PHASES, Circuit
+from optcp_papers.reconfigurable.paper import scenario
+from optcp_papers.reconfigurable.phases import A_SECOND, EVENTS, MEASURED, Timeline, back_s, measure, shares
+from optcp_papers.reconfigurable.restoration import ASSUMED, AT, EARLY, LATE, NEVER, timeline
 
 # topohub leaves its files to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

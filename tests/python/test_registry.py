@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from optcp.common import installed
 from optcp.errors import InputError
 from optcp.papers import registry
 from optcp.papers.printed import statements_of
@@ -35,8 +36,8 @@ def test_a_paper_itself_is_added():
 
 def test_an_entry_point_is_a_paper(monkeypatch):
     monkeypatch.syspath_prepend(str(EXAMPLE))
-    points = [EntryPoint("ringpaper", "ringpaper", registry.GROUP)]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "optcp.papers" else [])
+    point = EntryPoint("ringpaper", "ringpaper", installed.PAPERS)
+    monkeypatch.setattr(registry, "offered", lambda group: {point.name: point} if group == "optcp.papers" else {})
     registry.papers.cache_clear()
     assert "ringpaper/delay" in registry.exhibits()
 

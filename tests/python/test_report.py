@@ -7,12 +7,14 @@ from html.parser import HTMLParser
 
 import pytest
 
-from optcp import _core, results, stored
+from optcp import _core
+from optcp.common import stored
 from optcp.errors import InputError
+from optcp.papers import results
 from optcp.papers.model import Claim, Result, Row
+from optcp.papers.results import exhibits
 from optcp.plots import figures
 from optcp.report import build
-from optcp.results import exhibits
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from optcp import export, stored
+from optcp import export
+from optcp.common import stored
 from optcp.export.latex import latex
 from optcp.papers.model import Result, Row
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies
 
-from optcp import topologies, weights
+from optcp.common.rows import decoded, rows
 from optcp.errors import InputError
-from optcp.rows import decoded, rows
+from optcp.scenarios import topologies, weights
 
 
 def fields(text):

@@ -99,7 +99,7 @@ def test_a_run_with_round_trips_beside_it_is_drawn_and_another_one_is_not(optcp,
 
 
 def test_a_path_whose_delay_changes_all_the_time_is_no_strip_of_states():
-    from optcp.schedules import MOST_STATES, bands
+    from optcp.scenarios.schedules import MOST_STATES, bands
 
     link = {"name": "A-B", "ends": ["A", "B"], "forward": {"delay_ps": 0}, "reverse": {"delay_ps": 0}}
 

@@ -4,11 +4,12 @@ import math
 import numpy as np
 import pytest
 
-from optcp import samples, stats
-from optcp.axes import Axis
+from optcp import stats
+from optcp.data import samples
+from optcp.data.axes import Axis
+from optcp.data.samples import Samples
 from optcp.errors import InputError
-from optcp.quantiles import pooled_quantile
-from optcp.samples import Samples
+from optcp.stats.quantiles import pooled_quantile
 
 
 def made(*seeds, axes=()):

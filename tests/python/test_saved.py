@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from conftest import WORLD
+from optcp.data.table import Table
 from optcp.errors import InputError, Interrupted
 from optcp.study import Done, Store, single
 from optcp.study.runner import run_missing
-from optcp.table import Table
 
 SWEEP = '[sweep]\n"parameters.delay" = ["5 ms", "20 ms"]\n'
 

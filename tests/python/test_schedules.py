@@ -3,7 +3,7 @@
 import pytest
 
 import optcp
-from optcp import schedules
+from optcp.scenarios import schedules
 
 WORLD = """
 stop = "60 ms"

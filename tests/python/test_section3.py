@@ -5,8 +5,8 @@ import pytest
 
 from optcp.errors import InputError
 from optcp.papers import assume, judge
-from optcp.papers.gmpls import fig4, section3
-from optcp.papers.gmpls.section3 import Burst, Events, Recovery, World
+from optcp_papers.gmpls import fig4, section3
+from optcp_papers.gmpls.section3 import Burst, Events, Recovery, World
 
 
 def events(rows):

@@ -10,10 +10,10 @@ from handmade import HandMade, cells
 from optcp.errors import RunFailed
 from optcp.papers import judge
 from optcp.papers.exhibit import Findings
-from optcp.papers.gmpls import fig7, fig8, section5, table3
-from optcp.papers.gmpls.paper import PAPER_RUNS, WINDOW_S
-from optcp.papers.gmpls.section5 import CLASSES, DELTA_MS, World
 from optcp.papers.options import Options
+from optcp_papers.gmpls import fig7, fig8, section5, table3
+from optcp_papers.gmpls.paper import PAPER_RUNS, WINDOW_S
+from optcp_papers.gmpls.section5 import CLASSES, DELTA_MS, World
 
 PORTS = ["S0->A", "L1->L2", "L2->L1", "L5->L6"]
 INTERVALS = [f"{(i + 1) / 100} s" for i in range(1000)]

@@ -7,9 +7,11 @@ import pytest
 
 from handmade import HandMade, cells
 from optcp.papers import judge
-from optcp.papers.gmpls import section5_2
-from optcp.papers.gmpls.section5 import CLASSES
-from optcp.papers.gmpls.section5_2 import (
+from optcp.papers.options import Options
+from optcp.plots import figures
+from optcp_papers.gmpls import section5_2
+from optcp_papers.gmpls.section5 import CLASSES
+from optcp_papers.gmpls.section5_2 import (
     COMPARED,
     DELTA_MS,
     FLOWS,
@@ -20,8 +22,6 @@ from optcp.papers.gmpls.section5_2 import (
     Measured,
     World,
 )
-from optcp.papers.options import Options
-from optcp.plots import figures
 
 N = 30
 NOISE = np.random.default_rng(8).normal(0, 1, (N, len(DELTA_MS)))

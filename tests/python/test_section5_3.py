@@ -8,10 +8,10 @@ import pytest
 from handmade import HandMade, cells
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.gmpls import section5_3
-from optcp.papers.gmpls.section5_3 import BACKUPS, DELTA_MS, PAPER_RUNS, SECTION5_3, World
 from optcp.papers.options import Options
 from optcp.plots import figures
+from optcp_papers.gmpls import section5_3
+from optcp_papers.gmpls.section5_3 import BACKUPS, DELTA_MS, PAPER_RUNS, SECTION5_3, World
 
 NOISE = np.random.default_rng(10).normal(0, 1, (PAPER_RUNS, len(DELTA_MS)))
 FALLING = np.array([100, 98, 96, 94, 92, 90, 88, 60, 40, 10])

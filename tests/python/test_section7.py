@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from handmade import HandMade
-from optcp.axes import Axis
-from optcp.cells import Cells
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.gmpls import EXHIBITS, fig15, fig16, section7, section7_2, table6
-from optcp.papers.gmpls.goodput import Goodput, read
-from optcp.papers.gmpls.overtaking import count_needless, count_overtaken
-from optcp.papers.gmpls.section6 import D_MS, backup
-from optcp.papers.gmpls.section7 import STRATEGIES, over_electrical
-from optcp.papers.gmpls.section7_2 import DISCARDED, PORTS, QUEUES, TRACED, crossing_ms, traced_name
 from optcp.papers.options import Options
 from optcp.plots import figures
+from optcp_papers.gmpls import EXHIBITS, fig15, fig16, section7, section7_2, table6
+from optcp_papers.gmpls.goodput import Goodput, read
+from optcp_papers.gmpls.overtaking import count_needless, count_overtaken
+from optcp_papers.gmpls.section6 import D_MS, backup
+from optcp_papers.gmpls.section7 import STRATEGIES, over_electrical
+from optcp_papers.gmpls.section7_2 import DISCARDED, PORTS, QUEUES, TRACED, crossing_ms, traced_name
 
 N = 150
 SHAPE = (N, len(D_MS), len(STRATEGIES))

@@ -9,12 +9,14 @@ from handmade import HandMade, cells
 from optcp import stats
 from optcp.papers import judge
 from optcp.papers.exhibit import Found
-from optcp.papers.gmpls import fig18, fig19, goodput, section8, table8
-from optcp.papers.gmpls.every_scheme import EVERY_SCHEME, PROFILES, SCHEMES
-from optcp.papers.gmpls.goodput import Goodput
-from optcp.papers.gmpls.paper import REPAIR_S, WINDOW_S
-from optcp.papers.gmpls.probes import one_way_ps, shortest_round_trips_ps
-from optcp.papers.gmpls.section8 import (
+from optcp.papers.options import Options
+from optcp.plots import figures
+from optcp_papers.gmpls import fig18, fig19, goodput, section8, table8
+from optcp_papers.gmpls.every_scheme import EVERY_SCHEME, PROFILES, SCHEMES
+from optcp_papers.gmpls.goodput import Goodput
+from optcp_papers.gmpls.paper import REPAIR_S, WINDOW_S
+from optcp_papers.gmpls.probes import one_way_ps, shortest_round_trips_ps
+from optcp_papers.gmpls.section8 import (
     DELTA_MS,
     MECHANISMS,
     PATH,
@@ -24,9 +26,7 @@ from optcp.papers.gmpls.section8 import (
     VARIANT,
     Delays,
 )
-from optcp.papers.gmpls.table8 import Measured, Switch
-from optcp.papers.options import Options
-from optcp.plots import figures
+from optcp_papers.gmpls.table8 import Measured, Switch
 
 N = 150
 SHAPE = (N, len(SCENARIOS), len(MECHANISMS))

@@ -14,25 +14,27 @@ from hypothesis import strategies as st
 
 from conftest import command_in
 from handmade import of_goodput
-from optcp import _core, stored
+from optcp import _core
+from optcp.common import stored
 from optcp.errors import InputError, RunFailed
-from optcp.papers import gmpls, verdict
-from optcp.papers.gmpls import section6
-from optcp.papers.gmpls.section5 import SETUP
-from optcp.papers.gmpls.table3 import TABLE3
+from optcp.papers import verdict
 from optcp.papers.model import Row
 from optcp.papers.plausible import PARTS, Choices, Span
 from optcp.papers.registry import select
-from optcp.sensitivity import compatible, indices
-from optcp.sensitivity.answer import Answer
-from optcp.sensitivity.contrast import pooled
-from optcp.sensitivity.design import design, places
-from optcp.sensitivity.indices import effects
-from optcp.sensitivity.result import Result
-from optcp.sensitivity.slices import slices
-from optcp.sensitivity.space import space
-from optcp.sensitivity.survival import survival
+from optcp.papers.sensitivity import compatible, indices
+from optcp.papers.sensitivity.answer import Answer
+from optcp.papers.sensitivity.contrast import pooled
+from optcp.papers.sensitivity.design import design, places
+from optcp.papers.sensitivity.indices import effects
+from optcp.papers.sensitivity.result import Result
+from optcp.papers.sensitivity.slices import slices
+from optcp.papers.sensitivity.space import space
+from optcp.papers.sensitivity.survival import survival
 from optcp.stats import Interval
+from optcp_papers import gmpls
+from optcp_papers.gmpls import section6
+from optcp_papers.gmpls.section5 import SETUP
+from optcp_papers.gmpls.table3 import TABLE3
 
 # Functions whose effects are known
 

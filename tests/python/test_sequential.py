@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optcp import resampling, sequential
 from optcp.papers import judge
 from optcp.papers.judge import Part
+from optcp.stats import resampling, sequential
 
 FIRST = 30
 MOST = 8

@@ -13,8 +13,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from optcp import _core, listing
-from optcp.cli import cli
+from optcp import _core
+from optcp.cli import listing
+from optcp.cli.main import cli
 
 # TopoHub leaves the file open that it has read.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

@@ -5,15 +5,15 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from optcp.axes import Axis
-from optcp.cells import Cells
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.papers import judge
 from optcp.papers.curve import settle_s
 from optcp.papers.exhibit import Found
 from optcp.papers.printed import statements_of
-from optcp.papers.slides import best_delay, goodput, queues, traces
-from optcp.papers.slides.first import CLASSES, DELTA_MS, OVERFLOWS, PORTS, World
-from optcp.papers.slides.sources import Scale
+from optcp_papers.slides import best_delay, goodput, queues, traces
+from optcp_papers.slides.first import CLASSES, DELTA_MS, OVERFLOWS, PORTS, World
+from optcp_papers.slides.sources import Scale
 
 N = 100
 NOISE = np.random.default_rng(4).normal(0, 1, (N, 3))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from optcp.papers.slides import sources
+from optcp_papers.slides import sources
 
 EVENTS = ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"]
 PORTS = ["L1->L2", "L5->L2"]

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from optcp import Study, load, spreadsheet
-from optcp.axes import Axis
-from optcp.cells import Cells
-from optcp.compare import compare
+from optcp import Study, load
+from optcp.common import spreadsheet
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
+from optcp.data.compare import compare
 from optcp.export import Chosen, comma
 
 FORMULAS = (
@@ -71,7 +72,7 @@ def test_the_page_of_exhibits_writes_csv_in_the_same_way():
     node = shutil.which("node")
     if node is None:
         pytest.skip("no node")
-    page = (ROOT / "python/optcp/report/templates/page.js").read_text()
+    page = (ROOT / "python/optcp/web/templates/page.js").read_text()
     function = page[page.index("const quoted") : page.index("const csv")]
     texts = [*FORMULAS, *(text for text in PLAIN if text not in ("", "-inf", "nan"))]
     script = f"{function}; console.log(JSON.stringify({json.dumps(texts)}.map(quoted).concat([-5, -0.5].map(quoted))))"

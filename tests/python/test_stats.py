@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as oracle
 
-from optcp import resampling, stats
+from optcp import stats
 from optcp.errors import InputError
-from optcp.signflip import sign_flip
+from optcp.stats import resampling
+from optcp.stats.signflip import sign_flip
 
 STANDARD = (np.arange(30) - 14.5) / np.arange(30).std(ddof=1)
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import pytest
 
-from optcp import export, stored
+from optcp import export
+from optcp.common import stored
 from optcp.errors import RunFailed
-from optcp.evidence import page
-from optcp.evidence.base import Result as Evidence
 from optcp.papers.model import Result
+from optcp.papers.sensitivity.result import Result as Study
 from optcp.report import build
-from optcp.sensitivity.result import Result as Study
+from optcp_papers.evidence import page
+from optcp_papers.evidence.base import Result as Evidence
 
 ROOT = Path(__file__).parents[2]
 MISSING = object()

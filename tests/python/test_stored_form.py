@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optcp import Study, load
-from optcp.plurals import many
+from optcp.common.plurals import many
 from optcp.study.store import FORMAT
 
 CONTRACT = (Path(__file__).parents[2] / "docs/contract.md").read_text(encoding="utf-8")

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import optcp
-from optcp import sequential
-from optcp.axes import Axis
-from optcp.cells import Cells
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.errors import InputError
+from optcp.stats import sequential
 from optcp.study.study import decided
 
 SIX = [2, 3, 4, 3, 2, 4]

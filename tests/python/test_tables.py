@@ -7,7 +7,7 @@ from rich.console import Console
 
 from optcp.papers.model import Result, Row
 from optcp.papers.registry import exhibits
-from optcp.tables import show_result, size_text
+from optcp.papers.show import show_result, size_text
 
 KEY = {"bundling_degree": 2, "flows_per_lightpath": 100, "anycast": "with minus without", "profile": "inet-2011"}
 VALUES = ["8.39", "8.29", "[7.63, 8.96]", "12", "undecided"]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from optcp import Done, Scenario, Study
+from optcp.common.processors import processors
 from optcp.errors import InputError
-from optcp.processors import processors
 
 #: Three routers in a row, milliseconds apart, with flows both ways, queues that overflow, and a failure.
 WORLD = """

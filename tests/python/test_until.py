@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from optcp import stored
+from optcp.common import stored
 from optcp.papers import baseline, judge, until
 from optcp.papers.exhibit import Evaluation, Exhibit, Findings, Setup
-from optcp.papers.gmpls import section5
 from optcp.papers.model import Claim, Result, Row
 from optcp.papers.options import Options, Size
 from optcp.papers.printed import Statement
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Planned, Request
+from optcp.papers.show import ended_text
 from optcp.study import Study, execute
-from optcp.tables import ended_text
+from optcp_papers.gmpls import section5
 
 U = "undecided"
 
@@ -234,8 +234,8 @@ def test_a_bound_without_stages_is_refused(optcp):
 
 
 def test_the_command_has_a_baseline_of_its_own(optcp, monkeypatch, tmp_path):
-    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.csv")
-    monkeypatch.setattr("optcp.papers.gmpls.section5.PAPER_RUNS", 5)
+    monkeypatch.setattr(baseline, "place", lambda _: tmp_path / "baseline.csv")
+    monkeypatch.setattr("optcp_papers.gmpls.section5.PAPER_RUNS", 5)
     words = ("reproduce", "gmpls/table3", "--until-decided", "--most", "2", "--out", "out")
     status, out, err = optcp(*words, "--write-baseline")
     assert status == 0

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from optcp.papers.baseline import CLAIM, path, read
+from optcp.papers.baseline import CLAIM, stored
 from optcp.papers.printed import statements, statements_of, tables
-from optcp.papers.registry import OWN, exhibits
+from optcp.papers.registry import exhibits, folder, names
 from optcp.papers.verdict import row, tolerances, verdict
 from optcp.stats import Interval
 
-CLAIMS = [one for paper in OWN for one in statements(paper)]
+CLAIMS = [one for paper in names() for one in statements(paper)]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_ids_of_claims_are_kebab_case_and_unique_in_an_exhibit():
     assert [name for _, name in names if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
 
 
-@pytest.mark.parametrize("paper", OWN)
+@pytest.mark.parametrize("paper", names())
 def test_every_claim_is_named_by_the_judges_of_its_paper(paper):
-    sources = (path().parents[1] / paper).glob("*.py")
+    sources = folder(paper).glob("*.py")
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in sources]
     keys = [key for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys]
     keys += [node.slice for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
@@ -111,7 +111,7 @@ def test_every_claim_is_judged_and_every_judged_claim_is_in_the_toml():
     claims["obs/fig15"] |= claims["obs/fig16"] - {"correlation-benefit"}
     judged = {
         (exhibit, size): {name for kind, name in verdicts if kind == CLAIM}
-        for exhibit, sizes in read(path()).items()
+        for exhibit, sizes in stored().items()
         for size, verdicts in sizes.items()
     }
     assert judged == {(exhibit, size): claims[exhibit] for exhibit, size in judged}
@@ -120,6 +120,6 @@ def test_every_claim_is_judged_and_every_judged_claim_is_in_the_toml():
 
 def test_every_claim_is_there():
     assert len(CLAIMS) > 80
-    assert all(one.exhibit.startswith(f"{paper}/") for paper in OWN for one in statements(paper))
+    assert all(one.exhibit.startswith(f"{paper}/") for paper in names() for one in statements(paper))
     counts = {name: len(statements_of(f"gmpls/{name}")) for name in ("fig7", "fig8", "table3")}
     assert counts == {"fig7": 6, "fig8": 1, "table3": 2}

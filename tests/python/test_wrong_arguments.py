@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import optcp
-from optcp import compare, quantiles, stats
-from optcp.arguments import shown
-from optcp.axes import Axis
-from optcp.compare import Comparison
+from optcp import stats
+from optcp.common.arguments import shown
+from optcp.data import compare
+from optcp.data.axes import Axis
+from optcp.data.compare import Comparison
 from optcp.errors import InputError, RunFailed
+from optcp.stats import quantiles
 from optcp.study.observed import Observed
 from optcp.study.stored_run import StoredRun
 

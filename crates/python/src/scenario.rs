@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use crate::run::{Run, named_kernel, run_one};
 use crate::{Cancel, ScenarioError};
 
-/// Where a scenario finds topologies and matrices: `optcp.topologies`, which is loaded when one is named.
+/// Where a scenario finds topologies and matrices: `optcp.scenarios.topologies`, which is loaded when one is named.
 struct Beside(PathBuf);
 
 impl Beside {
@@ -36,7 +36,7 @@ impl Shelf for Beside {
             Reference::File(text) => ("file", text),
         };
         self.ask(|py, scenario| {
-            let topologies = py.import("optcp.topologies")?;
+            let topologies = py.import("optcp.scenarios.topologies")?;
             let found = topologies.call_method1("find", (asked.0, asked.1, scenario))?;
             let (nodes, links, demands, places, own_names, rates, notes): Found =
                 found.extract()?;
@@ -48,7 +48,7 @@ impl Shelf for Beside {
 
     fn matrix(&self, file: &str) -> Result<Matrix, String> {
         self.ask(|py, scenario| {
-            let found = py.import("optcp.topologies")?.call_method1("matrix", (file, scenario))?;
+            let found = py.import("optcp.scenarios.topologies")?.call_method1("matrix", (file, scenario))?;
             Ok(Matrix {
                 heading: found.get_item("heading")?.extract()?,
                 rows: found.get_item("rows")?.extract()?,
@@ -58,14 +58,14 @@ impl Shelf for Beside {
 
     fn values(&self, file: &str) -> Result<Values, String> {
         self.ask(|py, scenario| {
-            let found = py.import("optcp.topologies")?.call_method1("values", (file, scenario))?;
+            let found = py.import("optcp.scenarios.topologies")?.call_method1("values", (file, scenario))?;
             found.extract()
         })
     }
 
     fn table(&self, file: &str) -> Result<Rows, String> {
         self.ask(|py, scenario| {
-            let found = py.import("optcp.topologies")?.call_method1("table", (file, scenario))?;
+            let found = py.import("optcp.scenarios.topologies")?.call_method1("table", (file, scenario))?;
             found.extract()
         })
     }

@@ -4,7 +4,7 @@ use optcp_runs::{Cancel, Kernel, Run, RunOptions, Series, Values, run_branches};
 use optcp_scenario::Scenario;
 use optcp_scenario::plan::Plan;
 
-const LBAS: &str = include_str!("../../../python/optcp/papers/lbas/scenarios/lbas.toml");
+const LBAS: &str = include_str!("../../../papers/optcp_papers/lbas/scenarios/lbas.toml");
 
 fn read(text: &str, set: &[(&str, &str)]) -> Scenario {
     let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();

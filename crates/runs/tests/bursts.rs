@@ -3,7 +3,7 @@
 use optcp_runs::{Cancel, Kernel, Run, RunOptions, Series, Values, run_branches};
 use optcp_scenario::Scenario;
 
-const OBS: &str = include_str!("../../../python/optcp/papers/obs/scenarios/obs.toml");
+const OBS: &str = include_str!("../../../papers/optcp_papers/obs/scenarios/obs.toml");
 
 fn read(set: &[(&str, &str)]) -> Scenario {
     let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();

@@ -10,7 +10,7 @@ use optcp_scenario::plan::{
 use optcp_units::{Bytes, Duration, Rate, Time};
 
 const SAMPLE: &str =
-    include_str!("../../../python/optcp/papers/gmpls/scenarios/gmpls-section5.toml");
+    include_str!("../../../papers/optcp_papers/gmpls/scenarios/gmpls-section5.toml");
 const SMALL: &str = include_str!("small.toml");
 
 fn read(text: &str, set: &[(&str, &str)]) -> Scenario {

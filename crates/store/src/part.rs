@@ -172,7 +172,7 @@ pub(crate) fn hex(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The text of a JSON object of several lines with its own checksum as the last key, as `optcp.stored` reads it.
+/// The text of a JSON object of several lines with its own checksum as the last key, as `optcp.common.stored` reads it.
 fn sealed(text: &str) -> String {
     let body = text.strip_suffix("\n}\n").unwrap_or(text);
     format!("{body},\n \"sha256\": \"{}\"\n}}\n", hex(text.as_bytes()))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optcp_scenario::{Graph, GraphLink, Matrix, Reference, Rows, Shelf, Values};
 use serde::Deserialize;
 
-/// A network as `optcp.topologies.find` returns it: nodes; links by the numbers of their ends, with a name and a length in
+/// A network as `optcp.scenarios.topologies.find` returns it: nodes; links by the numbers of their ends, with a name and a length in
 /// millimetres where they are known; demands; places in millionths of a degree; names in the file; rates and notes.
 type Network = (
     Vec<String>,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from optcp.common.files import is_name
 from optcp.constellation import places
 from optcp.constellation.recorded import round_trips
 from optcp.errors import InputError
-from optcp.files import is_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.common.files import read_lines
 from optcp.constellation.series import MOST_STEPS, Series
 from optcp.constellation.stations import Station, station
 from optcp.constellation.tles import Tles, tles
 from optcp.errors import InputError, nearest
-from optcp.files import read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

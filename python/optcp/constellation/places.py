@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.common.files import read_rows
 from optcp.constellation import orbits
 from optcp.errors import InputError
-from optcp.files import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

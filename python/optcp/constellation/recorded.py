@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.common.files import read_lines, read_rows
 from optcp.constellation.series import Stretch
 from optcp.errors import InputError
-from optcp.files import read_lines, read_rows
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optcp.common.files import read_lines
+from optcp.common.plurals import many
 from optcp.constellation import orbits, shells
 from optcp.constellation.paths import plus_grid
+from optcp.data.labelled import optional
 from optcp.errors import InputError
-from optcp.files import read_lines
-from optcp.labelled import optional
-from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

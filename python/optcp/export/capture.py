@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp import _core
+from optcp.common.files import write_bytes
 from optcp.errors import InputError, RunFailed
 from optcp.export import packets
 from optcp.export.stamps import stamps
-from optcp.files import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optcp.data.table import Table
     from optcp.export import Chosen
     from optcp.export.packets import Flow, World
-    from optcp.table import Table
 
     Numbers = NDArray[np.int64] | int
 

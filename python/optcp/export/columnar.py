@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optcp import _core
+from optcp.common.files import write_bytes
 from optcp.export import tabular
-from optcp.files import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import spreadsheet
+from optcp.common import spreadsheet
+from optcp.common.files import replacing, write_text
 from optcp.export import tabular
-from optcp.files import replacing, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from optcp.data.table import Table
     from optcp.export import Chosen
     from optcp.study.done import Done
-    from optcp.table import Table
 
 
 def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
     """Write each table of a study, a row with the cell, seed and values of axes; and rows and curves of exhibits.
 
     A head line, then the values; truth values are 0 and 1, what is missing is empty, and texts are as
-    :mod:`optcp.spreadsheet` says.
+    :mod:`optcp.common.spreadsheet` says.
     """
     study, exhibits = tabular.found(directory, chosen)
     for name in study.tables if study else ():

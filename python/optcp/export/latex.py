@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp import tables
+from optcp.common import terminal
+from optcp.common.files import write_text
 from optcp.export.tabular import refuse
-from optcp.files import write_text
-from optcp.results import exhibits
+from optcp.papers import show
+from optcp.papers.results import exhibits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +50,7 @@ def latex(result: Result) -> str:
     head = [*keys, "metric", "printed", "measured", "95 % interval", "n", "verdict"]
     lines = [
         "% Needs \\usepackage{booktabs}.",
-        f"% {_line(result.title)}; {_line(tables.size_text(result))}; optcp {_line(result.provenance['version'])}",
+        f"% {_line(result.title)}; {_line(show.size_text(result))}; optcp {_line(result.provenance['version'])}",
         f"\\begin{{tabular}}{{{'r' * len(keys)}lrrrrl}}",
         r"\toprule",
         _row(head),
@@ -60,9 +61,9 @@ def latex(result: Result) -> str:
             [
                 *(str(row.key.get(name, "")) for name in keys),
                 row.metric,
-                tables.number(row.paper),
-                tables.measured(row),
-                tables.interval(*row.ci95),
+                terminal.number(row.paper),
+                show.measured(row),
+                terminal.interval(*row.ci95),
                 str(row.n),
                 row.verdict,
             ]

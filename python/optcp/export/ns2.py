@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from optcp.common.files import write_text
 from optcp.export import packets
-from optcp.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from optcp.data.table import Table
     from optcp.export import Chosen
-    from optcp.run import OneRun
+    from optcp.scenarios.run import OneRun
     from optcp.study.stored_run import StoredRun
-    from optcp.table import Table
 
 KIND = "packets"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.table import Table
+    from optcp.data.table import Table
 
 SENT = ("sent", "resent")
 ENDED = ("arrived", "dropped")

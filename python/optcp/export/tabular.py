@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optcp.common.files import need_directory
 from optcp.errors import InputError
-from optcp.files import need_directory
-from optcp.results import exhibits
+from optcp.papers.results import exhibits
 from optcp.study import choose
 from optcp.study.done import Done
 from optcp.study.store import IDENTITY, Store

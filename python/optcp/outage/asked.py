@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from optcp import shipped
+from optcp.common.plurals import many
 from optcp.errors import InputError, nearest
 from optcp.outage import events, study
 from optcp.outage.mechanisms import DETECTION, MECHANISMS
 from optcp.outage.network import US_A_KM, Network
 from optcp.outage.world import SIZES, Assumptions
-from optcp.plurals import many
-from optcp.warned import Warned
+from optcp.scenarios import shipped
+from optcp.scenarios.warned import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

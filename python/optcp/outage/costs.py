@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.censored import Censored
-from optcp.table import PICOSECONDS_A_SECOND as PS
+from optcp.data.censored import Censored
+from optcp.data.table import PICOSECONDS_A_SECOND as PS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,10 +6,10 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optcp import topologies
 from optcp.outage.asked import RATES_NOT_READ, TOPOLOGY_FILE
 from optcp.outage.result import Result, grid_of
 from optcp.outage.world import matrix_of
+from optcp.scenarios import topologies
 from optcp.study import Done, Study
 from optcp.study.runner import run_missing
 from optcp.study.store import Store
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from optcp.outage.asked import Asked
+    from optcp.scenarios.warned import Warned
     from optcp.study.pool import Jobs, Progress
-    from optcp.warned import Warned
 
 DEMANDS = "demands.csv"
 """Beside the runs: the demands of a network that comes without, between the hosts that short flows begin and end at."""

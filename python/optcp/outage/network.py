@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from optcp import graphs, topologies, weights
 from optcp.errors import InputError
+from optcp.scenarios import graphs, topologies, weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from optcp.topologies import Topology
+    from optcp.scenarios.topologies import Topology
 
 US_A_KM = 5.0
 """Light in glass."""

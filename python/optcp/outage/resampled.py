@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import resampling, stats
+from optcp import stats
+from optcp.stats import resampling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,7 +137,7 @@ def quantile(
     """A quantile of the values of all failures together, each value with the weight of its failure.
 
     The smallest value that at least a share ``q`` of the weights does not exceed. Where all weights are alike that is
-    :func:`optcp.quantiles.sample_quantile`.
+    :func:`optcp.stats.quantiles.sample_quantile`.
 
     Parameters
     ----------
@@ -146,8 +147,8 @@ def quantile(
         0 to 1.
     at_least
         Lower bounds of the values: an infinite value is known only to be greater than its bound, and gives its share
-        to those that are, as in :func:`optcp.quantiles.pooled_quantile`. A quantile beyond all values is infinite, and
-        its bound is the largest one.
+        to those that are, as in :func:`optcp.stats.quantiles.pooled_quantile`. A quantile beyond all values is
+        infinite, and its bound is the largest one.
     """
     groups = [np.asarray(one, dtype=np.float64) for one in values]
     pooled = np.concatenate(groups) if groups else np.array([])
@@ -188,7 +189,7 @@ def known_quantile(
 ) -> Resampled:
     """A quantile of values whose bounds tell something of them: known where it is the same whatever the cut values are.
 
-    See ``informative`` of :class:`optcp.censored.Censored`; parameters as of :func:`quantile`.
+    See ``informative`` of :class:`optcp.data.censored.Censored`; parameters as of :func:`quantile`.
     """
     low, high = quantile(at_least, weights, q), quantile(values, weights, q)
     if np.array_equal(low.samples, high.samples, equal_nan=True) and low.estimate == high.estimate:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core
-from optcp.files import json_text
-from optcp.labelled import censored
+from optcp.common.files import json_text
+from optcp.common.plurals import many
+from optcp.data.labelled import censored
 from optcp.outage.availability import year
 from optcp.outage.capacity import spare_of
 from optcp.outage.study import METRICS, CostsOf, failing, grid, mechanisms, window_s
 from optcp.outage.world import World
-from optcp.plurals import many
-from optcp.quantiles import sample_quantile
 from optcp.stats import exact
+from optcp.stats.quantiles import sample_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from optcp.outage.asked import Asked
     from optcp.outage.capacity import Spare
     from optcp.outage.study import Costs
+    from optcp.scenarios.warned import Warned
     from optcp.stats import Interval
     from optcp.study import Done, Grid
-    from optcp.warned import Warned
 
 WORST = 10
 """Failures that are named."""

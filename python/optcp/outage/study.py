@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.censored import Censored
+from optcp.data.censored import Censored
 from optcp.outage import costs, events, resampled
 from optcp.outage.mechanisms import MECHANISMS
 from optcp.study import Grid

@@ -1,21 +1,22 @@
-"""The committed baseline of verdicts: ``--check`` compares with it, ``--write-baseline`` renews it.
+"""The baseline of verdicts: ``--check`` compares with it, ``--write-baseline`` renews it.
 
-A CSV file with one line per verdict: exhibit, size, kind (``value`` or ``claim``), name and verdict. Values that no
-paper has published have no verdict; one line per exhibit and size (``unpublished``) holds their number.
+Each paper's baseline is ``baseline.csv`` beside its code, a CSV file with one line per verdict: exhibit, size, kind
+(``value`` or ``claim``), name and verdict. Values that no paper has published have no verdict; one line per exhibit and
+size (``unpublished``) holds their number.
 """
 
 from __future__ import annotations
 
 import csv
-from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optcp.files import write_text
-from optcp.spreadsheet import lines
+from optcp.common.files import write_text
+from optcp.common.spreadsheet import lines
+from optcp.papers import registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from optcp.papers.model import Result
 
@@ -24,22 +25,29 @@ Verdicts = dict[tuple[str, str], str]
 Baseline = dict[str, dict[str, Verdicts]]
 """By exhibit and name of the size."""
 
+NAME = "baseline.csv"
 HEAD = ("exhibit", "size", "kind", "name", "verdict")
 VALUE, CLAIM, UNPUBLISHED = "value", "claim", "unpublished"
 
 
-def path() -> Path:
-    """Where the baseline lies in the source tree."""
-    return Path(str(resources.files("optcp.papers.data"))) / "baseline.csv"
+def place(paper: str) -> Path:
+    """Return the file of a paper's baseline."""
+    return registry.folder(paper) / NAME
 
 
-def read(file: Path) -> Baseline:
-    """Read a baseline; an absent file is an empty one."""
+def stored() -> Baseline:
+    """Read the baselines of all papers."""
+    return read(*map(place, registry.papers()))
+
+
+def read(*files: Path) -> Baseline:
+    """Read baselines; an absent file is an empty one."""
     baseline: Baseline = {}
-    if file.is_file():
-        with file.open(encoding="utf-8", newline="") as text:
-            for exhibit, size, kind, name, verdict in list(csv.reader(text))[1:]:
-                baseline.setdefault(exhibit, {}).setdefault(size, {})[kind, name] = verdict
+    for file in files:
+        if file.is_file():
+            with file.open(encoding="utf-8", newline="") as text:
+                for exhibit, size, kind, name, verdict in list(csv.reader(text))[1:]:
+                    baseline.setdefault(exhibit, {}).setdefault(size, {})[kind, name] = verdict
     return baseline
 
 
@@ -72,15 +80,17 @@ def changes(baseline: Baseline, result: Result) -> list[str]:
     ]
 
 
-def renew(file: Path, results: Sequence[Result]) -> None:
-    """Put the verdicts of these results into the baseline and leave all others as they are."""
-    baseline = read(file)
-    for result in results:
-        baseline.setdefault(result.exhibit, {})[str(result.size["name"])] = entry(result)
-    rows = [
-        (exhibit, size, *of, verdict)
-        for exhibit, sizes in baseline.items()
-        for size, verdicts in sizes.items()
-        for of, verdict in verdicts.items()
-    ]
-    write_text(file, lines([HEAD, *sorted(rows)]))
+def renew(results: Sequence[Result]) -> None:
+    """Put the verdicts of these results into the baselines of their papers and leave all others as they are."""
+    for paper in dict.fromkeys(result.exhibit.partition("/")[0] for result in results):
+        baseline = read(place(paper))
+        for result in results:
+            if result.exhibit.partition("/")[0] == paper:
+                baseline.setdefault(result.exhibit, {})[str(result.size["name"])] = entry(result)
+        rows = [
+            (exhibit, size, *of, verdict)
+            for exhibit, sizes in baseline.items()
+            for size, verdicts in sizes.items()
+            for of, verdict in verdicts.items()
+        ]
+        write_text(place(paper), lines([HEAD, *sorted(rows)]))

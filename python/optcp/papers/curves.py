@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from optcp.labelled import cells_of, position
+from optcp.data.labelled import cells_of, position
 from optcp.papers.model import Series
 
 if TYPE_CHECKING:
-    from optcp.cells import Cells
-    from optcp.estimates import Estimates
+    from optcp.data.cells import Cells
+    from optcp.data.estimates import Estimates
     from optcp.papers.model import Key
 
 Labels = tuple[str, str, str, str]

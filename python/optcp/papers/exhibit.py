@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from optcp.axes import Axis
-    from optcp.cells import Cells
-    from optcp.estimates import Estimates
+    from optcp.data.axes import Axis
+    from optcp.data.cells import Cells
+    from optcp.data.estimates import Estimates
     from optcp.papers.assume import Assumed
     from optcp.papers.kept import LongRun
     from optcp.papers.model import Claim, Key, Result, Row, Series
@@ -261,8 +261,8 @@ def rows(
 
     Examples
     --------
-    >>> from optcp.axes import Axis
-    >>> from optcp.cells import Cells
+    >>> from optcp.data.axes import Axis
+    >>> from optcp.data.cells import Cells
     >>> gain = Cells([[0, 2], [0, 4]], (Axis("delta_ms", ("0", "50")),), (1, 2))
     >>> [(row.key, row.measured) for row in rows({"gain_pct": gain.mean()})]
     [({'delta_ms': 0}, 0.0), ({'delta_ms': 50}, 3.0)]

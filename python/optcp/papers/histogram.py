@@ -13,7 +13,7 @@ from optcp.papers.model import Series
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from optcp.cells import Cells
+    from optcp.data.cells import Cells
     from optcp.papers.model import Key, Row
 
 FIT_REACH = 4

@@ -27,8 +27,8 @@ EXACT
 A claim is one or more parts. Parts that carry a p-value are corrected together by Holm at 5 %; a part whose test does
 not reject is undecided. One false part makes the claim false, else one undecided part makes it undecided.
 
-While seeds are added in stages (:mod:`optcp.sequential`) a look has a level of its own, :func:`at_level`. What rejects
-at 5 % and not at that level is undecided there: the verdict of a look is the one at 5 %, or undecided.
+While seeds are added in stages (:mod:`optcp.stats.sequential`) a look has a level of its own, :func:`at_level`. What
+rejects at 5 % and not at that level is undecided there: the verdict of a look is the one at 5 %, or undecided.
 """
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
-from optcp import resampling, stats
+from optcp import stats
 from optcp.errors import nearest
 from optcp.papers.model import Claim, Holds
 from optcp.papers.printed import statements_of
-from optcp.sequential import LEVEL
+from optcp.stats import resampling
+from optcp.stats.sequential import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -217,7 +218,7 @@ def bootstrap_trend_parts(
     curves
         One array of per-seed curves a step, shape (runs, points).
     statistic
-        See :func:`optcp.resampling.bootstrap`.
+        See :func:`optcp.stats.resampling.bootstrap`.
     """
     found = [resampling.bootstrap(one, statistic, TREND_RESAMPLES) for one in curves]
 
@@ -266,7 +267,7 @@ def within_part(
     tails: Literal[1, 2],
     unit: str,
 ) -> Part:
-    """Judge a bootstrapped statistic that should lie between two bounds: :func:`optcp.resampling.bootstrap_within`."""
+    """Judge by :func:`optcp.stats.resampling.bootstrap_within` a statistic that should lie between two bounds."""
     outcome = resampling.bootstrap_within(samples, estimate, n, *bounds, tails)
     text = f"{name}: {span(outcome.interval, unit)}, bounds {bounds[0]:g} and {bounds[1]:g}"
     return Part(text, outcome.inside, outcome.p)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from filelock import FileLock, Timeout
 
-from optcp import _core, stored
+from optcp import _core
+from optcp.common import stored
+from optcp.common.files import write_text
 from optcp.errors import RunFailed
-from optcp.files import write_text
 from optcp.study.pool import Job, run_jobs
 from optcp.study.remote import World
 

@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from optcp import stored
-from optcp.files import json_text
+from optcp.common import stored
+from optcp.common.files import json_text
 
 Verdict = Literal["match", "near", "differs", "undecided", "claim-only"]
 Holds = Literal[True, False, "undecided"]

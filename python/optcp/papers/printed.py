@@ -1,15 +1,17 @@
-"""Printed values and statements, from ``tables.toml`` and ``claims.toml`` of each paper; results of ns-2."""
+"""Printed values and statements, from ``tables.toml`` and ``claims.toml`` of each paper."""
 
 from __future__ import annotations
 
 import functools
 import tomllib
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optcp.errors import InputError
 from optcp.papers import registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,6 @@ class Statement:
     how: str
 
 
-DATA = Path(__file__).with_name("data")
-"""What all papers share."""
-
-
 def read(folder: Path, name: str) -> dict[str, Any]:
     """Read a TOML file of a folder; empty where there is none.
 
@@ -56,12 +54,6 @@ def read(folder: Path, name: str) -> dict[str, Any]:
 def tables(paper: str) -> dict[str, Any]:
     """Return every printed value of a paper, by table."""
     return read(registry.folder(paper), "tables.toml")
-
-
-@functools.cache
-def ns2() -> dict[str, Any]:
-    """Return what independent ns-2 runs gave, by paper and table: ``ns2.toml``, with the keys of :func:`tables`."""
-    return read(DATA, "ns2.toml")
 
 
 @functools.cache

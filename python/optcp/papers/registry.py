@@ -1,4 +1,4 @@
-"""Which papers there are: those of this package, those that installed packages offer, and those of ``--papers DIR``.
+"""Which papers there are: those that installed packages offer, and those of ``--papers DIR``.
 
 A paper is a package with ``EXHIBITS`` and, beside its code, ``claims.toml`` (its statements), and where values are
 printed ``tables.toml`` and ``tolerances.toml``. An installed package offers one by an entry point of the group
@@ -8,13 +8,12 @@ printed ``tables.toml`` and ``tolerances.toml``. An installed package offers one
 from __future__ import annotations
 
 import functools
-import importlib
 import importlib.util
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optcp.common.installed import PAPERS, offered
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.exhibit import Exhibit
 
-GROUP = "optcp.papers"
-OWN = ("gmpls", "slides", "das", "lbas", "obs", "outage", "rdcn", "reconfigurable", "leo")
+NONE = "no papers are installed: `pip install 'optcp[papers]'` installs OpTCP's own, and --papers DIR adds others"
 
 _added: dict[str, ModuleType] = {}
 
@@ -38,13 +36,13 @@ def papers() -> dict[str, ModuleType]:
     InputError
         If one that is offered cannot be imported, or has a name that is taken.
     """
-    found = {name: importlib.import_module(f"optcp.papers.{name}") for name in OWN}
-    for point in entry_points(group=GROUP):
+    found: dict[str, ModuleType] = {}
+    for name, point in offered(PAPERS).items():
         try:
-            offered = point.load()
+            module = point.load()
         except Exception as error:  # whatever somebody's code raises is a matter of that code
-            raise InputError(f"the paper {point.name!r} of {point.value} cannot be imported: {error}") from error
-        _place(found, point.name, offered)
+            raise InputError(f"the paper {name!r} of {point.value} cannot be imported: {error}") from error
+        _place(found, name, module)
     for name, module in _added.items():
         _place(found, name, module)
     return found
@@ -52,7 +50,7 @@ def papers() -> dict[str, ModuleType]:
 
 def names() -> list[str]:
     """The names of all papers, none of which is imported for that."""
-    return [*OWN, *(point.name for point in entry_points(group=GROUP)), *_added]
+    return [*offered(PAPERS), *_added]
 
 
 def _place(found: dict[str, ModuleType], name: str, module: ModuleType) -> None:
@@ -129,6 +127,8 @@ def select(names: Sequence[str]) -> list[Exhibit]:
         If a name is unknown.
     """
     known = exhibits()
+    if not known:
+        raise InputError(NONE)
     chosen: dict[str, Exhibit] = {}
     for name in names or papers():
         found = {name: known[name]} if name in known else {}

@@ -6,9 +6,10 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from optcp import _core, stored
+from optcp import _core
+from optcp.common import stored
+from optcp.common.files import write_text
 from optcp.errors import InputError, nearest
-from optcp.files import write_text
 from optcp.papers import assume
 from optcp.papers.kept import make_missing
 from optcp.papers.model import Result

@@ -1,6 +1,6 @@
 """Adding seeds in stages until every claim and every value of the exhibits is decided, or a bound is reached.
 
-The looks are fixed before the first run, and each has its share of the 5 % (:mod:`optcp.sequential`). What a look
+The looks are fixed before the first run, and each has its share of the 5 % (:mod:`optcp.stats.sequential`). What a look
 decides about a claim under an interpretation stays; further looks are for what is still undecided. A claim stays
 undecided where its interpretations disagree, each of them decided, which no run can change; where its exhibit has no
 seeds to add, or a look with more seeds finds the very same; or where it is open at the bound.
@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from optcp import sequential
 from optcp.papers import judge
 from optcp.papers.options import Size
 from optcp.papers.reproduce import evaluated, planned, runs_in, write
+from optcp.stats import sequential
 from optcp.study import Study, execute
 from optcp.study.runner import opened
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp.papers import registry
 from optcp.papers.model import Row, Verdict, finite
-from optcp.papers.printed import DATA, read
+from optcp.papers.printed import read
 
 if TYPE_CHECKING:
     from optcp.papers.model import Key
@@ -22,7 +23,7 @@ def tolerances() -> dict[str, float]:
     A paper from elsewhere may have one of its own, for other metrics.
     """
     own = [read(registry.folder(paper), "tolerances.toml") for paper in registry.papers()]
-    entries = functools.reduce(lambda known, more: more | known, own, read(DATA, "tolerances.toml"))
+    entries = functools.reduce(lambda known, more: more | known, own, read(Path(__file__).parent, "tolerances.toml"))
     return {metric: entry["tolerance"] for metric, entry in entries.items()}
 
 

@@ -9,9 +9,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
-from optcp import arguments
+from optcp.common import arguments
+from optcp.data.labelled import position, prefixed, words
 from optcp.errors import InputError
-from optcp.labelled import position, prefixed, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis as Ruler
     from numpy.typing import NDArray
 
-    from optcp.estimates import Estimates
+    from optcp.data.estimates import Estimates
 
 IEEE_WIDTH_IN = {1: 3.5, 2: 7.16}
 """The width of one and of two columns of a page of an IEEE journal."""
@@ -36,7 +36,7 @@ MOST_TICKS = 7
 
 
 def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | None) -> Axes:
-    """Draw one curve a value of ``by``: the work of :meth:`optcp.estimates.Estimates.plot`."""
+    """Draw one curve a value of ``by``: the work of :meth:`optcp.data.estimates.Estimates.plot`."""
     from matplotlib import pyplot as plt
 
     columns = arguments.whole(columns, "columns", 1, max(IEEE_WIDTH_IN))

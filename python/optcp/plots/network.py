@@ -13,9 +13,9 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from optcp.paths import with_hashes
-from optcp.schedules import bands, cycle, time
-from optcp.topologies import places
+from optcp.scenarios.hashes import with_hashes
+from optcp.scenarios.schedules import bands, cycle, time
+from optcp.scenarios.topologies import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from optcp.papers.registry import OWN, exhibits
+from optcp.papers.registry import exhibits, papers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,8 +50,10 @@ def draws(exhibit: str) -> Callable[[Callable[[Result], list[Figure]]], Callable
 def figures(result: Result) -> list[Figure]:
     """Draw a result; an exhibit without a figure has none, nor has one whose paper is not there."""
     paper = result.exhibit.partition("/")[0]
-    if paper in OWN:
-        importlib.import_module(f"optcp.papers.{paper}.figures")
+    module = papers().get(paper)
+    # A module of this name beside the exhibits registers drawers; many papers need none.
+    if module and importlib.util.find_spec(f"{module.__name__}.figures"):
+        importlib.import_module(f"{module.__name__}.figures")
     exhibit = exhibits().get(result.exhibit)
     drawer = _drawers.get(result.exhibit) or (exhibit and exhibit.figures)
     return drawer(result) if drawer else []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from optcp.files import replacing
+from optcp.common.files import replacing
 from optcp.plots.registry import Figure
 from optcp.plots.svg import canvas, render, save
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import matplotlib.figure as mpl
     from matplotlib.axes import Axes
 
-    from optcp.sensitivity.result import Bounds, Response, Result
+    from optcp.papers.sensitivity.result import Bounds, Response, Result
 
 MAIN, TOTAL, PRINTED = "#0072B2", "#D55E00", "#888888"
 ABOVE, UNDECIDED, BELOW = "#009E73", "#C8C8C8", "#D55E00"

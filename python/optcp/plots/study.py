@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.common.files import replacing
+from optcp.data.labelled import position, words
 from optcp.errors import InputError
-from optcp.files import replacing
-from optcp.labelled import position, words
 from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw
 from optcp.plots.svg import canvas, save
 from optcp.study.asked import check_axes, check_observed, check_values
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from optcp.axes import Axis
-    from optcp.cells import Cells
-    from optcp.estimates import Estimates
+    from optcp.data.axes import Axis
+    from optcp.data.cells import Cells
+    from optcp.data.estimates import Estimates
     from optcp.study.done import Done
     from optcp.study.grid import Grid
 

@@ -6,19 +6,21 @@ import functools
 import importlib
 from typing import TYPE_CHECKING, TypeVar
 
-from optcp import playground, tables
-from optcp import results as found
+from optcp.common import terminal
+from optcp.common.files import need_directory, refuse_links, write_text
+from optcp.common.plurals import many
+from optcp.data.labelled import missing
 from optcp.errors import RunFailed
-from optcp.files import need_directory, refuse_links, write_text
-from optcp.labelled import missing
+from optcp.papers import results as found
+from optcp.papers import show
 from optcp.papers.judge import word
 from optcp.papers.model import Result
-from optcp.plurals import many
+from optcp.papers.sensitivity.result import Result as Study
 from optcp.report.exhibit import shown, slug
 from optcp.report.findings import HOLDS, MARKS, claims, counted, overall, papers, printed, tone
-from optcp.report.packed import Files
-from optcp.report.templating import templates
-from optcp.sensitivity.result import Result as Study
+from optcp.web import playground
+from optcp.web.packed import Files
+from optcp.web.templating import templates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,8 +45,8 @@ def write_report(directory: Path, simulator: bytes | None) -> Path:
     directory
         Of results.
     simulator
-        For browsers, as :func:`optcp.playground.simulator` has it. With one there is ``playground.html`` beside a page
-        of exhibits, which opens their small worlds in it.
+        For browsers, as :func:`optcp.web.playground.simulator` has it. With one there is ``playground.html`` beside a
+        page of exhibits, which opens their small worlds in it.
 
     Returns
     -------
@@ -84,15 +86,15 @@ def render(results: Sequence[Result], studies: Sequence[Study] = (), *, playgrou
     found = papers(results)
     ordered = [result for paper in found for result in paper.results]
     environment.filters |= {
-        "number": tables.number,
-        "measured": tables.measured,
+        "number": terminal.number,
+        "measured": show.measured,
         "word": word,
         "slug": slug,
-        "bounds": tables.bounds,
+        "bounds": terminal.bounds,
     }
     environment.globals |= {
-        "size_text": tables.size_text,
-        "ended_text": tables.ended_text,
+        "size_text": show.size_text,
+        "ended_text": show.ended_text,
         "bare": missing("matplotlib"),
         "figures": functools.partial(_drawn, "optcp.plots.registry", "the result of"),
         "study_figures": functools.partial(_drawn, "optcp.plots.sensitivity", "the sensitivity study of"),

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.labelled import censored, prefixed, words
-from optcp.plurals import many
+from optcp.common.plurals import many
+from optcp.common.terminal import digits, p_text
+from optcp.data.labelled import censored, prefixed, words
 from optcp.report.words import listed
-from optcp.sequential import LEVEL
-from optcp.tables import digits, p_text
+from optcp.stats.sequential import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from optcp.cells import Cells
-    from optcp.compare import Compared
+    from optcp.data.cells import Cells
+    from optcp.data.compare import Compared
 
 MOST = 8
 """Sentences."""

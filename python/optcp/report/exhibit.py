@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from optcp import _core
+from optcp.common.stored import sealed
+from optcp.common.terminal import interval
 from optcp.errors import InputError
 from optcp.papers.options import Options, Size
 from optcp.papers.registry import exhibits
-from optcp.playground import short
 from optcp.report import worlds
 from optcp.report.findings import tone
 from optcp.report.words import column, readable
-from optcp.stored import sealed
-from optcp.tables import interval
+from optcp.web.playground import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from optcp.papers.model import Result, Row
-    from optcp.report.packed import Files
     from optcp.study import Grid
+    from optcp.web.packed import Files
 
 MOST_ROWS = 12
 """Of a table, before somebody asks for all: those with a printed value, or the first ones."""

@@ -6,8 +6,8 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from optcp.common.plurals import many
 from optcp.papers.judge import word
-from optcp.plurals import many
 from optcp.report.words import listed
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.labelled import missing
+from optcp.common.plurals import many
+from optcp.data.labelled import missing
 from optcp.plots.network import of_costs
-from optcp.plurals import many
-from optcp.report.packed import Files
-from optcp.report.templating import templates
+from optcp.web.packed import Files
+from optcp.web.templating import templates
 
 if TYPE_CHECKING:
     from optcp.outage.result import Result

@@ -7,26 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import _core, spreadsheet, warned
-from optcp.files import write_text
-from optcp.labelled import cells_of, censored, missing, prefixed, words
+from optcp import _core
+from optcp.common import spreadsheet
+from optcp.common.files import write_text
+from optcp.common.plurals import many
+from optcp.common.terminal import digits, p_text
+from optcp.data.labelled import cells_of, censored, missing, prefixed, words
 from optcp.plots.network import of_world
 from optcp.plots.registry import Figure
-from optcp.plurals import many
 from optcp.report import worlds
 from optcp.report.compared import differences, values
-from optcp.report.packed import Files
-from optcp.report.templating import templates
+from optcp.scenarios import warned
+from optcp.scenarios.topologies import places
 from optcp.study.study import described
-from optcp.tables import digits, p_text
-from optcp.topologies import places
+from optcp.web.packed import Files
+from optcp.web.templating import templates
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from optcp.cells import Cells
-    from optcp.compare import Compared, Comparison
-    from optcp.estimates import Estimates
+    from optcp.data.cells import Cells
+    from optcp.data.compare import Compared, Comparison
+    from optcp.data.estimates import Estimates
     from optcp.study.done import Done
 
 MOST_ROWS = 12

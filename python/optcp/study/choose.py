@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from optcp.axes import Axis
+from optcp.data.axes import Axis
 from optcp.errors import InputError, listed, nearest
 
 if TYPE_CHECKING:

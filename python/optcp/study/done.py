@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from optcp import _core, arguments
-from optcp.axes import Axis
-from optcp.cells import UNBOUNDED, Cells
+from optcp import _core
+from optcp.common import arguments
+from optcp.data.axes import Axis
+from optcp.data.cells import UNBOUNDED, Cells
+from optcp.data.labelled import position
+from optcp.data.samples import Samples
+from optcp.data.table import PICOSECONDS_A_SECOND, Table
 from optcp.errors import InputError, nearest
-from optcp.labelled import position
-from optcp.samples import Samples
 from optcp.study.grid import Branch
 from optcp.study.observed import Observed
 from optcp.study.store import Part, Store
 from optcp.study.stored_run import DROPS, StoredRun
-from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.compare import Comparison
+    from optcp.data.compare import Comparison
     from optcp.study.grid import Grid
     from optcp.study.stored_run import RunData
 
@@ -384,7 +385,7 @@ class Done:
         >>> row.cell, row.n
         ({'switch_delay': '50 ms'}, 3)
         """
-        from optcp.compare import compare
+        from optcp.data.compare import compare
 
         chosen = (
             self.metrics
@@ -415,7 +416,7 @@ class Done:
         return f"{described(self.grid, self.seeds)}\nobservations: {observed}\nmetrics: {', '.join(self.metrics)}"
 
     def _repr_html_(self) -> str:
-        from optcp.labelled import html_table
+        from optcp.data.labelled import html_table
         from optcp.plots.network import of_world
         from optcp.study.study import described
 

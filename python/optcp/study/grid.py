@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from optcp import _core
-from optcp.axes import Axis
-from optcp.scenario import KERNELS
+from optcp.data.axes import Axis
+from optcp.scenarios.scenario import KERNELS
 from optcp.study import room
 
 # fmt: off

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import _core, arguments
-from optcp.axes import Axis
+from optcp import _core
+from optcp.common import arguments
+from optcp.data.axes import Axis
+from optcp.data.labelled import html_table, text_table
+from optcp.data.table import PICOSECONDS_A_SECOND, Table
 from optcp.errors import InputError, nearest
-from optcp.labelled import html_table, text_table
-from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from optcp.cells import Cells
+    from optcp.data.cells import Cells
     from optcp.study.done import Done
 
 Instant = str | float

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-from optcp.plurals import many
+from optcp.common.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,17 +10,17 @@ import numpy as np
 from rich.measure import Measurement
 from rich.table import Table
 
-from optcp.labelled import censored
-from optcp.plurals import many
-from optcp.quantiles import sample_quantile
+from optcp.common.plurals import many
+from optcp.common.terminal import WIDEST, show_table
+from optcp.data.labelled import censored
+from optcp.stats.quantiles import sample_quantile
 from optcp.study.show import MOST, value_text, with_interval
-from optcp.tables import WIDEST, show_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
-    from optcp.cells import Cells
+    from optcp.data.cells import Cells
     from optcp.stats import Interval
     from optcp.study.done import Done
 

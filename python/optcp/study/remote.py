@@ -18,8 +18,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from optcp import _core, topologies
+from optcp import _core
 from optcp.errors import InputError, RunFailed
+from optcp.scenarios import topologies
 from optcp.study.pool import WAIT_S
 
 if TYPE_CHECKING:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
-from optcp.labelled import censored
-from optcp.plurals import many
+from optcp.common.plurals import many
+from optcp.common.terminal import rate_text, show_table
+from optcp.data.labelled import censored
+from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.study.cluster import workers
 from optcp.study.remote import tasks_of
+from optcp.study.routing import show_coverage
 from optcp.study.single import missing
-from optcp.table import PICOSECONDS_A_SECOND
-from optcp.tables import rate_text, show_coverage, show_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
-    from optcp.axes import Axis
+    from optcp.data.axes import Axis
     from optcp.stats import Interval
     from optcp.study.done import Done
     from optcp.study.pool import Jobs

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.scenario import KERNELS, Scenario, check_seed
+from optcp.scenarios.scenario import KERNELS, Scenario, check_seed
 from optcp.study.runner import Block, blocks, groups_of
 from optcp.study.store import described
 from optcp.study.study import Study

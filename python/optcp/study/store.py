@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 
-from optcp import _core, stored
-from optcp.axes import Axis
+from optcp import _core
+from optcp.common import stored
+from optcp.common.files import is_name, need_directory, refuse_links, write_bytes, write_text
+from optcp.data.axes import Axis
+from optcp.data.table import Table
 from optcp.errors import Damaged, InputError, RunFailed
-from optcp.files import is_name, need_directory, refuse_links, write_bytes, write_text
 from optcp.study.grid import MOST_RESOLVED, extension_sha256
-from optcp.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from optcp.data.table import PICOSECONDS_A_SECOND, NoColumn, Table
 from optcp.errors import Damaged, InputError
-from optcp.run import Observing
-from optcp.table import PICOSECONDS_A_SECOND, NoColumn, Table
+from optcp.scenarios.run import Observing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

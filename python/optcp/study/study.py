@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import arguments, sequential
+from optcp.common import arguments
 from optcp.errors import InputError
-from optcp.scenario import KERNELS, Scenario, as_written, check_seed, load
+from optcp.scenarios.scenario import KERNELS, Scenario, as_written, check_seed, load
+from optcp.scenarios.warned import Warned, of_cells
+from optcp.stats import sequential
 from optcp.study import room
 from optcp.study.grid import Grid
-from optcp.warned import Warned, of_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from optcp.cells import Cells
+    from optcp.data.cells import Cells
     from optcp.study.done import Done
     from optcp.study.pool import Executor, Progress
 
@@ -146,9 +147,9 @@ class Study:
         until
             From the runs so far to differences that are to be decided. Seeds are then added in stages that double,
             until the mean of each cell is significantly above or below zero, or ``most`` is reached: each look tests at
-            a level of its own (:mod:`optcp.sequential`), its cells corrected by Holm, so that the chance to be wrong
-            anywhere stays below 5 %. The reference, which is zero in every seed, has nothing to decide. Other cells
-            that are zero in every seed have not been seen to vary: seeds are added up to ``most``.
+            a level of its own (:mod:`optcp.stats.sequential`), its cells corrected by Holm, so that the chance to be
+            wrong anywhere stays below 5 %. The reference, which is zero in every seed, has nothing to decide. Other
+            cells that are zero in every seed have not been seen to vary: seeds are added up to ``most``.
         most
             With ``until``: at most so many times the seeds.
 
@@ -160,8 +161,8 @@ class Study:
         Interrupted, RunFailed
             See :func:`optcp.study.runner.execute`.
         """
-        from optcp.cells import Cells
-        from optcp.processors import check_threads, processors
+        from optcp.common.processors import check_threads, processors
+        from optcp.data.cells import Cells
         from optcp.study.done import Done
         from optcp.study.progress import on_terminal
         from optcp.study.runner import run_missing

@@ -12,14 +12,14 @@ import pytest
 DOCS = Path(__file__).parents[3] / "docs"
 DOCTESTS = (
     "",
-    ".run",
-    ".scenario",
-    ".table",
-    ".axes",
-    ".cells",
-    ".samples",
-    ".compare",
-    ".labelled",
+    ".scenarios.run",
+    ".scenarios.scenario",
+    ".data.table",
+    ".data.axes",
+    ".data.cells",
+    ".data.samples",
+    ".data.compare",
+    ".data.labelled",
     ".study.study",
     ".study.done",
 )

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-WITHOUT = "import sys; sys.modules['matplotlib'] = None; from optcp.cli import main; sys.exit(main())"
+WITHOUT = "import sys; sys.modules['matplotlib'] = None; from optcp.cli.main import main; sys.exit(main())"
 MISSING = "matplotlib is not installed: pip install 'optcp[plot]'"
 
 
@@ -35,7 +35,7 @@ def test_a_method_that_draws_names_the_extra(bare):
 import sys
 sys.modules["matplotlib"] = None
 import optcp
-from optcp.axes import Axis
+from optcp.data.axes import Axis
 world = optcp.load("single-failure")
 estimates = optcp.Cells([[1, 2], [3, 4]], (Axis("x", ("1", "2")),), (1, 2)).mean()
 for draw in (lambda: world.run(1).plot("tcp"), lambda: estimates.plot(x="x")):

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from optcp import Done, Study, load
-from optcp.papers.lbas import outcome
+from optcp_papers.lbas import outcome
 
 SMALL = {
     "stop": "4 s",

@@ -11,8 +11,8 @@ import pyarrow.parquet
 import pytest
 
 from conftest import command_in
-from optcp import stored
-from optcp.shipped import find
+from optcp.common import stored
+from optcp.scenarios.shipped import find
 from studies import study_in
 
 WORLD = """

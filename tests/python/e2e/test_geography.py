@@ -7,7 +7,7 @@ import pytest
 
 import optcp
 from optcp import _core
-from optcp.topologies import EARTH_KM, places
+from optcp.scenarios.topologies import EARTH_KM, places
 
 # TopoHub leaves the file open that it has read.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

@@ -1,10 +1,14 @@
 """Worlds of the GMPLS paper with the compiled simulator against recorded runs of ns-2.35 with the same draws."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+RECORDERS = Path(__file__).parents[3] / "tools" / "recorders"
 
 PROGRAM = """
-from optcp.papers.data import ns2_gmpls as ns2
+import ns2_gmpls as ns2
 kept = {w: v for w, v in ns2.recorded().items() if w.section == 6 and w.host_bps != w.access_bps and not w.syn}
 ns2.recorded = lambda: kept
 print(*ns2.table(), sep="\\n")
@@ -12,7 +16,8 @@ print(*ns2.table(), sep="\\n")
 
 
 def test_a_hundred_flows_around_a_failure_bring_what_ns2s_bring():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    environment = {**os.environ, "PYTHONPATH": str(RECORDERS)}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines()[2:]]
     assert [row[0].split(", ")[1] for row in rows] == ["d = 50 ms", "d = 100 ms"]
     for row in rows:

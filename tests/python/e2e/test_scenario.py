@@ -7,7 +7,7 @@ import sys
 
 CHECK = """
 from optcp import _core
-from optcp.shipped import scenarios
+from optcp.scenarios.shipped import scenarios
 
 for name, path in scenarios().items():
     world = _core.Scenario.load(str(path))

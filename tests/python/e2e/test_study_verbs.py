@@ -70,9 +70,9 @@ def test_the_command_and_the_module_say_the_same(study):
 def test_a_long_table_is_folded(study):
     script = """
 import sys, optcp
-from optcp.compare import Comparison
-from optcp.options import console
-from optcp.tables import show_comparison
+from optcp.data.compare import Comparison
+from optcp.cli.options import console
+from optcp.study.compared import show_comparison
 found = optcp.Done.open(sys.argv[1]).compare(at={"switch_delay": "0 ms"})
 show_comparison(console(), Comparison(found.rows * 2, found.at), 60)
 print(2 * len(found.rows))

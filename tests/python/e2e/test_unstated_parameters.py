@@ -8,8 +8,8 @@ CORNERS = """
 from optcp.papers import assume
 from optcp.papers.options import Options
 from optcp.papers.registry import select
-from optcp.sensitivity.design import design
-from optcp.sensitivity.space import space
+from optcp.papers.sensitivity.design import design
+from optcp.papers.sensitivity.space import space
 for name in ("gmpls/table3", "gmpls/table5", "slides/best-delay"):
     exhibit = select([name])[0]
     over = space(exhibit, {}, {})

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from optcp.bench import _in_one_run, measure, measure_core, measure_in_one_run
-from optcp.benchworlds import IN_ONE_RUN
+from optcp.checks.bench import _in_one_run, measure, measure_core, measure_in_one_run
+from optcp.checks.bench_worlds import IN_ONE_RUN
 
 ROOT = Path(__file__).parents[3]
 BASELINE = Path(__file__).with_name("instructions.toml")

@@ -8,9 +8,9 @@ import shutil
 import pytest
 
 from conftest import command_in
-from optcp.playground import simulator
+from optcp.papers.results import exhibits
 from optcp.report import build
-from optcp.results import exhibits
+from optcp.web.playground import simulator
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: pages are not opened")

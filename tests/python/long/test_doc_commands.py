@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from optcp.papers.registry import select
-from optcp.playground import simulator
+from optcp.web.playground import simulator
 from test_docs import GUIDES, every_command, save_scenarios
 
 PLACEHOLDER = re.compile(r"(^|[\s=/])[A-Z]{2,}([\s.|]|$)|\.\.\.|\[[A-Z]")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import command_in
-from optcp.papers.lbas.published import METRICS, PAGE, RESULTS, TRENDS
+from optcp_papers.lbas.published import METRICS, PAGE, RESULTS, TRENDS
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,7 +26,7 @@ def made(tmp_path_factory):
 
 
 def publish(place):
-    arguments = [sys.executable, "-m", "optcp.papers.lbas.published", "out"]
+    arguments = [sys.executable, "-m", "optcp_papers.lbas.published", "out"]
     return subprocess.run(arguments, cwd=place, capture_output=True, text=True, check=False)
 
 

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from optcp import _core, shipped, topologies
-from optcp.playground import Start, address, starts
-from optcp.playground import page as page_of
+from optcp import _core
+from optcp.scenarios import shipped, topologies
+from optcp.web.playground import Start, address, starts
+from optcp.web.playground import page as page_of
 
 # TopoHub leaves the file of a network open.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

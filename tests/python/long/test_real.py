@@ -4,7 +4,7 @@ import json
 
 from optcp import Done
 from optcp.papers.registry import select
-from optcp.shipped import find
+from optcp.scenarios.shipped import find
 
 SCENARIO = find("gmpls-section5")
 

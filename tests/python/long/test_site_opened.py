@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from conftest import command_in
-from optcp.playground import simulator
+from optcp.web.playground import simulator
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ROOT = Path(__file__).parents[3]

@@ -1,6 +1,6 @@
-"""The wheel in clean environments, outside the checkout: alone, and with the oldest and the newest of what it needs.
+"""The wheels in clean environments, outside the checkout: optcp alone, with its papers, and at both ends of its ranges.
 
-`make test-wheel` runs this: it builds the wheel, and packages come from the registry.
+`make test-wheel` runs this: it builds the wheels, and packages come from the registry.
 """
 
 import json
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from optcp.playground import simulator
+from optcp.web.playground import simulator
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -67,8 +67,22 @@ def oldest():
 
 @pytest.fixture(scope="module")
 def wheel():
-    (file,) = (ROOT / "target" / "dist").glob("*.whl")
+    (file,) = (ROOT / "target" / "dist").glob("optcp-*.whl")
     return file
+
+
+@pytest.fixture(scope="module")
+def papers_wheel():
+    (file,) = (ROOT / "target" / "dist").glob("optcp_papers-*.whl")
+    return file
+
+
+def test_the_wheel_of_the_core_has_no_paper(wheel, papers_wheel):
+    with zipfile.ZipFile(wheel) as core, zipfile.ZipFile(papers_wheel) as papers:
+        assert not [name for name in core.namelist() if name.startswith("optcp_papers")]
+        modules = {name for name in papers.namelist() if name.endswith(".py")}
+    checkout = {str(file.relative_to(ROOT / "papers")) for file in (ROOT / "papers" / "optcp_papers").rglob("*.py")}
+    assert modules == checkout
 
 
 def test_the_page_of_installing_says_how_large_the_wheel_is(wheel):
@@ -102,9 +116,10 @@ def alone(folder, wheel):
 
 
 @pytest.fixture(scope="module", params=["oldest", "newest"])
-def ranged(request, folder, wheel):
+def ranged(request, folder, wheel, papers_wheel):
     extras, versions = (EXTRAS, oldest()) if request.param == "oldest" else (("notebook", "tle"), ())
-    return made(folder / request.param, wheel, extras=extras, versions=versions), request.param
+    place = "--find-links", papers_wheel.parent
+    return made(folder / request.param, wheel, extras=(*extras, "papers"), versions=(*versions, *place)), request.param
 
 
 def shows_the_ring(environment):
@@ -117,10 +132,21 @@ def test_the_wheel_alone_runs_the_readme(alone):
     shows_the_ring(alone)
 
 
-def test_the_wheel_alone_reproduces_a_table_with_the_verdicts_of_the_baseline(alone):
-    done = alone("optcp", "reproduce", "gmpls/table3", "--quick", "--check")
+def test_the_wheel_alone_says_what_brings_the_papers(alone):
+    for command in (["reproduce", "gmpls/table3"], ["evidence"], ["run", "gmpls-section5"]):
+        assert "pip install 'optcp[papers]'" in alone("optcp", *command, status=2).stderr
+
+
+@pytest.fixture(scope="module")
+def with_papers(folder, wheel, papers_wheel):
+    # The registry may not have the packages yet: pip finds them beside each other.
+    return made(folder / "papers", wheel, extras=["papers"], versions=["--find-links", papers_wheel.parent])
+
+
+def test_the_papers_reproduce_a_table_with_the_verdicts_of_the_baseline(with_papers):
+    done = with_papers("optcp", "reproduce", "gmpls/table3", "--quick", "--check")
     assert "the report has no figures: matplotlib is not installed" in done.stderr
-    assert (alone.folder / "results" / "gmpls" / "table3.json").is_file()
+    assert (with_papers.folder / "results" / "gmpls" / "table3.json").is_file()
 
 
 def test_the_wheel_alone_says_what_a_figure_needs(alone):
@@ -128,11 +154,11 @@ def test_the_wheel_alone_says_what_a_figure_needs(alone):
     assert alone("optcp", "trace", "first", status=2).stderr == MISSING
 
 
-def test_the_wheel_alone_has_every_scenario_and_exhibit(alone):
+def test_the_wheels_have_every_scenario_and_exhibit(with_papers):
     for family in ("scenarios", "exhibits"):
         command = [sys.executable, "-m", "optcp", "list", family]
         here = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert alone("optcp", "list", family).stdout == here.stdout
+        assert with_papers("optcp", "list", family).stdout == here.stdout
 
 
 def test_the_wheel_alone_has_the_playground_that_the_checkout_has(alone):

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 import numpy as np
 
-from optcp import arguments
+from optcp.common import arguments
+from optcp.common.files import replacing
+from optcp.common.plurals import many
 from optcp.constellation.beside import ROUND_TRIPS
 from optcp.errors import InputError, nearest
-from optcp.files import replacing
 from optcp.plots.svg import canvas, save
 from optcp.plots.trace import intervals, losses, rtt, sequence, windows
 from optcp.plots.trace.frame import MOST_PANELS, WIDTH_IN, Frame, height
 from optcp.plots.trace.request import Request, chosen, means, seconds
-from optcp.plurals import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from optcp.run import OneRun
+    from optcp.data.table import Table
+    from optcp.scenarios.run import OneRun
     from optcp.study.stored_run import StoredRun
-    from optcp.table import Table
 
 MOST_FLOWS = 2**32 - 1
 FORMATS = ("png", "pdf", "svg")

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from optcp.schedules import bands
+from optcp.scenarios.schedules import bands
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.plots.trace.request import Request
-    from optcp.run import OneRun
-    from optcp.schedules import Band
+    from optcp.scenarios.run import OneRun
+    from optcp.scenarios.schedules import Band
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 GREY, DARK, BLACK = "#888888", "#444444", "#010203"

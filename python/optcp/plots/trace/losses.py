@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
+    from optcp.data.table import Table
     from optcp.plots.trace.frame import Frame
-    from optcp.table import Table
 
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 BARS = 100

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.constellation.recorded import Recorded
+    from optcp.data.table import Table
     from optcp.plots.trace.frame import Frame
-    from optcp.run import OneRun
-    from optcp.table import Table
+    from optcp.scenarios.run import OneRun
 
 PANELS = 2
 """Of each flow."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from optcp.data.table import Table
     from optcp.plots.trace.frame import Frame
-    from optcp.table import Table
 
 VECTOR_LIMIT = 20_000
 """More ticks than these become pixels even in PDF and SVG."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from optcp.data.table import Table
     from optcp.plots.trace.frame import Frame
-    from optcp.table import Table
 
 PHASES = {"slow-start": GREEN, "avoidance": SKY, "recovery": ORANGE, "loss": VERMILION}
 EVENTS = {"timeouts": ("timeout", BLACK, "v", 0.94), "ecn_reductions": ("reduced for a mark", VERMILION, "|", 0.86)}

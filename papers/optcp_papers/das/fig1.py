@@ -1,0 +1,148 @@
+"""Figure 1: what routers do about a failure that ends before the hold-down timer, and about one that outlasts it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from optcp.data.axes import Axis
+from optcp.data.cells import stack
+from optcp.data.table import PICOSECONDS_A_SECOND
+from optcp.papers import judge
+from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.model import Series
+from optcp_papers.das.paper import PAPER, scenario
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
+    from optcp.papers.options import Options
+    from optcp.study import Done, Grid, RunData
+
+RUNS = 100
+QUICK_RUNS = 8
+TRANSIENT, PERSISTENT, OWN = "transient", "persistent", "persistent, own updates"
+KINDS: dict[str, list[tuple[str, str]]] = {
+    TRANSIENT: [("parameters.works_at", "4 s")],
+    PERSISTENT: [("parameters.works_at", "12 s")],
+    OWN: [("parameters.works_at", "12 s"), ("parameters.converge", "own")],
+}
+"""A failure of 2 s and one of 10 s against a hold-down of 5 s; and routers that do not wait for each other."""
+FAILURE_S = 2.0
+REPAIR_S = {TRANSIENT: 4.0, PERSISTENT: 12.0, OWN: 12.0}
+ROUTERS = ("A", "B", "C", "D")
+CAUSES = ("failure", "repair", "convergence")
+COUNTS = ("announcements", *(f"on_{cause}" for cause in CAUSES), "ttl_expired", "convergence_instants")
+"""What is counted of a run: updates that are announced, entries rewritten by cause, packets whose time to live is used
+up, and instants before the long failure's repair at which routers converge."""
+
+ASSUMED = (
+    Assumed("hold_down_s", 5.0, positive, lambda value: [("routing.hold_down", f"{value:g} s")]),
+    Assumed("detection_ms", 10.0, not_negative, lambda value: [("routing.detection", f"{value:g} ms")]),
+    Assumed("flooding_ms", 5.0, not_negative, lambda value: [("routing.flooding", f"{value:g} ms")]),
+    Assumed("spf_ms", 50.0, not_negative, lambda value: [("routing.spf", f"{value:g} ms")]),
+    Assumed(
+        "update_within_ms",
+        1000.0,
+        positive,
+        lambda value: [("routing.update", f"uniform({min(100.0, float(value)):g} ms, {value:g} ms)")],
+    ),
+    built_in("backup", "remote LFA, A-B-D-C"),
+)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid a kind of failure."""
+    common = overrides(ASSUMED, chosen)
+    return {
+        name: options.grid(scenario("fig1"), [*common, *settings], {}, f"das fig1, {name}")
+        for name, settings in KINDS.items()
+    }
+
+
+def find(found: Found) -> Findings:
+    """Updates and lost packets by kind of failure, the claim, and the timeline of the first seed."""
+    kinds = stack("failure", {name: done.once(measure) for name, done in found.done.items()})
+    metrics = {name: kinds.at(what=name).mean() for name in COUNTS[:-1]}
+    metrics["loops_pct"] = (kinds.at(what="ttl_expired") > 0).share().times(100)
+    series = [
+        curve for name, done in found.done.items() for curve in timeline({"failure": name}, done.runs(done.seeds[0])[0])
+    ]
+    note = (
+        "Forwarding entries that routers rewrite, between all nodes. The backup of A-C is a tunnel; when A has "
+        "converged before B, packets go to B outside of it, and B sends them back. `loops_pct` is the share of "
+        "runs in which a time to live of 64 was used up."
+    )
+    claims = {"short-failures-silent": {"#, one flow": announces_what_lasts(kinds)}}
+    return Findings(rows(metrics), claims, series, [note])
+
+
+def measure(done: Done) -> Cells:
+    """What routers and packets did in each run, over ``what`` (``COUNTS``)."""
+    return done.each(counts, Axis("what", COUNTS))
+
+
+def counts(run: RunData) -> list[int]:
+    """See ``COUNTS``."""
+    routing = routing_of(run)
+    converged = {step["at_ps"] for step in routing["steps"] if step["cause"] == "convergence"}
+    down = [at for at in converged if at / PICOSECONDS_A_SECOND <= REPAIR_S[PERSISTENT]]
+    updates = [int(routing[name]) for name in COUNTS[: 1 + len(CAUSES)]]
+    return [*updates, run.drops.get("ttl-expired", 0), len(down)]
+
+
+def routing_of(run: RunData) -> dict[str, Any]:
+    """What routing did."""
+    if run.routing is None:
+        raise ValueError("the scenario has routing")
+    return run.routing
+
+
+def timeline(key: Key, run: RunData) -> list[Series]:
+    """Who rewrote how many entries when, and the flow's goodput."""
+    found = []
+    for cause in CAUSES:
+        steps = [step for step in routing_of(run)["steps"] if step["cause"] == cause]
+        x = [round(step["at_ps"] / PICOSECONDS_A_SECOND, 6) for step in steps]
+        y = [float(ROUTERS.index(step["router"])) for step in steps]
+        of_cause: Key = {**key, "routers": " ".join(ROUTERS), "seed": run.seed}
+        found.append(Series(cause, of_cause, "time", "s", "router", "", x, y))
+    goodput = run.series["goodput"]["bytes"][0].astype(float)
+    x = [round(0.1 * (i + 1), 3) for i in range(goodput.size)]
+    y = [round(value * 8 / 0.1 / 1e6, 4) for value in goodput.tolist()]
+    found.append(Series("goodput", {**key, "seed": run.seed}, "time", "s", "goodput", "Mb/s", x, y))
+    return found
+
+
+def announces_what_lasts(kinds: Cells) -> list[Part]:
+    """Judge: the short failure is not announced, the long one is, and no packet loops if all routers act together."""
+    short, long, own = ({what: kinds.at(failure=kind, what=what) for what in COUNTS} for kind in KINDS)
+    written_back = (short["on_failure"] == short["on_repair"]) * (short["on_repair"] > 0)
+    holds = {
+        "2 s: no routing update": (short["announcements"] == 0) * (short["on_convergence"] == 0),
+        "2 s: every rewritten entry is written back": written_back,
+        "10 s: announced": long["announcements"] > 0,
+        # Packets leave the backup where its head rewrites its entries: at the last update of all, or later.
+        "10 s: the backup's head acts with the last router": long["convergence_instants"] == 1,
+        "10 s: no packet's time to live is used up": long["ttl_expired"] == 0,
+    }
+    n = len(kinds.seeds)
+    parts = [
+        judge.exact_part(f"{text} in {in_runs:.0f} of {n} runs", bool(in_runs == n))
+        for text, cells in holds.items()
+        for in_runs in [cells.values.sum()]
+    ]
+    looped = (own["ttl_expired"] > 0).values.sum()
+    text = f"10 s, own updates: packets loop until they expire in {looped:.0f} of {n} runs"
+    return [*parts, judge.exact_part(text, bool(looped))]
+
+
+FIG1 = Exhibit(
+    "das/fig1",
+    "A transient and a persistent failure under fast reroute",
+    "section I, Fig. 1",
+    Setup(PAPER, 1, grids, runs_of(RUNS, QUICK_RUNS), ASSUMED),
+    find,
+)

@@ -1,0 +1,143 @@
+"""Figure 4: the gain in goodput over the number of measured connections, on both interpretations of the '#' network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from optcp.data.cells import stack
+from optcp.papers import judge
+from optcp.papers.assume import Assumed, overrides, positive_int
+from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
+from optcp.papers.over import Axis, curves_over
+from optcp_papers.das.paper import PAPER, WORLD, receivers, scenario
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.options import Options, Size
+    from optcp.study import Done, Grid
+
+CONNECTIONS = range(1, 11)
+QUICK_CONNECTIONS = (1, 10)
+PAPER_RUNS = 15
+QUICK_RUNS = 3
+TOPOLOGIES: dict[str, list[tuple[str, str]]] = {
+    "square": [],
+    "diagonal": [("parameters.diagonal_cost", "1"), ("parameters.repair", "lfa")],
+}
+"""A plain '#', with the backup A-B-D-C in a tunnel; and one with the diagonal B-C, whose backup is A-B-C."""
+LABELS = {"gain_pct": "gain in goodput", "false_recoveries_pct": "false recoveries a connection"}
+ASSUMED = (
+    *WORLD,
+    Assumed("background_flows", 10, positive_int, lambda value: [("parameters.background", str(value))]),
+)
+
+
+def study(topology: str, n: int) -> str:
+    """What the grid of a topology and n is called."""
+    return f"{topology}, n = {n}"
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid a (topology, n), over the receivers."""
+    common = overrides(ASSUMED, chosen)
+    axes = {"receiver": receivers("plain", "das")}
+
+    def one(topology: str, n: int) -> Grid:
+        settings = [*common, *TOPOLOGIES[topology], ("parameters.flows", str(n))]
+        return options.grid(scenario("fig4"), settings, axes, f"das fig4, {study(topology, n)}")
+
+    return {study(topology, n): one(topology, n) for topology in TOPOLOGIES for n in CONNECTIONS}
+
+
+def seeds(name: str, size: Size) -> int:
+    """The paper's 15 runs; a quick look takes n = 1 and n = 10 only."""
+    if size.is_quick and int(name.rpartition(" ")[2]) not in QUICK_CONNECTIONS:
+        return 0
+    return size.of(PAPER_RUNS, QUICK_RUNS)
+
+
+@dataclass(frozen=True)
+class Network:
+    """The runs of a topology, over the ``n`` that were run.
+
+    Attributes
+    ----------
+    gain_pct
+        Gain in goodput with DAS.
+    false_recoveries_pct
+        How many fewer recoveries and timeouts a connection has with DAS than without, in per cent: false ones.
+    """
+
+    gain_pct: Cells
+    false_recoveries_pct: Cells
+
+
+def network(payload: Cells, recoveries: Cells) -> Network:
+    """Compare the receivers, from in-order bytes and from recoveries and timeouts a connection."""
+    plain, das = ({"receiver": name} for name in ("plain", "das"))
+    return Network(
+        gain_pct=100 * (payload.at(**das) / payload.at(**plain) - 1),
+        false_recoveries_pct=100 * (recoveries.at(**plain) - recoveries.at(**das)),
+    )
+
+
+def measure(topology: str, found: Found) -> Network:
+    """Reduce the finished runs of a topology, without the n that were not run."""
+    studies = {n: done for n in CONNECTIONS if (done := found.done[study(topology, n)]).seeds}
+    payload = {str(n): done.once(payload_bytes) for n, done in studies.items()}
+    recoveries = {str(n): done.once(recoveries_and_timeouts) / n for n, done in studies.items()}
+    return network(stack("n", payload), stack("n", recoveries))
+
+
+def payload_bytes(done: Done) -> Cells:
+    """In-order bytes of the measured connections."""
+    return done["goodput"].cells().total("group", "time")
+
+
+def recoveries_and_timeouts(done: Done) -> Cells:
+    """Recoveries and timeouts of the measured connections, over the run."""
+    return done["reordering"].count(event=("recovery", "timeout"))
+
+
+def find(found: Found) -> Findings:
+    """The gain and the share of connections that suffer, by topology and n."""
+    networks = {topology: measure(topology, found) for topology in TOPOLOGIES}
+    shown, series = [], []
+    for topology, one in networks.items():
+        metrics = {metric: getattr(one, metric).mean() for metric in LABELS}
+        of_topology = rows(metrics, key=behind({"topology": topology}))
+        shown += of_topology
+        for metric, label in LABELS.items():
+            of_metric = [row for row in of_topology if row.metric == metric]
+            series += curves_over(of_metric, "n", Axis("measured connections, n", ""), Axis(label, "%"))
+    note = (
+        "`false_recoveries_pct` is how many more recoveries and timeouts a connection has with the plain receiver "
+        "than with DAS, in per cent: overtaking after the repair is the only cause, since no queue overflows."
+    )
+    claims = {"gain-falls-with-connections": {topology: falls_with_n(one) for topology, one in networks.items()}}
+    return Findings(shown, claims, series, [note])
+
+
+def falls_with_n(one: Network) -> list[Part]:
+    """Judge: a gain at n = 1; gain and share of connections that suffer fall with n."""
+    ns = one.gain_pct.axis("n").values
+    steps = [f"n = {n}" for n in ns]
+    first = one.gain_pct.at(n=1)
+    gains, shares = ([cells.at(n=n) for n in ns] for cells in (one.gain_pct, one.false_recoveries_pct))
+    return [
+        judge.difference_part("gain at n = 1", first, "above", "%"),
+        *judge.trend_parts("gain", steps, gains, "down", "points"),
+        *judge.trend_parts("false recoveries", steps, shares, "down", "points"),
+    ]
+
+
+FIG4 = Exhibit(
+    "das/fig4",
+    "Gain in goodput over the number of observed connections",
+    "section III, Figs. 3 and 4",
+    Setup(PAPER, PAPER_RUNS, grids, seeds, ASSUMED),
+    find,
+)

@@ -1,0 +1,188 @@
+"""Beyond the paper: suppression at the receiver against what senders can do about reordering by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from optcp.papers.assume import built_in
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.over import Axis, curves_over
+from optcp_papers.das.paper import PAPER, scenario
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options, Size
+    from optcp.study import Done, Grid
+
+RUNS = 10
+QUICK_RUNS = 2
+SACK = {"tcp.all.profile": "rfc", "tcp.all.recovery": "sack"}
+STAMPS = {"tcp.all.timestamps": "true"}
+SENDERS: dict[str, dict[str, str]] = {
+    "NewReno": {"tcp.all.profile": "rfc"},
+    "SACK": SACK,
+    "SACK, DSACK undo": {**SACK, "tcp.all.dsack_undo": "true"},
+    "SACK, timestamp undo": {**SACK, **STAMPS, "tcp.all.timestamp_undo": "true"},
+    "SACK, F-RTO": {**SACK, "tcp.all.frto": "true"},
+    "SACK, RACK": {**SACK, "tcp.all.loss_detection": "rack"},
+    "linux-6": {"tcp.all.profile": "linux-6"},
+}
+RECEIVERS = ("plain", "das", "das-bounded")
+SUPPRESSED = ("NewReno", "SACK", "linux-6")
+"""Senders that are also run with the suppressing receivers."""
+DIFFERENCES_MS = (1, 5, 20, 60)
+DURATIONS_S = (0.2, 2.0)
+QUICK_DURATION_S = 2.0
+FAILURE_S = 5.0
+AFTER_S = 2.0
+WAYS = {
+    f"{sender}; {receiver}": (sender, receiver)
+    for sender in SENDERS
+    for receiver in (RECEIVERS if sender in SUPPRESSED else RECEIVERS[:1])
+}
+"""Every (sender, receiver), sender by sender."""
+
+ASSUMED = (
+    built_in("bottleneck_bps", "20000000"),
+    built_in("window_segments", "80"),
+    built_in("mss_bytes", "1460"),
+    built_in("starts", "uniform(0 s, 0.1 s)"),
+    built_in("failure_at_s", "5"),
+)
+
+
+def study(duration_s: float) -> str:
+    """What the grid of a failure's duration is called."""
+    return f"failure of {duration_s:g} s"
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid a duration of the failure, over the paths' difference and the ways."""
+    del chosen
+
+    def one(duration_s: float) -> Grid:
+        works_at_s = FAILURE_S + duration_s
+        failure = {"parameters.works_at": f"{works_at_s:g} s", "stop": f"{works_at_s + AFTER_S:g} s"}
+        axes = {
+            "failure_s": {f"{duration_s:g}": failure},
+            "difference_ms": {str(one): {"parameters.difference": f"{one} ms"} for one in DIFFERENCES_MS},
+            "way": {
+                way: {**SENDERS[sender], "tcp.all.duplicate_acks": "every" if receiver == "plain" else receiver}
+                for way, (sender, receiver) in WAYS.items()
+            },
+        }
+        return options.grid(scenario("repairs"), [], axes, f"das repairs, {study(duration_s)}")
+
+    return {study(duration_s): one(duration_s) for duration_s in DURATIONS_S}
+
+
+def seeds(name: str, size: Size) -> int:
+    """As many as are worth it; a quick look takes one duration."""
+    if size.is_quick and name != study(QUICK_DURATION_S):
+        return 0
+    return size.of(RUNS, QUICK_RUNS)
+
+
+@dataclass(frozen=True)
+class World:
+    """The runs of a failure's duration, over ``failure_s`` (that one), ``difference_ms`` and ``way``.
+
+    Attributes
+    ----------
+    mbps
+        Goodput after the repair.
+    recoveries, timeouts, resent
+        How many there were from the repair on.
+    """
+
+    mbps: Cells
+    recoveries: Cells
+    timeouts: Cells
+    resent: Cells
+
+
+def measure(done: Done) -> World:
+    """Reduce the finished runs of a duration.
+
+    Raises
+    ------
+    ValueError
+        If a run has losses, of which this exhibit is to be free.
+    """
+    drops = done.table("scalars").where(metric="drops")
+    # A run has a row for each reason.
+    if dropped := sorted({reason for reason, count in zip(drops["of"], drops["value"], strict=True) if count}):
+        raise ValueError(f"the study is one without losses, and there are {', '.join(dropped)}")
+    (duration_s,) = done.axes[0].numbers or ()
+    repair_s = FAILURE_S + duration_s
+    payload = done["goodput"].between(repair_s, repair_s + AFTER_S).total("group")
+    recoveries, timeouts, resent = (
+        done["reordering"].count(event=event, after=repair_s) for event in ("recovery", "timeout", "resent")
+    )
+    return World(payload * 8 / AFTER_S / 1e6, recoveries, timeouts, resent)
+
+
+def find(found: Found) -> Findings:
+    """Rows a (sender, receiver, difference, duration), and curves over the difference."""
+    shown, series = [], []
+    for done in (done for done in found.done.values() if done.seeds):
+        of_duration = all_rows(done.once(measure))
+        shown += of_duration
+        of_goodput = [row for row in of_duration if row.metric == "goodput_mbps"]
+        x, y = Axis("how much longer the backup is", "ms"), Axis("goodput", "Mb/s")
+        series += [replace(curve, ci95=[]) for curve in curves_over(of_goodput, "difference_ms", x, y)]
+    note = (
+        f"Goodput is that of the {AFTER_S:g} s after the repair. `gain_pct` is against the same sender with the "
+        "plain receiver, or against SACK alone where a sender is a variant of it, paired by seed. Nothing is lost "
+        "in any run, so that every recovery, timeout and retransmission is needless. The model has no sender that "
+        "raises its threshold of three duplicates (RFC 4653, or Linux's estimate of reordering)."
+    )
+    return Findings(shown, {}, series, [note])
+
+
+def base(way: str) -> str:
+    """What a gain is against: the sender, or SACK for its variants, with the plain receiver."""
+    sender, _ = WAYS[way]
+    return f"{sender if sender in SUPPRESSED else 'SACK'}; plain"
+
+
+def all_rows(world: World) -> list[Row]:
+    """Goodput, needless recoveries, and gain; retransmissions and timeouts where there are any."""
+    found = []
+    (failure,) = world.mbps.axis("failure_s").values
+    for difference in DIFFERENCES_MS:
+        for way, (sender, receiver) in WAYS.items():
+            here: dict[str, str | float] = {"failure_s": failure, "difference_ms": difference}
+            mbps, recoveries, timeouts, resent = (
+                cells.at(way=way, **here) for cells in (world.mbps, world.recoveries, world.timeouts, world.resent)
+            )
+            metrics = {
+                "goodput_mbps": mbps.mean(),
+                "false_retransmit_share_pct": (recoveries + timeouts > 0).share().times(100),
+            }
+            if base(way) != way:
+                metrics["gain_pct"] = (100 * (mbps / world.mbps.at(way=base(way), **here) - 1)).mean()
+            if resent.values.any():
+                metrics["resent_segments"] = resent.mean()
+            if timeouts.values.any():
+                metrics["timeouts"] = timeouts.mean()
+            key: Key = {
+                "sender": sender,
+                "receiver": receiver,
+                "difference_ms": difference,
+                "failure_s": float(failure),
+            }
+            found += rows(metrics, key=key)
+    return found
+
+
+REPAIRS = Exhibit(
+    "das/repairs",
+    "Suppression against undo, F-RTO and RACK: what the return to a shorter path costs",
+    "beyond the paper",
+    Setup(PAPER, None, grids, seeds, ASSUMED),
+    find,
+)

@@ -1,0 +1,149 @@
+"""One flow of BBR on a link of its own: how its states are measured, whichever version it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp import stats
+from optcp.stats.quantiles import sample_quantile
+from optcp.study import Study
+from optcp_papers.evidence import outside
+from optcp_papers.evidence.base import Figures, Found, Runs, Studies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+SCENARIO = "tcp-bbr"
+SEEDS = 10
+MSS_BYTES = 1460
+PRODUCT = 40
+"""Segments in a least round trip of 40 ms, one a millisecond."""
+ROUND_TRIP_MS = 40.0
+ROUNDS = 7
+"""Round trips of STARTUP that the fast link does not limit."""
+LINKS = {
+    "slow": {},
+    "fast": {"parameters.rate": "1200 Mbps", "parameters.delay": "19.995 ms", "stop": "1 s"},
+    "long": {"parameters.delay": "99.4999984 ms"},
+}
+"""As the scenario has it; a hundred times the rate and the same round trip; five times the round trip."""
+
+Series = dict[str, dict[str, Any]]
+Measured = dict[tuple[str, str], Any]
+"""Figures by state and name."""
+
+
+def printed(value: float, digits: int) -> tuple[str, float, float]:
+    """An outside figure as it is shown, and its range."""
+    text = f"{value:.{digits}f}"
+    return text, *outside.printed_range(text)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A figure of the state machine: the test that works it by hand too, and its values outside."""
+
+    state: str
+    figure: str
+    test: str
+    draft: tuple[str, float, float] | None = None
+    worked: tuple[str, float, float] | None = None
+
+
+GROWTH = (
+    Wanted("STARTUP", "sent in the third round trip / in the second", "", printed(2.0, 2)),
+    Wanted("STARTUP", "sent in a round trip / in the one before, from then on", "", printed(2.0, 2)),
+)
+"""What :func:`startup` finds beside the pacing gain."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of BBR.
+
+    Attributes
+    ----------
+    name
+        Of its experiment.
+    sources
+        The draft, and what is worked by hand from it.
+    settings
+        What of the scenario makes it.
+    links
+        The links that it is measured on, and what each shows.
+    wanted
+        Its figures in the order of the page.
+    """
+
+    name: str
+    sources: tuple[str, str]
+    settings: Mapping[str, str]
+    links: Mapping[str, Callable[[Series], Measured]]
+    wanted: tuple[Wanted, ...]
+
+    def runs(self) -> Runs:
+        """Where the figures come from."""
+        return Runs(SCENARIO, self._studies, self._find)
+
+    def _studies(self, seeds: int | None) -> Studies:
+        links: dict[str, dict[str, str]] = {name: {**LINKS[name], **self.settings} for name in self.links}
+        return {name: Study(SCENARIO, {"link": {name: link}}, seeds=seeds or SEEDS) for name, link in links.items()}
+
+    def _find(self, done: Found) -> Figures:
+        """One flow alone, state by state."""
+        found: list[Measured] = []
+        for seed in zip(*(done[name] for name in self.links), strict=True):
+            runs = zip(self.links.values(), seed, strict=True)
+            found.append({key: value for measure, (_, (run,)) in runs for key, value in measure(run.series).items()})
+        for one in self.wanted:
+            key = {"state": one.state, "figure": one.figure, "test": f"`{one.test}`" if one.test else "this experiment"}
+            beside = zip(self.sources, (one.draft, one.worked), strict=True)
+            more = tuple(outside.Figure(source, self.name, key, *figure) for source, figure in beside if figure)
+            yield key, stats.mean([of_seed[one.state, one.figure] for of_seed in found]), *more
+
+
+def sender(series: Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """When the sender changed, its flight and its window in segments."""
+    of = series["sender"]
+    window = np.rint(of["cwnd_bytes"] / MSS_BYTES).astype(int)
+    return of["time_ps"] / 1e9, of["flight_segments"].astype(int), window
+
+
+def sent_ms(series: Series) -> np.ndarray:
+    """When segments were sent."""
+    packets = series["packets"]
+    sent = (packets["event"] == packets["events"].index("sent")) & ~packets["ack"]
+    return np.asarray(packets["time_ps"][sent] / 1e9)
+
+
+def startup(series: Series) -> Measured:
+    """What the fast link shows, by state and name: how STARTUP grows, and its pacing gain in the second round trip.
+
+    A round trip ends with the ACK of the first segment that it sent. The rate that the gain multiplies is that of the
+    initial window a round trip, until more was delivered.
+    """
+    packets = series["packets"]
+    sent = sent_ms(series)
+    acked = packets["event"] == packets["events"].index("acked")
+    acked_ms, acked_to = packets["time_ps"][acked] / 1e9, packets["seq"][acked]
+    rounds, begin_ms, first = [], 0.0, 0
+    for _ in range(ROUNDS):
+        end_ms = acked_ms[acked_to > first][0]
+        rounds.append(int(((sent >= begin_ms) & (sent < end_ms)).sum()))
+        begin_ms, first = end_ms, first + rounds[-1]
+    second = np.diff(sent[rounds[0] : rounds[0] + rounds[1]])
+    early, later = (one.figure for one in GROWTH)
+    return {
+        ("STARTUP", early): rounds[2] / rounds[1],
+        ("STARTUP", later): (rounds[-1] / rounds[2]) ** (1 / (ROUNDS - 3)),
+        ("STARTUP", "pacing gain"): ROUND_TRIP_MS / rounds[0] / sample_quantile(second, 0.5),
+    }
+
+
+def stays(inside: np.ndarray, at_ms: np.ndarray) -> list[tuple[float, float]]:
+    """From when to when something held, each time that it has ended."""
+    edges = np.diff(inside.astype(int))
+    return list(zip(at_ms[1:][edges == 1], at_ms[1:][edges == -1], strict=False))

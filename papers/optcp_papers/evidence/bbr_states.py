@@ -1,0 +1,137 @@
+"""The states of BBR version 1, one after the other, against what the draft says of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from optcp.stats.quantiles import sample_quantile
+from optcp_papers.evidence.base import Experiment
+from optcp_papers.evidence.bbr_link import (
+    GROWTH,
+    PRODUCT,
+    ROUND_TRIP_MS,
+    Version,
+    Wanted,
+    printed,
+    sender,
+    sent_ms,
+    startup,
+    stays,
+)
+
+BURSTS = 6
+"""Segments of room for three bursts, of two each at this rate."""
+LEAST = 4
+"""Segments that PROBE_RTT keeps."""
+HIGH = 2.885
+"""2/ln 2, as Linux has it."""
+MARGIN = 0.99
+"""Linux paces so far below the rate that the draft says."""
+STEADY_MS, PROBES_MS = 2_000.0, 10_000.0
+STARTUP_FLIGHT = math.ceil(HIGH * PRODUCT / 2) * 2 + BURSTS
+"""2.885 products, whole and even, and the bursts."""
+DRAIN_MS = (STARTUP_FLIGHT - PRODUCT - BURSTS) / (1 - MARGIN / HIGH)
+"""From the greatest flight to one product and the bursts, at 0.99 / 2.885 of what the link carries."""
+CYCLE_MS = (1.25 * PRODUCT + BURSTS + 2 - 45) / (1.25 * MARGIN - 1) + 7 * (ROUND_TRIP_MS + 1)
+"""A phase ends with the first ACK after 40 ms; the one that probes takes the flight from 45 to 58 segments."""
+STARTUP_TEST = "startup_fills_the_pipe_and_drain_takes_its_queue_away"
+CYCLE_TEST = "bandwidth_is_probed_for_in_cycles_of_eight_phases"
+PROBE_TEST = "the_least_round_trip_is_looked_for_every_ten_seconds"
+
+
+WANTED = (
+    *GROWTH,
+    Wanted("STARTUP", "pacing gain", STARTUP_TEST, printed(HIGH, 3), printed(HIGH * MARGIN, 3)),
+    Wanted("STARTUP", "greatest flight (segments)", STARTUP_TEST, None, printed(STARTUP_FLIGHT, 0)),
+    Wanted("DRAIN", "pacing gain", STARTUP_TEST, printed(1 / HIGH, 3), printed(MARGIN / HIGH, 3)),
+    Wanted("DRAIN", "lasts (ms)", STARTUP_TEST, None, printed(DRAIN_MS, 1)),
+    Wanted("PROBE_BW", "pacing gain of the phase that probes", CYCLE_TEST, printed(1.25, 3), printed(1.25 * MARGIN, 4)),
+    Wanted("PROBE_BW", "of the phase that drains", CYCLE_TEST, printed(0.75, 3), printed(0.75 * MARGIN, 4)),
+    Wanted("PROBE_BW", "of the six others", CYCLE_TEST, printed(1.0, 3), printed(MARGIN, 2)),
+    Wanted("PROBE_BW", "greatest flight (segments)", CYCLE_TEST, None, printed(1.25 * PRODUCT + BURSTS + 2, 0)),
+    Wanted("PROBE_BW", "cycle of eight phases (ms)", CYCLE_TEST, None, printed(CYCLE_MS, 1)),
+    Wanted("PROBE_RTT", "first begins (s)", PROBE_TEST, printed(10.0, 1), printed(10.04, 2)),
+    Wanted(
+        "PROBE_RTT",
+        "from the end of one to the next (s)",
+        PROBE_TEST,
+        printed(10.0, 1),
+        ("10.00 to 10.04", 10.0, 10.042),
+    ),
+    Wanted("PROBE_RTT", "least flight (segments)", PROBE_TEST, printed(LEAST, 0)),
+    Wanted("PROBE_RTT", "at the least flight (ms)", PROBE_TEST, ("200 to 240", 200.0, 200.0 + ROUND_TRIP_MS)),
+)
+"""In the order of the page."""
+
+
+def measured(series: dict[str, dict[str, Any]]) -> dict[tuple[str, str], Any]:
+    """Every figure that the slow link shows, by state and name."""
+    at_ms, flight, window = sender(series)
+
+    # DRAIN begins where the threshold is set, and the window's gain falls from 2.885 to 2 when it ends.
+    full = int(np.flatnonzero(np.isfinite(series["sender"]["ssthresh_bytes"]))[0])
+    drained = full + int(np.argmax(window[full:] < HIGH * PRODUCT))
+
+    sent = sent_ms(series)
+    gaps, sent = np.diff(sent), sent[1:]
+    draining = gaps[(sent > at_ms[full] + 1) & (sent < at_ms[drained])]
+    cycling = (sent >= STEADY_MS) & (sent < PROBES_MS)
+    waits = gaps[cycling]
+    short, long = waits < 0.9, waits >= 1.2
+    # A cycle is from the first short wait to the next one that follows others.
+    short_ms = sent[cycling][short]
+    begins = short_ms[1:][np.diff(short_ms) > 2 * ROUND_TRIP_MS]
+
+    probes = stays(window == LEAST, at_ms)
+    least = [flight[(at_ms >= begin) & (at_ms < end)].min() for begin, end in probes]
+    held = [end - at_ms[(at_ms >= begin) & (flight <= LEAST)][0] for begin, end in probes]
+    between = [(after[0] - before[1]) / 1e3 for before, after in itertools.pairwise(probes)]
+    return {
+        ("STARTUP", "greatest flight (segments)"): flight[at_ms < STEADY_MS].max(),
+        ("DRAIN", "pacing gain"): 1 / sample_quantile(draining, 0.5),
+        ("DRAIN", "lasts (ms)"): at_ms[drained] - at_ms[full],
+        ("PROBE_BW", "pacing gain of the phase that probes"): 1 / sample_quantile(waits[short], 0.5),
+        ("PROBE_BW", "of the phase that drains"): 1 / sample_quantile(waits[long], 0.5),
+        ("PROBE_BW", "of the six others"): 1 / sample_quantile(waits[~short & ~long], 0.5),
+        ("PROBE_BW", "greatest flight (segments)"): flight[(at_ms >= STEADY_MS) & (at_ms < PROBES_MS)].max(),
+        ("PROBE_BW", "cycle of eight phases (ms)"): (begins[-1] - begins[0]) / (len(begins) - 1),
+        ("PROBE_RTT", "first begins (s)"): probes[0][0] / 1e3,
+        ("PROBE_RTT", "from the end of one to the next (s)"): np.mean(between),
+        ("PROBE_RTT", "least flight (segments)"): min(least),
+        ("PROBE_RTT", "at the least flight (ms)"): np.mean(held),
+    }
+
+
+VERSION = Version(
+    name="bbr-states",
+    sources=("BBR draft", "BBR draft, worked"),
+    settings={},
+    links={"slow": measured, "fast": startup},
+    wanted=WANTED,
+)
+BBR_STATES = Experiment(
+    name="bbr-states",
+    title="BBR's states",
+    value="ours",
+    source=VERSION.runs(),
+    about=(
+        "One flow of BBR alone on a link that carries a segment in 1 ms, with a least round trip of 40 ms and room for "
+        "every queue; an ACK for every segment. A rate is that of the median wait between two segments, as a multiple "
+        "of the link's. The first three rows are of a link a hundred times as fast, which seven round trips of STARTUP "
+        "do not fill; the gain there is over the initial window a round trip. The scenario is `tcp-bbr`.",
+        "`BBR draft` is what draft-cardwell-iccrg-bbr-congestion-control-00 says. `BBR draft, worked` is what follows "
+        "from it for this link by hand, with what Linux adds: pacing 1 % below the rate, which is why every gain is "
+        "1 % lower than the draft's, room for three bursts, and whole segments and ACKs, of which there is one a "
+        "millisecond. The tests work the same figures by hand; they are in `crates/tcp/src/congestion/bbr/tests.rs`.",
+        "STARTUP falls behind once: the ten segments that leave at first come back at once, and so do the samples of "
+        "them; those of the second round trip show its full rate with its last ACKs only. After that each round trip "
+        "carries twice as much as the one before.",
+        "Where each figure comes from: 2/ln 2 = 2.885 is the least gain that doubles what is sent (section 4.3.2.1), "
+        "its inverse drains (4.3.3); 1.25, 0.75 and six times 1 (4.3.4.1); four segments for at least 200 ms and a "
+        "round trip, when no shorter round trip was seen for 10 s (4.3.5).",
+    ),
+)

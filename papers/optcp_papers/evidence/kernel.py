@@ -1,0 +1,276 @@
+"""Linux's own TCP, recorded on a link in real time, beside the profile ``linux-6`` in the same worlds."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp.data.axes import Axis
+from optcp.scenarios.scenario import Scenario
+from optcp.study import Study
+from optcp_papers.evidence import outside
+from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
+from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, Flow, World, worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from optcp.scenarios.run import Observing
+
+RUNS = Path(__file__).parent / "data" / "kernel_runs.json"
+SOURCE = "Linux 6.18, recorded"
+SEEDS = 10
+"""Where BBR's cycle of gains begins is random, and nothing else."""
+CHOICES = {
+    "cubic": {"congestion": "cubic", "slow_start": "hystart", "pacing": "none"},
+    "reno": {"congestion": "reno", "slow_start": "standard", "pacing": "none"},
+    "bbr": {"congestion": "bbr", "slow_start": "standard", "pacing": "rate"},
+}
+"""What each control is in a scenario."""
+GROUPS = ("first", "second")
+HAND_OVER_MS = 0.094
+"""What handing a packet over adds to a delay of the recorded link each way: half of what the kernel measured for a SYN
+beyond the delays there and back, the median of all repetitions."""
+STOP = "100 s"
+FAST = {"rate": "100 Gbps", "queue": "unlimited"}
+BEGIN = "data begin (s)"
+DIGITS = {
+    BEGIN: 1,
+    "completion (s)": 3,
+    "first loss (s)": 3,
+    "retransmissions": 0,
+    "first ssthresh": 0,
+    "ACKs a segment": 2,
+    "greatest cwnd": 0,
+}
+"""Decimals of each figure, in the order in which :meth:`Did.figures` gives them."""
+
+
+def scenario(world: World, control: str) -> Scenario:
+    """A recorded world, with its flows under a control."""
+    groups = GROUPS[: len(world.flows)]
+    chosen = choices(world, control)
+    links = [
+        {
+            "chain": ["sender", "bottleneck"],
+            "rate": f"{world.rate_mbps} Mbps",
+            "delay": "0 s",
+            "queue": f"{world.queue} packets",
+            "reverse": FAST,
+        },
+        *(wire(f"wire{number}", *path[1:]) for number, path in enumerate(world.paths[:2])),
+    ]
+    flows = [
+        {
+            "group": group,
+            "path": ["sender", "bottleneck", "wire0", "receiver"],
+            "tcp": group,
+            "start": f"{flow.start_s} s",
+            "writes": [{"after": f"{at} s", "size": f"{segments} segments"} for at, segments in flow.writes],
+        }
+        for group, flow in zip(groups, world.flows, strict=True)
+    ]
+    tables = {
+        "title": "Linux's TCP as it was recorded",
+        "stop": STOP,
+        "end_with_flows": True,
+        "tcp": {group: connection(world) | chosen[group] for group in groups},
+        "nodes": [{"names": ["sender", "bottleneck", "receiver"]}],
+        "links": links,
+        "losses": losses(world),
+        "flows": flows,
+        "observe": [{"name": "sender", "kind": "tcp"}, {"name": "packets", "kind": "packets"}],
+    }
+    return Scenario.from_dict(tables | changes(world, groups))
+
+
+def connection(world: World) -> dict[str, Any]:
+    """The profile, with what the world changes of it."""
+    changed: dict[str, Any] = {"profile": "linux-6", "handshake": True}
+    if world.large_buffer:
+        changed["ack"] = "every-packet"
+    if not world.sack:
+        changed["recovery"] = "newreno"
+    return changed
+
+
+def choices(world: World, control: str) -> dict[str, dict[str, str]]:
+    """What a control changes of each group's connection."""
+    return {group: CHOICES[flow.congestion or control] for group, flow in zip(GROUPS, world.flows, strict=False)}
+
+
+def wire(name: str, there_ms: float, back_ms: float) -> dict[str, Any]:
+    """Delays without a queue."""
+    there, back = (f"{delay_ms + HAND_OVER_MS:.3f} ms" for delay_ms in (there_ms, back_ms))
+    return {"chain": ["bottleneck", "receiver"], "name": name, "delay": there, **FAST, "reverse": {"delay": back}}
+
+
+def losses(world: World) -> list[dict[str, Any]]:
+    """One table for each number of a transmission; data come behind the SYN, segment 0."""
+    place = {"link": ["sender", "bottleneck"], "flows": GROUPS[0]}
+    numbers = sorted({nth for _, nth in world.lost})
+    return [
+        {**place, "segments": [1 + segment for segment, other in world.lost if other == nth], "transmission": nth}
+        for nth in numbers
+    ]
+
+
+def changes(world: World, groups: Sequence[str]) -> dict[str, Any]:
+    """Another path from an instant on, until another at most: the first fails, and the other protects it at once."""
+    if len(world.paths) == 1:
+        return {}
+    at, *back = (f"{path[0]} s" for path in world.paths[1:])
+    failure = {"link": "wire0", "at": at, "packets": "kept", **({"repair": back[0]} if back else {})}
+    backup = {"link": "wire0", "backup": ["bottleneck", "wire1", "receiver"], "switch_delay": "0 s"}
+    protection = [{"flows": group, **backup, "revert": "electrical"} for group in groups]
+    return {"failures": [failure], "protection": protection}
+
+
+@dataclass(frozen=True)
+class Did:
+    """What one flow did, ours or the kernel's: instants from its first data, in seconds."""
+
+    begin_s: float
+    completion_s: float | None
+    first_loss_s: float | None
+    lost: int
+    retransmissions: int
+    acks: int
+    ssthresh: list[int]
+    greatest_cwnd: int
+
+    def figures(self, segments: int) -> list[float]:
+        """What is compared, NaN where there is none: see :data:`DIGITS`."""
+        first_loss = np.nan if self.first_loss_s is None else self.first_loss_s
+        ssthresh = self.ssthresh[0] if self.ssthresh else 0
+        times = [self.begin_s, np.nan if self.completion_s is None else self.completion_s, first_loss]
+        return [*times, self.retransmissions, ssthresh, self.acks / segments, self.greatest_cwnd]
+
+
+@functools.cache
+def recorded() -> dict[str, Any]:
+    """What the kernel did."""
+    return dict(json.loads(RUNS.read_text(encoding="utf-8")))
+
+
+def repetitions(name: str, control: str) -> list[list[Did]]:
+    """Each flow of each repetition."""
+    wanted = Did.__dataclass_fields__
+    runs = recorded()["runs"].get(name, {}).get(control, [])
+    return [[Did(**{key: flow[key] for key in wanted}) for flow in run] for run in runs]
+
+
+def measured(run: Observing, group: str, world: World) -> Did:
+    """What one of our flows did."""
+    flow = world.flows[GROUPS.index(group)]
+    packets, sender = run["packets"], run["sender"]
+    mine = packets["flow"] == f"{group}/sender/0"
+    time, seq, event, ack = (packets[column][mine] for column in ("time_ps", "seq", "event", "ack"))
+    data = ~ack & (seq > 0)
+    sent = data & ((event == "sent") | (event == "resent"))
+    begin = time[sent][0]
+    acked = (event == "acked") & (time > begin)
+
+    def since_begin(chosen: Any) -> float | None:  # noqa: ANN401 - numpy's mask
+        return float(time[chosen][0] - begin) / 1e12 if chosen.any() else None
+
+    own = sender["flow"] == f"{group}/sender/0"
+    thresholds = np.floor(sender["ssthresh_bytes"][own] / MSS_BYTES)
+    thresholds = thresholds[np.isfinite(thresholds)].astype(int)
+    return Did(
+        begin_s=float(begin) / 1e12 - flow.start_s,
+        completion_s=since_begin(acked & (seq > flow.segments)),
+        first_loss_s=since_begin(data & (event == "dropped")),
+        lost=int(np.sum(data & (event == "dropped"))),
+        retransmissions=int(np.sum(sent) - len(np.unique(seq[sent]))),
+        acks=int(np.sum(acked)),
+        ssthresh=[int(value) for value, _ in itertools.groupby(thresholds)],
+        greatest_cwnd=int(np.max(sender["cwnd_bytes"][own]) // MSS_BYTES),
+    )
+
+
+def beside(key: Mapping[str, str], values: Sequence[float]) -> outside.Figure:
+    """The range of the repetitions, each with half a unit of its last digit either way."""
+    digits = DIGITS[key["quantity"]]
+    low, high = (f"{value:.{digits}f}" for value in (min(values), max(values)))
+    text = low if low == high else f"{low} to {high}"
+    return outside.Figure(SOURCE, "kernel", key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
+
+
+def studies(seeds: int | None) -> Studies:
+    """One for each world, over the controls."""
+    return {
+        name: Study(
+            scenario(world, CONTROLS[0]),
+            {"control": {control: settings(name, control) for control in controls(world)}},
+            seeds=seeds or SEEDS,
+            title=name,
+        )
+        for name, world in worlds().items()
+    }
+
+
+def controls(world: World) -> tuple[str, ...]:
+    """The controls that go with a world: BBR is refused without SACK."""
+    return tuple(control for control in CONTROLS if world.sack or control != "bbr")
+
+
+def settings(name: str, control: str) -> dict[str, str]:
+    """Overrides that put the flows of a world under a control; the title tells worlds apart in stored results."""
+    chosen = choices(worlds()[name], control)
+    return {"title": name, **{f"tcp.{group}.{key}": value for group, of in chosen.items() for key, value in of.items()}}
+
+
+def case(world: World, name: str, number: int, control: str) -> dict[str, str]:
+    """What a flow of a world is called in a result."""
+    flow = {"flow": GROUPS[number]} if len(world.flows) > 1 else {}
+    return {"world": name, **flow, "control": control}
+
+
+def find(done: Found) -> Figures:
+    """Each figure of each flow of each world and control that both have."""
+    for name, runs in done.items():
+        world = worlds()[name]
+        for number, (group, flow) in enumerate(zip(GROUPS, world.flows, strict=False)):
+
+            def figures(run: Observing, group: str = group, world: World = world, flow: Flow = flow) -> list[float]:
+                return measured(run, group, world).figures(flow.segments)
+
+            for at, ours in runs.each(figures, Axis("quantity", tuple(DIGITS))).mean():
+                kernel = [run[number].figures(flow.segments) for run in repetitions(name, at["control"])]
+                theirs = [run[list(DIGITS).index(at["quantity"])] for run in kernel]
+                usual = at["quantity"] == BEGIN and not any(segment < 0 for segment, _ in world.lost)
+                if ours.n and np.all(np.isfinite(theirs)) and (ours.estimate or any(theirs)) and not usual:
+                    key = {**case(world, name, number, at["control"]), "quantity": at["quantity"]}
+                    yield key, ours, beside(key, theirs)
+
+
+KERNEL = Experiment(
+    name="kernel",
+    title="Linux's own TCP",
+    value="ours",
+    digits=2,
+    source=Runs("kernel_worlds.toml", studies, find),
+    about=(
+        "The profile `linux-6` with CUBIC, Reno and BBR beside Linux 6.18 in the same worlds: "
+        "`papers/optcp_papers/evidence/data/kernel_worlds.toml` says what each is, `tools/recorders/kernel_runs.py` "
+        "records them, `kernel_runs.json` holds every repetition. The kernel sends over a link in real time between "
+        "two network namespaces of one machine. A repetition in which one packet was handed over more than 2 ms late, "
+        "or all of them 50 us in the mean, was made again. Handing over takes 0.094 ms each way, half of what a SYN "
+        "took there beyond the delays, and is added to them here. Everything of the kernel is at its default but for "
+        "buffers: the sender's never limits. Where the receiver's is `large`, Linux acknowledged every segment (84 of "
+        '100 in `queue-2-long`), and the profile gets `ack = "every-packet"`; where it is `default`, the profile is as '
+        "it is. "
+        "Without SACK `recovery` is `newreno`, and BBR, which needs SACK here, is left out.",
+        "Instants count from the first data, behind the SYN exchange; that of the first data, from the first SYN, "
+        "stands where a SYN is lost. In parentheses is the range of the kernel's repetitions, with half a unit of its "
+        "last digit either way. An ssthresh of 0 was never set. A first loss that one side alone has is not shown, its "
+        "retransmissions are; where neither loses anything both are left out.",
+    ),
+)

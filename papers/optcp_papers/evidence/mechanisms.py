@@ -1,0 +1,163 @@
+"""What speaks for each mechanism of TCP: the first part of the page."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from optcp.common import stored
+from optcp_papers.evidence import outside, public
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from optcp_papers.evidence.base import Compared, Result, Row
+
+TABLE = outside.DATA / "mechanisms.toml"
+VERDICTS = {"agrees": "agree", "near": "near", "differs": "differ", "undecided": "undecided"}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One thing that speaks for a mechanism.
+
+    Attributes
+    ----------
+    kind
+        What sort of thing: recorded cases, packetdrill scripts, vectors, closed form, long runs.
+    source
+        Where the expected figures come from.
+    result, key
+        The stored result whose rows with this key are the evidence; or
+    test
+        the test that checks it, as ``file::name``; or
+    scripts
+        the packetdrill scripts that check it, as ``behaviour/situation``; or
+    public
+        public ones that can be run, as patterns of ``suite/path``; or
+    page
+        the page that shows it.
+    """
+
+    kind: str
+    source: str
+    result: str | None = None
+    key: dict[str, str] = field(default_factory=dict)
+    test: str | None = None
+    scripts: list[str] = field(default_factory=list)
+    public: list[str] = field(default_factory=list)
+    page: str | None = None
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A member of a family of choices, or a mechanism without a family, with what speaks for it."""
+
+    family: str
+    name: str
+    evidence: list[Evidence] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its family and name."""
+        return self.family, self.name
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A line of the page: what a piece of evidence says, and whether its expected values were worked out here."""
+
+    mechanism: Mechanism
+    evidence: Evidence
+    figure: str
+    worked_here: bool
+
+
+@functools.cache
+def mechanisms() -> tuple[Mechanism, ...]:
+    """Read the table, in its order."""
+    return tuple(stored.one(Mechanism, one) for one in _table()["mechanisms"])
+
+
+@functools.cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(TABLE.read_text(encoding="utf-8"))
+
+
+def matching(evidence: Evidence, result: Result) -> list[Row]:
+    """The rows of a result that a piece of evidence is about."""
+    return [row for row in result.rows if evidence.key.items() <= row.key.items()]
+
+
+def shown(results: Sequence[Result]) -> list[Shown]:
+    """Every line. A stored result that has figures of both sorts of sources makes two."""
+    by_name = {result.experiment: result for result in results}
+    return [
+        Shown(one, each, *figure) for one in mechanisms() for each in one.evidence for figure in figures(each, by_name)
+    ]
+
+
+def standing(lines: Sequence[Shown]) -> dict[tuple[str, str], Literal["outside", "here", "none"]]:
+    """What there is for each mechanism: evidence from outside, else values that were worked out here, else none."""
+    found: dict[tuple[str, str], Literal["outside", "here", "none"]] = {one.key: "none" for one in mechanisms()}
+    found |= {line.mechanism.key: "here" for line in lines}
+    return found | {line.mechanism.key: "outside" for line in lines if not line.worked_here}
+
+
+def figures(evidence: Evidence, results: Mapping[str, Result]) -> list[tuple[str, bool]]:
+    """What a piece of evidence says, and whether its expected values were worked out here."""
+    if evidence.result is not None:
+        return _of_result(evidence, results.get(evidence.result))
+    if evidence.scripts:
+        figure = _scripts(evidence.scripts, results.get("packetdrill"))
+    elif evidence.public:
+        figure = public.passed(evidence.public)
+    elif evidence.page is not None:
+        figure = f"[{evidence.page}]({evidence.page})"
+    else:
+        file, _, name = (evidence.test or "").partition("::")
+        figure = f"test `{name}` in `{file}`"
+    return [(figure, evidence.kind in _table()["worked_here"])]
+
+
+def _of_result(evidence: Evidence, result: Result | None) -> list[tuple[str, bool]]:
+    if result is None:
+        return [("not run", False)]
+    link = f"[{result.title}](#{anchor(result.title)})"
+    rows = matching(evidence, result)
+    found = []
+    for here in (False, True):
+        compared = [one for row in rows for one in row.outside if (one.source in outside.worked_here()) == here]
+        if compared and not any(row.ci95 for row in rows):
+            agree, cases = sum(round(row.value) for row in rows), sum(row.n for row in rows)
+            found.append((f"{link}: {agree} of {cases} agree", here))
+        elif compared:
+            found.append((f"{link}: {by_sharpness(compared)}", here))
+    return found
+
+
+def by_sharpness(compared: Iterable[Compared]) -> str:
+    """Count verdicts, those of sharp comparisons first."""
+    parts = []
+    listed = list(compared)
+    for sharp, name in ((True, "sharp"), (False, "wide")):
+        counts = Counter(one.verdict for one in listed if one.sharp == sharp)
+        words = ", ".join(f"{counts[verdict]} {word}" for verdict, word in VERDICTS.items() if counts[verdict])
+        parts += [f"{name}: {words}"] if words else []
+    return "; ".join(parts)
+
+
+def _scripts(scripts: Sequence[str], result: Result | None) -> str:
+    if result is None:
+        return "not run"
+    passed = sum(script not in result.provenance["failed"] for script in scripts)
+    listed = ", ".join(f"`{script}`" for script in scripts)
+    return f"[{result.title}](#{anchor(result.title)}): {passed} of {len(scripts)} pass: {listed}"
+
+
+def anchor(title: str) -> str:
+    """What a link to the section of this title has behind its ``#``."""
+    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")

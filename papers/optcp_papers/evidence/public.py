@@ -1,0 +1,158 @@
+"""Public suites of packetdrill scripts: what became of each script. The scripts are not part of the project."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optcp import _core
+from optcp.checks import packetdrill
+from optcp.common import stored
+from optcp.common.files import write_text
+from optcp.errors import InputError, nearest
+from optcp_papers.evidence import outside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TABLE = outside.DATA / "packetdrill-suites.json"
+TITLE = "Public packetdrill scripts"
+ABOUT = (
+    "Scripts of others, which test the TCP of Linux: the kernel's own, and those of packetdrill. They are not part of "
+    "the project; `optcp packetdrill` runs them as they are, with the profile `linux-6`. One is refused, with its line "
+    "and the reason, when it asks for anything that is not simulated, if only at its end. "
+    "`papers/optcp_papers/evidence/data/packetdrill-suites.json` says of each script what became of it, and "
+    "[packetdrill scripts](packetdrill.md#public-suites) how to make that table again."
+)
+BLOB_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Script:
+    """What became of a script.
+
+    Attributes
+    ----------
+    path
+        In the suite's folder.
+    blob
+        The first digits of its name in Git: which text it was.
+    reason
+        Why it was refused, or what it expects and what happened.
+    """
+
+    path: str
+    blob: str
+    verdict: str
+    line: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Scripts of one repository.
+
+    Attributes
+    ----------
+    commit
+        Or the version.
+    folder
+        Where in the repository they are.
+    version
+        That of ``optcp`` which ran them.
+    """
+
+    name: str
+    repository: str
+    commit: str
+    folder: str
+    version: str
+    scripts: list[Script]
+
+
+@functools.cache
+def suites() -> tuple[Suite, ...]:
+    """Read the table."""
+    return tuple(stored.one(Suite, one) for one in stored.table(TABLE.read_text(encoding="utf-8"))["suites"])
+
+
+def count(suite: Suite) -> Counter[str]:
+    """How many scripts of a suite had which verdict."""
+    return Counter(script.verdict for script in suite.scripts)
+
+
+def verdicts() -> dict[str, str]:
+    """The verdict of each script that is not refused, as ``suite/path``."""
+    return {
+        f"{suite.name}/{script.path}": script.verdict
+        for suite in suites()
+        for script in suite.scripts
+        if script.verdict != "refused"
+    }
+
+
+def passed(patterns: Sequence[str]) -> str:
+    """How many of the scripts that patterns stand for pass, without those that are refused."""
+    found = [verdict for name, verdict in verdicts().items() if any(fnmatchcase(name, one) for one in patterns)]
+    listed = ", ".join(f"`{one}`" for one in patterns)
+    return f"[{TITLE}](#public-packetdrill-scripts): {found.count('ok')} of {len(found)} pass: {listed}"
+
+
+def run(suite: Suite, folder: Path) -> Suite:
+    """Run every script below a folder with the suite's scripts.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    scripts = []
+    for file in sorted(folder.rglob("*.pkt")):
+        text = file.read_bytes()
+        blob = hashlib.sha1(b"blob %d\0" % len(text) + text, usedforsecurity=False).hexdigest()[:BLOB_DIGITS]
+        outcome = packetdrill.run(file, None)
+        reason = outcome.reason
+        if outcome.result == "failed":
+            reason = f"expected {outcome.expected}; happened {outcome.happened}"
+        path = file.relative_to(folder).as_posix()
+        scripts.append(Script(path, blob, outcome.result, outcome.line, reason))
+    if not scripts:
+        raise InputError(f"{folder}: there are no packetdrill scripts here")
+    return replace(suite, version=_core.version(), scripts=scripts)
+
+
+def write(found: Sequence[Suite]) -> None:
+    """Store the table, a line a script."""
+    parts = []
+    for suite in found:
+        scripts = ",\n".join(f"  {json.dumps(asdict(script), ensure_ascii=False)}" for script in suite.scripts)
+        head = json.dumps({name: value for name, value in asdict(suite).items() if name != "scripts"})
+        parts.append(f' {head[:-1]}, "scripts": [\n{scripts}\n ]}}')
+    write_text(TABLE, '{"suites": [\n' + ",\n".join(parts) + "\n]}\n")
+
+
+def main(folders: Sequence[str]) -> None:
+    """Run suites anew, each given as ``name=folder``; the others stay as they are.
+
+    Raises
+    ------
+    InputError
+        If there is no such suite, or no script in its folder.
+    """
+    known = {suite.name for suite in suites()}
+    given = {name: folder for name, _, folder in (one.partition("=") for one in folders)}
+    for name in given:
+        if name not in known:
+            raise InputError(f"there is no suite {name!r}; {nearest(name, known)}")
+    write([run(suite, Path(given[suite.name])) if suite.name in given else suite for suite in suites()])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

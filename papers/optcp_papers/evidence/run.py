@@ -1,0 +1,108 @@
+"""Running experiments, and keeping what they found: what ``optcp evidence`` does."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING, Any
+
+from optcp import _core
+from optcp.common.files import write_text
+from optcp.errors import InputError, nearest
+from optcp.study import execute
+from optcp_papers.evidence import EXPERIMENTS, outside
+from optcp_papers.evidence import page as pages
+from optcp_papers.evidence.base import Compared, Result, Row, Runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from optcp.stats import Interval
+    from optcp.study import Done
+    from optcp.study.pool import Jobs, Progress
+    from optcp_papers.evidence.base import Experiment
+
+
+def select(names: Sequence[str]) -> list[Experiment]:
+    """The experiments of these names; all without a name.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown.
+    """
+    known = {one.name: one for one in EXPERIMENTS}
+    for name in names:
+        if name not in known:
+            raise InputError(f"there is no experiment {name!r}; {nearest(name, known)}")
+    return [known[name] for name in names or known]
+
+
+def evidence(
+    chosen: Sequence[Experiment], seeds: int | None, out: Path, jobs: Jobs, progress: Progress
+) -> list[Result]:
+    """Run what is missing of each experiment and write ``out/<name>.json``; stored runs are below ``out/runs``.
+
+    Parameters
+    ----------
+    seeds
+        Runs of each cell; None for the experiments' own numbers.
+
+    Raises
+    ------
+    optcp.errors.Interrupted, optcp.errors.RunFailed
+        See :func:`optcp.study.runner.execute`.
+    """
+    results = []
+    for one in chosen:
+        if isinstance(one.source, Runs):
+            wanted = one.source.studies(seeds)
+            done = dict(zip(wanted, execute(list(wanted.values()), out / "runs", jobs, progress), strict=True))
+            rows = [_row(one.name, *figure) for figure in one.source.find(done)]
+            origin = {"scenario": one.source.scenario, **_cells(done.values())}
+        else:
+            rows, origin = one.source()
+        origin = {"version": _core.version(), **origin}
+        result = Result(one.name, one.title, list(one.about), one.value, one.unit_n, one.digits, rows, origin)
+        write_text(out / f"{one.name}.json", result.to_json())
+        results.append(result)
+    return results
+
+
+def _row(experiment: str, key: dict[str, str], ours: Interval, *beside: outside.Figure) -> Row:
+    """Compare one figure with all that is known of it outside."""
+    figures = (*outside.figures(experiment, key), *beside)
+    low, high = (round(end, 6) if math.isfinite(end) else None for end in (ours.low, ours.high))
+    compared = [Compared(figure.source, figure.text, figure.verdict(ours), figure.is_sharp(ours)) for figure in figures]
+    return Row(key, round(ours.estimate, 6), (low, high), ours.n, compared)
+
+
+def _cells(studies: Iterable[Done]) -> dict[str, Any]:
+    """Say how each cell is made again.
+
+    ``metrics_sha256`` is over the digests of all runs in (study, cell, seed) order; each cell has that of its first
+    seed, so that a single run shows whether a figure still holds.
+    """
+    everything = hashlib.sha256()
+    cells = []
+    for study in studies:
+        digests = study.digests("metrics_sha256")
+        everything.update(bytes.fromhex("".join(digests)))
+        for branch, first in zip(study.grid.branches, digests[:: len(study.seeds)], strict=True):
+            cells.append(
+                {
+                    "set": [f"{name}={value}" for name, value in branch.key.items()],
+                    "seeds": [study.seeds[0], study.seeds[-1]],
+                    "metrics_sha256": first,
+                }
+            )
+    return {"metrics_sha256": everything.hexdigest(), "cells": cells}
+
+
+def write_page(page: Path, results: Sequence[Result]) -> None:
+    """Store the results beside the page and write the page from all that are stored there."""
+    folder = page.parent / pages.FOLDER
+    for result in results:
+        write_text(folder / f"{result.experiment}.json", result.to_json())
+    write_text(page, pages.render(pages.read_results(folder)))

@@ -1,0 +1,83 @@
+"""How two flows of unlike round trips share a drop-tail link."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from optcp import stats
+from optcp.study import Study
+from optcp_papers.evidence import outside
+from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies, geometric
+from optcp_papers.evidence.variants import VARIANTS
+
+SCENARIO = "tcp-share"
+DRAWS = outside.DATA / "share-draws.json"
+"""Delays of the near and the far flow's own link in ms, and their starts in s, by base round trip of the far one: draws
+that ns-2 has run too.
+"""
+HOST_TIMES = ("0", "1.2")
+"""How long a host keeps a packet at most, in ms."""
+
+
+def studies(seeds: int | None) -> Studies:
+    """One for each variant, round trip of the far flow and host time; ``seeds`` is the number of draws."""
+    return {
+        (variant, round_trip, host_time): Study(
+            SCENARIO,
+            {"draw": {f"{n}": {**settings, **_drawn(draw, host_time)} for n, draw in enumerate(of_round_trip[:seeds])}},
+            title=f"{variant}, {round_trip} ms, host time {host_time} ms",
+        )
+        for variant, settings in VARIANTS.items()
+        for round_trip, of_round_trip in json.loads(DRAWS.read_text(encoding="utf-8")).items()
+        for host_time in HOST_TIMES
+    }
+
+
+def _drawn(draw: list[float], host_time_ms: str) -> dict[str, str]:
+    near_ms, far_ms, near_s, far_s = draw
+    return {
+        "parameters.near_delay": f"{near_ms} ms",
+        "parameters.far_delay": f"{far_ms} ms",
+        "parameters.near_start": f"{near_s} s",
+        "parameters.far_start": f"{far_s} s",
+        "parameters.host_time": f"{host_time_ms} ms",
+    }
+
+
+def find(done: Found) -> Figures:
+    """Ratio of goodputs by ratio of round trips, and ours divided by that of ns-2, draw by draw."""
+    for (variant, round_trip, host_time), runs in done.items():
+        key = {"variant": variant, "far RTT (ms)": round_trip, "host time (ms)": host_time}
+        goodput = runs["goodput"].between("50 s", "500 s")
+        logs = (goodput.at(group="near") / goodput.at(group="far")).each(np.log).values[0]
+        yield {**key, "figure": "near / far"}, geometric(stats.mean(logs))
+        theirs = outside.ns2_values("share", key)
+        if theirs and host_time == "0":
+            same = outside.Figure(outside.THIS_WORLD, "share", key, "1", 1.0, 1.0)
+            quotient = geometric(stats.mean(logs - theirs[: len(logs)]))
+            yield {**key, "figure": "ours / ns-2.35"}, quotient, same
+
+
+SHARE = Experiment(
+    name="share",
+    title="Two flows of unlike round trips",
+    value="geometric mean",
+    unit_n="draws",
+    digits=2,
+    source=Runs(SCENARIO, studies, find),
+    about=(
+        "Two greedy flows share a drop-tail link of 10 Mb/s with a queue of 84 packets of 1500 bytes, the packet in "
+        "transmission included. The near flow has a base round trip of 40 ms, the far one of 80, 160 or 320 ms. "
+        "Goodput of the near flow divided by that of the far one, from 50 s to 500 s. The scenario is `tcp-share`.",
+        "Nothing but starts and the last digits of delays is random about such a pair, and they decide whom the full "
+        "queue hits (S. Floyd, V. Jacobson, On traffic phase effects in packet-switched gateways, 1992): with a far "
+        "round trip of 80 ms the near flow gets from a third of to six times what the far one gets. Both are drawn, "
+        "and ns-2.35 has run the same draws: the rows `ours / ns-2.35` compare draw by draw.",
+        "A host that keeps each packet for a random time up to one transmission time of the shared link (`jitter` of "
+        "its link, 1.2 ms; ns-2's `overhead_`) keeps the flows out of step. The given figures do not say whether their "
+        "senders had such a time; they stand beside both. The random times of ns-2.35 are its own, so draw by draw "
+        "the two programs can be compared only without them.",
+    ),
+)

@@ -1,0 +1,106 @@
+"""Figure 12: goodput over time for every combination of d and delta."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers import curve, judge
+from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.stats import resampling
+from optcp_papers.gmpls.goodput import trend
+from optcp_papers.gmpls.paper import FAILURE_S, LOST_NOTE
+from optcp_papers.gmpls.section6 import D_MS, DELTA_MS, SETUP, goodput
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
+    from optcp_papers.gmpls.goodput import Goodput
+
+SHORT_MS = (1, 2, 10)
+LONG_MS = 100
+FAST_MS, SLOW_MS = DELTA_MS[0], DELTA_MS[-1]
+SAME_POINTS = 5.0
+SETTLES_S = (2.0, 4.0)
+SPREAD_S = 1.0
+STABILISES_S = (5.0, 8.0)
+
+
+def find(found: Found) -> Findings:
+    """A curve and two rows a (d, delta), grouped by delta as in the figure."""
+    shared = goodput(found)
+    return Findings(
+        rows=sorted(rows(shared.falls()), key=lambda one: float(one.key["delta_ms"])),
+        claims={
+            "slower-deepens-short": deeper_until_equal(shared),
+            "long-backup-same-drop": slower_not_deeper(shared),
+        },
+        series=[one for delta in DELTA_MS for d in D_MS for one in shared.over_time(d_ms=d, delta_ms=delta)],
+        notes=[LOST_NOTE],
+    )
+
+
+def curves_by_delta(goodput: Goodput, d_ms: int) -> dict[str, curve.Curves]:
+    """The curves of one d, by delta as evidence names it."""
+    return {f"{delta} ms": goodput.curves(d_ms=d_ms, delta_ms=delta) for delta in DELTA_MS}
+
+
+def first_interval(pct: Cells, delta_ms: int) -> list[Part]:
+    """EQUIV of the first 100 ms after the failure, every d against 1 ms."""
+    first, name = pct.at(delta_ms=delta_ms), f"delta = {delta_ms} ms, (5.0 s, 5.1 s], d = {{}} ms minus 1 ms"
+    return [
+        judge.equivalence_part(name.format(d), first.at(d_ms=d) - first.at(d_ms=1), SAME_POINTS, "points")
+        for d in D_MS[1:]
+    ]
+
+
+def deeper_until_equal(goodput: Goodput) -> list[Part]:
+    """Judge: a slower switch deepens the drop of a short backup, and at 100 ms the first fall is equal for every d."""
+    parts = []
+    for d in SHORT_MS:
+        curves = curves_by_delta(goodput, d)
+        parts += judge.bootstrap_trend_parts(
+            f"dip at d = {d} ms, delta", list(curves), list(curves.values()), curve.dip_pct, "up", "points"
+        )
+    first = goodput.access_pct((FAILURE_S, FAILURE_S + curve.STEP_S))
+    alike = [delta for delta in DELTA_MS if judge.combine(first_interval(first, delta))[0] is True]
+    smallest = f"the smallest delta with this is {alike[0]} ms" if alike else "it holds at no delta"
+    *equal, last = first_interval(first, SLOW_MS)
+    return [*parts, *equal, replace(last, text=f"{last.text} ({smallest})")]
+
+
+def slower_not_deeper(goodput: Goodput) -> list[Part]:
+    """Judge: at d = 100 ms a slower switch neither deepens the drop nor lengthens it, but costs goodput meanwhile."""
+    n, curves = goodput.seeds, curves_by_delta(goodput, LONG_MS)
+    dips = {name: resampling.bootstrap(one, curve.dip_pct) for name, one in curves.items()}
+    settled = {name: resampling.bootstrap(one, curve.back_s) for name, one in curves.items()}
+    (slow, slow_samples), (fast, fast_samples) = dips[f"{SLOW_MS} ms"], dips[f"{FAST_MS} ms"]
+    margin = (-SAME_POINTS, SAME_POINTS)
+    spread = np.ptp([estimate for estimate, _ in settled.values()])
+    spreads = np.ptp([samples for _, samples in settled.values()], axis=0)
+    pct = goodput.access_pct(STABILISES_S).at(d_ms=LONG_MS)
+    return [
+        judge.within_part(
+            "dip, delta = 100 ms minus 5 ms", slow_samples - fast_samples, slow - fast, n, margin, 1, "points"
+        ),
+        *(
+            judge.within_part(f"delta = {name}: settled after", samples, estimate, n, SETTLES_S, 2, "s")
+            for name, (estimate, samples) in settled.items()
+        ),
+        judge.within_part(
+            "longest minus shortest of these times", spreads, float(spread), n, (-np.inf, SPREAD_S), 2, "s"
+        ),
+        *trend("goodput of (5 s, 8 s], delta", pct, "down", "points"),
+    ]
+
+
+FIG12 = Exhibit(
+    "gmpls/fig12",
+    "Goodput over time by change in RTT and protection switch delay",
+    "section 6.2, Fig. 12",
+    SETUP,
+    find,
+)

@@ -1,0 +1,52 @@
+"""Figure 15: which strategy after the repair is the best one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from optcp import stats
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp_papers.gmpls.paper import LOST_NOTE, PAPER_RUNS
+from optcp_papers.gmpls.section7 import COMPARED, OPTICAL_NOTE, SETUP, goodput
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Holds
+
+ONE_OF_THREE = 1 / 3
+
+
+def find(found: Found) -> Findings:
+    """Share of the runs in which a strategy has the most goodput in (10 s, 11.5 s], one row a (d, strategy)."""
+    best = best_of(goodput(found).good)
+    claims = {"staying-is-best": staying_is_best(best.at(strategy="none"))}
+    return Findings(rows({"best_pct": best.share().times(100)}), claims, notes=[LOST_NOTE, OPTICAL_NOTE])
+
+
+def best_of(good: Cells) -> Cells:
+    """How much of a seed a strategy of the paper wins by the most goodput."""
+    return good.part(strategy=COMPARED).wins("strategy")
+
+
+def staying_is_best(best: Cells) -> list[Part]:
+    """Judge: staying on the backup is clearly best when d is large; with a small d all are alike."""
+    n = len(best.seeds)
+
+    def against(d: int, name: str, share: float) -> Part:
+        return judge.share_part(f"none is best, d = {d} ms, {name}", float(best.at(d_ms=d).values.sum()), n, share)
+
+    # No difference from a third is agreement only with as many runs as the paper had.
+    alike: Holds = True if n >= PAPER_RUNS else "undecided"
+    alone = stats.mcnemar(best.at(d_ms=100) == 1, best.at(d_ms=1) == 1)
+    return [
+        *(against(d, "above 50 %", 0.5) for d in (50, 100)),
+        *(replace(against(d, "33 % is within", ONE_OF_THREE), holds=False, default=alike) for d in (1, 2)),
+        judge.side_part("none alone is best, 100 ms minus 1 ms", alone.times(100), "above", "points"),
+    ]
+
+
+FIG15 = Exhibit("gmpls/fig15", "Best strategy after the repair by change in RTT", "section 7.2, Fig. 15", SETUP, find)

@@ -1,0 +1,43 @@
+"""Figure 8: how f(delta) is distributed over the random cases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.histogram import distribution
+from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, worlds
+
+if TYPE_CHECKING:
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
+    from optcp_papers.gmpls.section5 import World
+
+BIN_PCT = 5
+
+
+def find(found: Found) -> Findings:
+    """Histograms of f(delta) with a resolution of 5 % and their normal fits; the fits' parameters as rows."""
+    rows, series = [], []
+    for reading, world in worlds(found).items():
+        f_pct = (100 * world.ratio).part(delta_ms=DELTA_MS[1:])
+        of_reading, drawn = distribution(f_pct, BIN_PCT, "f(delta)", {"flows": reading})
+        rows += of_reading
+        series += drawn
+    claims = {"delay-gains": {reading: delay_gains(world) for reading, world in worlds(found).items()}}
+    return Findings(rows, claims, series, [READINGS_NOTE])
+
+
+def delay_gains(world: World) -> list[Part]:
+    """Judge: on average every delayed switch yields more total goodput than an immediate one."""
+    gain = 100 * (world.ratio - 1)
+    return [
+        judge.paired_part(f"f({delta} ms) - 1", gain.at(delta_ms=delta), gain.at(delta_ms=0), "above", "%")
+        for delta in DELTA_MS[1:]
+    ]
+
+
+FIG8 = Exhibit(
+    "gmpls/fig8", "Distribution of goodput relative to an immediate switch", "section 5.2, Fig. 8", SETUP, find
+)

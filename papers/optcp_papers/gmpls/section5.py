@@ -1,0 +1,154 @@
+"""The set-up of section 5, which Figs 7 and 8 and Table 3 share: how fast a protection switch should be."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optcp.papers.assume import Assumed, overrides
+from optcp.papers.exhibit import Setup, defined
+from optcp.papers.plausible import Choices, Plausible
+from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S, world
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options, Size
+    from optcp.study import Done, Grid
+
+DELTA_MS = (0, 50, 250, 500, 1000)
+DELAYS = {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
+CLASSES = ("switched", "fixed")
+READINGS = ("100+100", "10+10")
+QUICK_SEEDS = {"100+100": 20, "10+10": 40}
+END_S = 10.0
+FAILING_LINK = ("L1->L2", "L2->L1")
+MERGE_PORT = "L5->L6"
+READINGS_NOTE = (
+    "The paper states 100 flows a class (100+100); the spread of its Table 3 points to about 10 (10+10). "
+    "Both interpretations are shown."
+)
+SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section5.toml"
+
+
+def flow_readings(text: str) -> str:
+    """Read interpretations of the flow count: ``10+10,100+100``."""
+    readings = [part.strip() for part in text.split(",")]
+    for reading in readings:
+        match = re.fullmatch(r"([1-9]\d*)\+([1-9]\d*)", reading)
+        if not match or match[1] != match[2] or int(match[1]) % SOURCES:
+            raise ValueError(
+                f"expected flows a class, the same for both and a multiple of the {SOURCES} sources, "
+                "for example 10+10 or 10+10,100+100"
+            )
+    return ", ".join(dict.fromkeys(readings))
+
+
+ASSUMED = (
+    *world(access_share=0.9),
+    # The interpretations become grids of their own.
+    Assumed(
+        "flows",
+        ", ".join(READINGS),
+        flow_readings,
+        lambda _: [],
+        Plausible(
+            Choices(("10+10", "20+20", "50+50", "100+100")),
+            "100 are stated; the spread of Table 3 points to about 10",
+        ),
+    ),
+)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid an interpretation of the flow count, over the switch delays."""
+
+    def one(reading: str) -> Grid:
+        per_source = int(reading.partition("+")[0]) // SOURCES
+        settings = [*overrides(ASSUMED, chosen), ("parameters.flows_per_source", str(per_source))]
+        return options.grid(SCENARIO, settings, {"delta_ms": DELAYS}, f"gmpls section 5, {reading} flows")
+
+    return {reading: one(reading) for reading in str(chosen["flows"]).split(", ")}
+
+
+def seeds(reading: str, size: Size) -> int:
+    """The paper's 150, fewer for a quick look."""
+    return size.of(PAPER_RUNS, QUICK_SEEDS.get(reading, 20))
+
+
+SETUP = Setup(PAPER, PAPER_RUNS, grids, seeds, ASSUMED)
+
+
+@dataclass(frozen=True)
+class World:
+    """What the exhibits need of one interpretation; cells have the axis ``delta_ms``.
+
+    Attributes
+    ----------
+    goodput
+        Bytes in each interval, over ``group`` (``CLASSES``) and ``time``.
+    load_bps
+        Load of L1->L2 in (3 s, 5 s], without axes: before the failure all cells are one world.
+    backbone_drops
+        Packets dropped at backbone ports after 3 s and before 5 s: what the failure itself drops at 5 s sharp is not
+        "before the failure".
+    dead_link_drops, merge_drops
+        Packets dropped at L1-L2 (both directions) and at L5->L6 in (5 s, 6.5 s].
+    first_merge_drop_s
+        From the switch to the first drop at L5->L6; undefined where there is none.
+    both_classes_drop
+        Whether both classes lose packets at L5->L6 within 200 ms of the switch.
+    """
+
+    goodput: Cells
+    load_bps: Cells
+    backbone_drops: Cells
+    dead_link_drops: Cells
+    merge_drops: Cells
+    first_merge_drop_s: Cells
+    both_classes_drop: Cells
+
+    @functools.cached_property
+    def good(self) -> Cells:
+        """Total goodput in the window of equation 5."""
+        return self.goodput.between(*WINDOW_S).total("group")
+
+    @functools.cached_property
+    def ratio(self) -> Cells:
+        """f(delta) = Good(delta) / Good(0) by equation 5."""
+        return defined(
+            self.good / self.good.at(delta_ms=0),
+            "a run without any goodput in (5 s, 6.5 s] at delta = 0: f(delta) has no meaning",
+        )
+
+
+def measure(done: Done) -> World:
+    """Reduce the runs of an interpretation; the exhibits share the result (``Done.once``)."""
+    drops, switch_s = done["drops"], [FAILURE_S + delta / 1000 for delta in DELTA_MS]
+
+    def both(group: str) -> Cells:
+        until = [instant + 0.2 for instant in switch_s]
+        return drops.count(after=switch_s, until=until, port=MERGE_PORT, group=group) > 0
+
+    start_s, end_s = WINDOW_S
+    load = done["load"].between(3.0, FAILURE_S).at(port=FAILING_LINK[0], delta_ms=0)
+    first = drops.first(after=switch_s, port=MERGE_PORT).each(lambda values: values - switch_s, "s")
+    return World(
+        goodput=done["goodput"].cells(),
+        load_bps=load * 8 / (FAILURE_S - 3.0),
+        backbone_drops=drops.count(
+            after=3.0, before=FAILURE_S, port=lambda port: re.fullmatch(r"L\d+->L\d+", port) is not None
+        ),
+        dead_link_drops=drops.count(after=start_s, until=end_s, port=FAILING_LINK),
+        merge_drops=drops.count(after=start_s, until=end_s, port=MERGE_PORT),
+        first_merge_drop_s=first,
+        both_classes_drop=both(CLASSES[0]) * both(CLASSES[1]),
+    )
+
+
+def worlds(found: Found) -> dict[str, World]:
+    """What is measured under each interpretation of the flow count."""
+    return {reading: done.once(measure) for reading, done in found.done.items()}

@@ -1,0 +1,344 @@
+"""Section 5.2's other worlds: another load, other numbers of flows, other round trips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers import judge
+from optcp.papers.assume import built_in, ns2_world, overrides
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.model import Series
+from optcp.papers.verdict import row
+from optcp.stats import resampling
+from optcp_papers.gmpls.fig7 import SETTLE_STEP_S, settle_s, settling
+from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S
+from optcp_papers.gmpls.section5 import CLASSES, END_S, SCENARIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options
+    from optcp.stats import Interval
+    from optcp.study import Done, Grid
+
+DELTA_MS = (0, 5, 10, 20, 30, 50, 100, 250, 500)
+UP_TO_250 = DELTA_MS[: DELTA_MS.index(250) + 1]
+FLOWS = (5, 10, 20, 50, 100)
+READINGS = (100, 10)
+"""Flows a class: stated, and what the spread of Table 3 points to."""
+STATED_ACCESS, LOWER_ACCESS = 0.9, 0.6
+SCALES = (0.5, 1, 2)
+SETTLE_DELTA_MS = 50
+QUICK_SEEDS = 8
+
+OFFERED_PCT = {STATED_ACCESS: 180.0, LOWER_ACCESS: 120.0}
+"""The load of L5->L6 that the paper gives for a sudden switch."""
+OFFERED_WITHIN_S = 0.05
+OFFERED_POINTS = 5.0
+INTO_L5 = ("L1->L5", "L4->L5")
+"""What these two ports send is offered to L5->L6."""
+SAME_PCT = 5.0
+
+GOODPUT = '{{ name = "goodput", kind = "goodput", groups = ["switched", "fixed"], interval = "{}" }}'
+OFFERED = '{ name = "offered", kind = "load", links = [["L1", "L5"], ["L4", "L5"]], interval = "50 ms" }'
+NOTES = [
+    "Nothing is printed of these worlds but the statements.",
+    f"Settling is watched with delta = {SETTLE_DELTA_MS} ms, by the rule of gmpls/fig7: until the first of ten "
+    f"intervals of 100 ms in a row within 10 % of the mean of (9 s, 10 s], or to the end of the run.",
+]
+
+ASSUMED = (
+    *(parameter for parameter in ns2_world(STATED_ACCESS, link_delay_ms=1.0) if parameter.name != "access_share"),
+    built_in("settling_delta_ms", f"{SETTLE_DELTA_MS}"),
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """One world of the section.
+
+    Attributes
+    ----------
+    access
+        Rate of the access links as a share of the backbone's.
+    flows
+        Flows a class.
+    scale
+        By how much the access delays are longer than 10 to 100 ms.
+    """
+
+    access: float
+    flows: int
+    scale: float = 1
+
+    @property
+    def settings(self) -> list[tuple[str, str]]:
+        """The scenario's parameters."""
+        sources = min(self.flows, SOURCES)
+        return [
+            ("parameters.access_share", f"{self.access}"),
+            ("parameters.sources", f"{sources}"),
+            ("parameters.flows_per_source", f"{self.flows // sources}"),
+            ("parameters.access_delay", f"uniform({10 * self.scale:g} ms, {100 * self.scale:g} ms)"),
+        ]
+
+    @property
+    def key(self) -> Key:
+        """Key of its rows."""
+        return {
+            "flows": reading(self.flows),
+            "access_pct": round(100 * self.access),
+            "access_delay_scale": self.scale,
+        }
+
+
+def reading(flows: int) -> str:
+    """Name of a number of flows a class."""
+    return f"{flows}+{flows}"
+
+
+COMPARED = tuple(
+    dict.fromkeys(
+        [World(access, flows) for flows in READINGS for access in (STATED_ACCESS, LOWER_ACCESS)]
+        + [World(STATED_ACCESS, flows) for flows in FLOWS]
+    )
+)
+"""The worlds in which the delays are compared."""
+SETTLING = tuple(
+    dict.fromkeys(
+        [World(STATED_ACCESS, flows) for flows in FLOWS]
+        + [World(STATED_ACCESS, flows, scale) for flows in READINGS for scale in SCALES]
+    )
+)
+"""The worlds in which the flows are watched until they settle."""
+
+
+def grid_of(kind: str, world: World) -> str:
+    """Name of a world's grid."""
+    return f"{kind}, access {100 * world.access:g} %, {reading(world.flows)}, delays x {world.scale:g}"
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """A grid a world in which delays are compared, and one a world that is watched until it settles."""
+    found = {}
+    for kind, worlds, delays, stop_s, observe in (
+        ("delays", COMPARED, DELTA_MS, WINDOW_S[1], f"[{GOODPUT.format('500 ms')}, {OFFERED}]"),
+        ("settling", SETTLING, (SETTLE_DELTA_MS,), END_S, f"[{GOODPUT.format('50 ms')}]"),
+    ):
+        axes = {"delta_ms": {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in delays}}
+        for world in worlds:
+            more = [*world.settings, ("stop", f"{stop_s:g} s"), ("observe", observe)]
+            name = grid_of(kind, world)
+            found[name] = options.grid(
+                SCENARIO, [*overrides(ASSUMED, chosen), *more], axes, f"gmpls section 5.2, {name}"
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class Delays:
+    """What is measured in a world in which delays are compared.
+
+    Attributes
+    ----------
+    good
+        Bytes of both classes in (5 s, 6.5 s], over ``delta_ms``.
+    offered_pct
+        Load offered to L5->L6 in the first 50 ms after a switch without delay, in per cent of its rate.
+    """
+
+    good: Cells
+    offered_pct: Cells
+
+    @classmethod
+    def of(cls, done: Done, backbone_bps: float) -> Delays:
+        """Reduce the runs of a world."""
+        offered = done["offered"].between(FAILURE_S, FAILURE_S + OFFERED_WITHIN_S).at(delta_ms=0)
+        bytes_ = offered.at(port=INTO_L5[0]) + offered.at(port=INTO_L5[1])
+        good = done["goodput"].between(*WINDOW_S).total("group")
+        return cls(good, 100 * 8 * bytes_ / (OFFERED_WITHIN_S * backbone_bps))
+
+    @property
+    def gain_pct(self) -> Cells:
+        """f(delta) - 1 in per cent."""
+        return 100 * (self.good / self.good.at(delta_ms=0) - 1)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a judgement needs.
+
+    Attributes
+    ----------
+    delays
+        By world.
+    goodput
+        By world that is watched: bytes in each interval, over ``group`` and ``time``.
+    """
+
+    delays: Mapping[World, Delays]
+    goodput: Mapping[World, Cells]
+
+    def settling(self, world: World, class_: str) -> NDArray[np.float64]:
+        """What a class does after the switch, for :func:`settled_s`."""
+        return settling(self.goodput[world].at(group=class_), FAILURE_S + SETTLE_DELTA_MS / 1000)
+
+
+def settled_s(curves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rule of gmpls/fig7, to the end of the run where the curve never settles; shape (k,)."""
+    result: NDArray[np.float64] = np.minimum(settle_s(curves), (curves.shape[1] - 1) * SETTLE_STEP_S)
+    return result
+
+
+def best_delay_ms(mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The delay with the highest mean goodput, of means (k, deltas), shape (k,)."""
+    result: NDArray[np.float64] = np.array(DELTA_MS, dtype=np.float64)[mean.argmax(axis=1)]
+    return result
+
+
+def spread_pct(mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Largest minus smallest f over delays up to 250 ms in points, of mean gains (k, deltas), shape (k,)."""
+    result: NDArray[np.float64] = np.ptp(mean[:, : len(UP_TO_250)], axis=1)
+    return result
+
+
+def find(found: Found) -> Findings:
+    """Gain by delay, best delay and spread a world; offered load; settling times."""
+    backbone_bps = found.number("backbone_bps")
+    measured = Measured(
+        {world: Delays.of(found.done[grid_of("delays", world)], backbone_bps) for world in COMPARED},
+        {
+            world: found.done[grid_of("settling", world)]["goodput"].cells().at(delta_ms=SETTLE_DELTA_MS)
+            for world in SETTLING
+        },
+    )
+    claims = {id_: {reading(flows): judged(measured, flows) for flows in READINGS} for id_, judged in CLAIMS.items()}
+    return Findings(compared(measured), claims, gain_curves(measured), NOTES)
+
+
+def compared(measured: Measured) -> list[Row]:
+    """What is measured of each world."""
+    found = []
+    for world, delays in measured.delays.items():
+        found += rows({"rel_goodput_pct": delays.gain_pct.mean()}, key=world.key)
+        best, spread = resampled(delays.good, best_delay_ms), resampled(delays.gain_pct, spread_pct)
+        found.append(row(world.key, "best_delay_ms", None, best, ""))
+        found.append(row(world.key, "spread_to_250ms_pct", None, spread, ""))
+        found += rows({"offered_load_pct": delays.offered_pct.mean()}, key=world.key)
+    for world in measured.goodput:
+        for name in CLASSES:
+            settled = resampled(measured.settling(world, name), settled_s)
+            key = {**world.key, "class": name, "delta_ms": SETTLE_DELTA_MS}
+            found.append(row(key, "settle_s", None, settled, ""))
+    return found
+
+
+def resampled(
+    values: Cells | NDArray[np.float64], statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> Interval:
+    """A statistic of the mean over seeds, with its bootstrap interval."""
+    curves = np.asarray(values)
+    estimate, samples = resampling.bootstrap(curves, statistic)
+    return resampling.percentile(samples, estimate, len(curves))
+
+
+def gain_curves(measured: Measured) -> list[Series]:
+    """Mean gain over the delay, a curve a world."""
+    series = []
+    for world, delays in measured.delays.items():
+        gain = delays.gain_pct.mean()
+        found = [interval for _, interval in gain]
+        series.append(
+            Series(
+                "mean over seeds",
+                world.key,
+                *("delta", "ms", "goodput against delta = 0", "%"),
+                x=[float(delta) for delta in DELTA_MS],
+                y=[round(one.estimate, 3) for one in found],
+                ci95=[(round(one.low, 3), round(one.high, 3)) for one in found] if gain.seeds > 1 else [],
+            )
+        )
+    return series
+
+
+def lower_load_lower_delay(measured: Measured, flows: int) -> list[Part]:
+    """Judge: with access at 60 % the best delay moves towards zero."""
+    stated, lower = (World(access, flows) for access in (STATED_ACCESS, LOWER_ACCESS))
+    high, low = measured.delays[stated], measured.delays[lower]
+    (best, samples), (best_low, samples_low) = (
+        resampling.bootstrap(one.good.values, best_delay_ms) for one in (high, low)
+    )
+    moved = resampling.bootstrap_difference(samples_low, samples, best_low - best, len(high.good.seeds))
+    parts = [
+        judge.side_part(
+            f"best delay, {best_low:g} ms at 60 %, {best:g} ms at 90 %, 60 % minus 90 %", moved, "below", "ms"
+        ),
+        judge.paired_part(
+            "f(50 ms) - 1, 60 % minus 90 %",
+            low.gain_pct.at(delta_ms=50),
+            high.gain_pct.at(delta_ms=50),
+            "below",
+            "points",
+        ),
+    ]
+    for world in (stated, lower):
+        offered, printed = measured.delays[world].offered_pct, OFFERED_PCT[world.access]
+        parts.append(
+            judge.equivalence_part(
+                f"access {100 * world.access:g} %: load offered to L5->L6 in the first 50 ms, "
+                f"{offered.values.mean():.1f} %, minus {printed:g} %",
+                offered - printed,
+                OFFERED_POINTS,
+                "points",
+            )
+        )
+    return parts
+
+
+def more_flows_settle_faster(measured: Measured, flows: int) -> list[Part]:
+    """Judge: more flows, or shorter round trips, settle faster; with more flows the best delay nears zero."""
+    worlds = [World(STATED_ACCESS, number) for number in FLOWS]
+    names = [reading(number) for number in FLOWS]
+    parts = []
+    for name in CLASSES:
+        curves = [measured.settling(world, name) for world in worlds]
+        parts += judge.bootstrap_trend_parts(f"{name} flows settle after", names, curves, settled_s, "down", "s")
+    good = [measured.delays[world].good.values for world in worlds]
+    gains = [measured.delays[world].gain_pct.values for world in worlds]
+    parts += judge.bootstrap_trend_parts("best delay", names, good, best_delay_ms, "down", "ms")
+    parts += judge.bootstrap_trend_parts("max f - min f up to 250 ms", names, gains, spread_pct, "down", "points")
+    most = measured.delays[worlds[-1]].gain_pct
+    parts += [
+        judge.equivalence_part(f"{names[-1]}, f({delta} ms) - 1", most.at(delta_ms=delta), SAME_PCT, "%")
+        for delta in UP_TO_250[1:]
+    ]
+    scaled = [World(STATED_ACCESS, flows, scale) for scale in SCALES]
+    for name in CLASSES:
+        curves = [measured.settling(world, name) for world in scaled]
+        title = f"{name} flows, access delays x"
+        parts += judge.bootstrap_trend_parts(title, [f"{scale:g}" for scale in SCALES], curves, settled_s, "up", "s")
+    return parts
+
+
+CLAIMS: dict[str, Callable[[Measured, int], list[Part]]] = {
+    "lower-load-shorter-delay": lower_load_lower_delay,
+    "more-flows-settle-faster": more_flows_settle_faster,
+}
+"""Each statement's judge, with the flows a class where the statement does not name a number."""
+
+SECTION5_2 = Exhibit(
+    "gmpls/section5.2",
+    "Protection switch delay with other loads, numbers of flows and round trips",
+    "section 5.2, after Table 3",
+    Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_SEEDS), ASSUMED),
+    find,
+)

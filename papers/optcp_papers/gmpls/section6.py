@@ -1,0 +1,85 @@
+"""The set-up of section 6, which Figs 10 to 14 and Tables 4 and 5 share: a backup path that is longer by d."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optcp.papers.assume import built_in, overrides
+from optcp.papers.exhibit import Setup, defined, runs_of
+from optcp_papers.gmpls.goodput import Goodput
+from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS, PS, WINDOW_S, world
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+D_MS = (1, 2, 10, 20, 50, 100)
+"""Propagation delay of the span L1-L4-L5-L2; that of L1-L2, which it replaces, is 1 ms."""
+DELTA_MS = (5, 10, 20, 50, 100)
+END_S = 10.0
+MEAN_RTT_MS = 120
+"""Section 6.1. It is that of a mean access delay of 55 ms and five links of 1 ms, both ways."""
+GRID = "d x delta"
+QUICK_SEEDS = 16
+
+SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section6.toml"
+
+ASSUMED = (
+    *world(access_share=0.8),
+    built_in("backup", "d split evenly over L1-L4, L4-L5 and L5-L2"),
+)
+
+
+def backup(d_ms: int) -> dict[str, str]:
+    """The settings that make the backup's span d long: a third of it a link, what is left over in the middle."""
+    whole = d_ms * PS // 1000
+    outer = whole // 3
+    return {"parameters.outer_delay": f"{outer} ps", "parameters.middle_delay": f"{whole - 2 * outer} ps"}
+
+
+def delta_rtt_pct(d_ms: int) -> float:
+    """How much longer the mean round trip over the backup is, in per cent."""
+    return 100 * 2 * (d_ms - 1) / MEAN_RTT_MS
+
+
+def grid(
+    chosen: Chosen,
+    options: Options,
+    title: str,
+    d_ms: Sequence[int] = D_MS,
+    delta_ms: Sequence[int] = DELTA_MS,
+    settings: Sequence[tuple[str, str]] = (),
+) -> Grid:
+    """Worlds by d and delta; the same seeds draw the same in every grid made here."""
+    delays = {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in delta_ms}
+    axes = {"d_ms": {str(d): backup(d) for d in d_ms}, "delta_ms": delays}
+    return options.grid(SCENARIO, [*overrides(ASSUMED, chosen), *settings], axes, title)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The 30 worlds that all exhibits of section 6 share."""
+    return {GRID: grid(chosen, options, "gmpls section 6")}
+
+
+SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_SEEDS), ASSUMED)
+
+
+def goodput(found: Found) -> Goodput:
+    """That of the shared grid."""
+    return Goodput.of(found, GRID, WINDOW_S, END_S)
+
+
+def relative(goodput: Goodput) -> Cells:
+    """f(d, delta) = Good(d, delta) / Good(1 ms, delta)."""
+    return over_first(goodput.good, goodput.good)
+
+
+def over_first(good: Cells, shared: Cells) -> Cells:
+    """Goodput over that of d = 1 ms in the shared grid, of the same seed and delta."""
+    message = "a run without any goodput in the window at d = 1 ms: f(d) has no meaning"
+    return defined(good / shared.at(d_ms=1), message)

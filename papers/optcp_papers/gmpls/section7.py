@@ -1,0 +1,100 @@
+"""The set-up of section 7, which Figs 15 and 16, Table 6 and the text share: what follows the repair of the link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optcp.papers import judge
+from optcp.papers.assume import built_in, overrides
+from optcp.papers.exhibit import Setup, defined, runs_of
+from optcp.papers.printed import tables
+from optcp_papers.gmpls.goodput import Goodput
+from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS, world
+from optcp_papers.gmpls.section6 import D_MS, backup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+REVERT = {"none": "none", "electrical": "electrical", "optical": "optical-emulated", "optical exact": "optical"}
+"""What follows the repair, and what the scenario file calls it.
+
+"optical" is what the paper's simulations did, "optical exact" the rule behind it.
+"""
+STRATEGIES = tuple(REVERT)
+COMPARED = ("none", "electrical", "optical")
+"""Those of the paper."""
+
+DELTA_MS = 5
+WINDOW_S = (10.0, 11.5)
+"""The window of Figs 15 and 16 and of Table 6."""
+END_S = 12.0
+GRID = "d x strategy"
+QUICK_SEEDS = 12
+OPTICAL_NOTE = (
+    '"optical" is the emulation that the paper\'s simulations used: at the repair both directions switch back, and one '
+    "propagation delay of L1-L2 later the last link of the backup fails in each. "
+    '"optical exact" discards from the first packet on the restored path on.'
+)
+
+SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section7.toml"
+
+ASSUMED = (
+    *world(access_share=0.8),
+    built_in("backup", "d split evenly over L1-L4, L4-L5 and L5-L2"),
+    built_in("switch_delay_ms", str(DELTA_MS)),
+)
+
+
+def base(chosen: Chosen, end_s: float, settings: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+    """What all cells of a grid have, up to its end; the same seeds draw the same in every grid."""
+    delay = ("parameters.switch_delay", f"{DELTA_MS} ms")
+    return [*overrides(ASSUMED, chosen), delay, ("stop", f"{end_s:g} s"), *settings]
+
+
+def cell(d_ms: int, strategy: str) -> dict[str, str]:
+    """The settings of a backup's length and a strategy."""
+    return {**backup(d_ms), "parameters.revert": REVERT[strategy]}
+
+
+def grid(options: Options, title: str, settings: list[tuple[str, str]], strategies: Sequence[str]) -> Grid:
+    """Worlds by d and strategy."""
+    reverts = {strategy: {"parameters.revert": REVERT[strategy]} for strategy in strategies}
+    axes = {"d_ms": {str(d): backup(d) for d in D_MS}, "strategy": reverts}
+    return options.grid(SCENARIO, settings, axes, title)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The 24 worlds that all exhibits of section 7 share."""
+    return {GRID: grid(options, "gmpls section 7", base(chosen, END_S), STRATEGIES)}
+
+
+SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_SEEDS), ASSUMED)
+
+
+def goodput(found: Found) -> Goodput:
+    """That of the shared grid."""
+    return Goodput.of(found, GRID, WINDOW_S, END_S)
+
+
+def over_electrical(good: Cells, strategy: str = "optical") -> Cells:
+    """f(d) = Good(optical, d) / Good(electrical, d)."""
+    message = "a run without any goodput in the window after an electrical switch-back: f(d) has no meaning"
+    return defined(good.at(strategy=strategy) / good.at(strategy="electrical"), message)
+
+
+def as_often_as_printed(f: Cells, lengths_ms: Sequence[int]) -> list[Part]:
+    """SHARE of runs in which optical is better against the printed one, for some d."""
+    printed, better = tables("gmpls")["table6"]["opt_better_pct"], f > 1
+
+    def against(d: int) -> Part:
+        share, successes = printed[D_MS.index(d)], float(better.at(d_ms=d).values.sum())
+        return judge.printed_share_part(f"optical is better, d = {d} ms", successes, len(f.seeds), share, PAPER_RUNS)
+
+    return [against(d) for d in lengths_ms]

@@ -1,0 +1,134 @@
+"""The set-up of section 8, which Table 8 and Figs 18 and 19 share: four protection schemes on the same failure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optcp.papers.assume import built_in, overrides
+from optcp.papers.exhibit import Setup, runs_of
+from optcp.papers.printed import tables
+from optcp_papers.gmpls.goodput import Goodput
+from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, REPAIR_S, world
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
+    from optcp.study import Done, Grid
+
+SCENARIOS = ("A", "B", "C", "D")
+"""Table 7's sets of delays."""
+MECHANISMS = LOCAL, PATH, LOOPBACK, VARIANT = ("local", "path", "loopback", "loopbackvar")
+"""The paper's names of the schemes."""
+SCHEME = {LOCAL: "local", PATH: "path", LOOPBACK: "loopback", VARIANT: "loopback-variant"}
+"""What the scenario file calls them."""
+LOCAL_BACKUP = ("L1", "L4", "L2")
+PATH_BACKUP = ("L0", "L5", "L6", "L7", "L3")
+WORKING_LINKS = 3
+"""L0-L1, L1-L2 and L2-L3: the links that a backup must protect."""
+
+DELTA_MS = (5, 50)
+"""The switch delay of section 8 is not stated; the first is the one of Tables 4 and 6."""
+SWITCH_OVER_S = (5.0, 7.5)
+SWITCH_BACK_S = (10.0, 11.5)
+MERGE_UNTIL_S = 5.3
+END_S = 11.5
+QUICK_SEEDS = 12
+GRID = "scenario x delta x scheme"
+
+SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section8.toml"
+
+ASSUMED = (
+    *world(access_share=0.8),
+    built_in(
+        "backup",
+        f"{'-'.join(LOCAL_BACKUP)} for local, {'-'.join(PATH_BACKUP)} for the others, each split evenly over its links",
+    ),
+    built_in("switch_delay_ms", f"{DELTA_MS[0]}, and {DELTA_MS[1]} where said"),
+)
+
+
+@dataclass(frozen=True)
+class Delays:
+    """One column of Table 7, milliseconds.
+
+    Attributes
+    ----------
+    d_l, d_p
+        How much longer the local backup and the path's backup are than what they replace.
+    a, b, c
+        L0-L1, L1-L2 and L2-L3.
+    """
+
+    d_l: int
+    d_p: int
+    a: int
+    b: int
+    c: int
+
+    @classmethod
+    def of(cls, scenario: str) -> Delays:
+        """The delays that the paper prints for a scenario."""
+        printed = tables("gmpls")["table7"]
+        return cls(**{name: printed[name][SCENARIOS.index(scenario)] for name in ("d_l", "d_p", "a", "b", "c")})
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The scenario file's parameters."""
+        local_us, path_us = 1000 * (self.b + self.d_l), 1000 * (self.a + self.b + self.c + self.d_p)
+        return {
+            "parameters.a": f"{self.a} ms",
+            "parameters.b": f"{self.b} ms",
+            "parameters.c": f"{self.c} ms",
+            "parameters.local_delay": f"{local_us // (len(LOCAL_BACKUP) - 1)} us",
+            "parameters.path_delay": f"{path_us // (len(PATH_BACKUP) - 1)} us",
+        }
+
+
+def scheme(mechanism: str) -> dict[str, str]:
+    """The settings that a scheme stands for."""
+    backup = LOCAL_BACKUP if mechanism == LOCAL else PATH_BACKUP
+    return {"parameters.scheme": SCHEME[mechanism], "parameters.backup": json.dumps(backup)}
+
+
+def grid(
+    chosen: Chosen,
+    options: Options,
+    title: str,
+    settings: Sequence[tuple[str, str]] = (),
+    *,
+    scenarios: Sequence[str] = SCENARIOS,
+    delta_ms: Sequence[int] = DELTA_MS,
+    mechanisms: Sequence[str] = MECHANISMS,
+) -> Grid:
+    """Worlds by scenario, switch delay and scheme; the same seeds draw the same in every grid made here."""
+    axes = {
+        "scenario": {scenario: Delays.of(scenario).settings for scenario in scenarios},
+        "delta_ms": {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in delta_ms},
+        "mechanism": {mechanism: scheme(mechanism) for mechanism in mechanisms},
+    }
+    return options.grid(SCENARIO, [*overrides(ASSUMED, chosen), *settings], axes, title)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The 32 worlds that all exhibits of section 8 share."""
+    return {GRID: grid(chosen, options, "gmpls section 8")}
+
+
+SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_SEEDS), ASSUMED)
+
+
+def goodput(found: Found, delta_ms: int = DELTA_MS[0]) -> Goodput:
+    """That of every scenario and scheme with one switch delay; curves end at the repair."""
+    shared = Goodput.of(found, GRID, SWITCH_OVER_S, REPAIR_S)
+    return replace(shared, cells=shared.cells.at(delta_ms=delta_ms))
+
+
+def merge_drops(done: Done) -> Cells:
+    """Drops at L0's port into the path's backup in (5 s, 5.3 s]."""
+    return done["drops"].count(after=FAILURE_S, until=MERGE_UNTIL_S, port="L0->L5")

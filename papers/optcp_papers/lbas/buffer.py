@@ -1,0 +1,129 @@
+"""Beyond the paper: how much buffer a bundle saves at equal utilisation, in the smaller copy of the network."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.data.cells import Cells
+from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp_papers.lbas import smaller
+from optcp_papers.lbas.rows import both_modes, curves
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+DEGREES = (1, 2, 5, 10)
+PRODUCTS = (0.01, 0.03, 0.1, 0.3, 1.0)
+"""The buffer of a lightpath, in bandwidth-delay products; a hundredth are 8 packets."""
+QUICK_DEGREES, QUICK_PRODUCTS = (1, 2), (0.03, 0.1)
+REFERENCES = (0.1, 0.3)
+"""Buffers without anycast switching whose utilisation a bundle is to reach."""
+NOTE = (
+    "`inet-2011`, 10 flows a lightpath. `equal_buffer_products` is the buffer, in C RTT, with which anycast switching "
+    "has the utilisation that there is without it and `buffer_products`; `saved_pct` is what that is less. Both are "
+    "interpolated seed by seed in the logarithm of the buffer. Where the smallest buffer that was tried does better, "
+    "that one stands: the saving is at least as large. "
+    "Where no buffer that was tried does as well, the run is left out, and a further note says so."
+)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Every degree, mode and buffer."""
+
+    def settings(bundling_degree: int, anycast: str, buffer_products: float) -> dict[str, str]:
+        buffer = f"{round(buffer_products * smaller.PRODUCT_BYTES)} B"
+        return {**smaller.network(bundling_degree, smaller.FLOWS[0], anycast), "parameters.buffer": buffer}
+
+    quick = options.size.is_quick
+    axes = {
+        "bundling_degree": QUICK_DEGREES if quick else DEGREES,
+        "anycast": ("yes", "no"),
+        "buffer_products": QUICK_PRODUCTS if quick else PRODUCTS,
+    }
+    return {"buffers": smaller.grid("lbas, buffers", axes, settings, chosen, options)}
+
+
+def find(found: Found) -> Findings:
+    """Rows by degree and buffer, and what buffer gives the same utilisation."""
+
+    def key(place: Key) -> Key:
+        return {**place, "buffer_products": float(place["buffer_products"])}
+
+    shares = found.only.once(smaller.measured)
+    # The queue as a share of the buffer would say little where the buffer is what varies.
+    of_places = both_modes({name: shares[name] for name in ("utilisation_pct", "dropped_pct")}, key)
+    labels, units = ("buffer of a lightpath", "utilisation"), ("C RTT", "%")
+    series = curves(of_places, "utilisation_pct", "buffer_products", labels, units)
+    saved, notes = saving(shares["utilisation_pct"])
+    return Findings([*of_places, *saved], series=series, notes=[NOTE, *notes])
+
+
+def saving(utilisation: Cells) -> tuple[list[Row], list[str]]:
+    """The buffer that a bundle needs for the utilisation of as many lightpaths without anycast switching.
+
+    Parameters
+    ----------
+    utilisation
+        Over ``bundling_degree``, ``anycast`` and ``buffer_products``.
+
+    Returns
+    -------
+    rows : list
+        Of the seeds that reach it; none where no seed does.
+    notes : list
+        Where seeds do not reach it, how many.
+    """
+    found, notes = [], []
+    products, seeds = utilisation.axis("buffer_products").numbers or (), utilisation.seeds
+    for degree in [int(degree) for degree in utilisation.axis("bundling_degree").values if degree != "1"]:
+        bundle = utilisation.at(bundling_degree=degree)
+        for reference in (one for one in REFERENCES if one in products):
+            wanted = bundle.at(anycast="no", buffer_products=reference).values
+            each = zip(bundle.at(anycast="yes").values, wanted, strict=True)
+            needed = Cells(np.array([equal(products, curve, value) for curve, value in each]), (), seeds)
+            left_out = int(np.isnan(needed.values).sum())
+            if left_out:
+                notes.append(
+                    f"b_D = {degree}, {reference:g} C RTT: in {left_out} of {len(seeds)} runs anycast "
+                    f"switching does not reach that utilisation with any buffer up to {products[-1]:g} C RTT. They are "
+                    "left out, so the buffer that is needed is larger than said, and the saving smaller."
+                )
+            if left_out < len(seeds):
+                metrics = {"equal_buffer_products": needed, "saved_pct": 100 * (1 - needed / reference)}
+                here: Key = {"bundling_degree": degree, "buffer_products": reference}
+                found += rows({name: cells.mean() for name, cells in metrics.items()}, key=here)
+    return found, notes
+
+
+def equal(products: Sequence[float], curve: NDArray[np.float64], wanted: float) -> float:
+    """The smallest buffer with which a curve over the buffer reaches a utilisation; NaN if it does not.
+
+    Interpolated in the logarithm of the buffer; the smallest buffer of all stands for smaller ones.
+    """
+    if curve[0] >= wanted:
+        return float(products[0])
+    for place in range(1, len(products)):
+        low, high = float(curve[place - 1]), float(curve[place])
+        if high >= wanted:
+            share = (wanted - low) / (high - low)
+            return float(products[place - 1] ** (1 - share) * products[place] ** share)
+    return math.nan
+
+
+BUFFER = Exhibit(
+    "lbas/buffer",
+    "Utilisation over the buffer, and the buffer that a bundle saves, smaller copy of the network",
+    "beyond the paper",
+    smaller.setup(grids, runs=6),
+    find,
+)

@@ -1,0 +1,57 @@
+"""Which of the paper's unstated parameters moves its numbers most: one at a time, in the smaller copy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.papers.exhibit import Exhibit, Findings
+from optcp_papers.lbas import smaller
+from optcp_papers.lbas.rows import both_modes
+
+if TYPE_CHECKING:
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+INTERPRETATIONS: dict[str, dict[str, str]] = {
+    "as assumed": {},
+    "profile = rfc": smaller.SENDERS["rfc"],
+    "profile = rfc, timeout_basis = flight-size": smaller.SENDERS["rfc, timeout_basis = flight-size"],
+    # Windows are a tenth of the paper's here: 5 segments stand for the 45 of an older INET.
+    "initial_ssthresh_segments = 5": {"parameters.initial_ssthresh": "5"},
+    "start_spread_s = 6": {"parameters.start": "uniform(0 s, 6 s)"},
+    "delay_80_to_120_ms = one-way": {"parameters.source_delay": "uniform(80 ms, 120 ms)"},
+    "lightpath_delay_ms = 10": {"parameters.lightpath_delay": "10 ms"},
+    "buffer = 83 packets": {"parameters.buffer": "83 packets"},
+    "far_buffer = unlimited": {"parameters.far_buffer": "unlimited"},
+    "K = 2": {"parameters.K": "2", "parameters.hosts": "5"},
+}
+"""An interpretation to what it changes; buffers and windows are those of the copy."""
+NOTE = (
+    "b_D = 2, 10 flows a lightpath; one unstated parameter at a time differs from the assumed value. Windows and "
+    "buffers are those of the copy: an initial ssthresh of 5 segments stands for 45."
+)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The first cell under each interpretation, with anycast switching and without."""
+
+    def settings(choice: str, anycast: str) -> dict[str, str]:
+        return {**smaller.network(2, smaller.FLOWS[0], anycast), **INTERPRETATIONS[choice]}
+
+    axes = {"choice": tuple(INTERPRETATIONS)[: 3 if options.size.is_quick else None], "anycast": ("yes", "no")}
+    return {"choices": smaller.grid("lbas, choices", axes, settings, chosen, options)}
+
+
+def find(found: Found) -> Findings:
+    """Rows by interpretation."""
+    return Findings(both_modes(found.only.once(smaller.measured)), notes=[NOTE])
+
+
+CHOICES = Exhibit(
+    "lbas/choices",
+    "What each unstated parameter changes, smaller copy of the network",
+    "beyond the paper",
+    smaller.setup(grids, runs=8),
+    find,
+)

@@ -1,0 +1,128 @@
+"""The paper's cells at its own scale: which long runs there are, what is stored of them, and what to say about it."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from optcp.errors import RunFailed
+from optcp.papers.kept import LongRun
+from optcp.stats.autocorrelation import lag_one
+from optcp_papers.lbas import outcome
+from optcp_papers.lbas.outcome import Measured
+from optcp_papers.lbas.paper import CELLS, FEWER, SCENARIO, Cell, changed, directory, length, overrides, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from optcp.papers.exhibit import Chosen
+
+
+def long_run(cell: Cell, chosen: Chosen, seed: int) -> LongRun:
+    """The run of a cell with these values, and where it is stored."""
+    settings = (*overrides(chosen), *length(chosen).items(), *cell.overrides())
+    file = directory(chosen) / f"{cell.name}-seed-{seed}.json"
+    return LongRun(file, SCENARIO, settings, seed, outcome.to_json, outcome.METRICS)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Long runs that are stored with the project.
+
+    Attributes
+    ----------
+    chosen
+        The values of the unstated parameters that they have.
+    runs
+        Cells and contents of files, cell by cell and by seed.
+    """
+
+    chosen: Chosen
+    runs: list[tuple[Cell, dict[str, Any]]]
+
+    @property
+    def reading(self) -> str:
+        """The name of the interpretation."""
+        return reading(self.chosen)
+
+    @functools.cached_property
+    def measured(self) -> Measured:
+        """Their outcomes."""
+        cells: dict[Cell, dict[int, outcome.Batches]] = {}
+        for cell, content in self.runs:
+            cells.setdefault(cell, {})[content["seed"]] = outcome.from_json(content["outcome"])
+        return Measured(cells)
+
+    @property
+    def origin(self) -> list[dict[str, Any]]:
+        """Where each comes from."""
+        names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
+        return [
+            {"reading": self.reading, "cell": cell.name, **{name: content[name] for name in names}}
+            for cell, content in self.runs
+        ]
+
+    def note(self) -> str:
+        """Say which cells there are, how long their runs are, and what their intervals are worth."""
+        of, cells = length(self.chosen), self.measured.cells
+        missing = [cell.name for cell in (*CELLS, *FEWER) if cell not in cells]
+        names = "all" if not cells else ", ".join(missing)
+        settings = "".join(f" --set {shlex.quote(f'{name}={self.chosen[name]}')}" for name in changed(self.chosen))
+        text = (
+            f"{self.reading}: long runs that are stored with the project ({of['stop']}, the first "
+            f"{of['parameters.warm_up']} left out, means of {of['parameters.batch']}), "
+            f"{sum(cell in cells for cell in CELLS)} of {len(CELLS)} cells."
+        )
+        more = f" Missing: {names}; `optcp reproduce lbas{settings} --paper-scale` makes them." if missing else ""
+        return text + more + (_intervals(self.measured) if cells else "")
+
+
+def stored(chosen: Chosen, cells: Sequence[Cell] = (*CELLS, *FEWER)) -> Stored:
+    """Everything that is stored of some cells for these values."""
+    runs = []
+    for cell in cells:
+        files = directory(chosen).glob(f"{cell.name}-seed-*.json")
+        for seed in sorted(map(_seed, files)):
+            content = long_run(cell, chosen, seed).read()
+            runs += [(cell, content)] if content else []
+    return Stored(chosen, runs)
+
+
+def _seed(file: Path) -> int:
+    digits = file.stem.rpartition("-")[2]
+    if not (digits.isascii() and digits.isdigit()):
+        raise RunFailed(f"{file}: its name does not end with a seed; give it another name or place")
+    return int(digits)
+
+
+def not_committed(kept: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name the runs of :attr:`Stored.origin` whose program no commit has."""
+    dirty: dict[str, list[str]] = {}
+    for one in kept:
+        if one["git"].endswith(".dirty"):
+            dirty.setdefault(one["reading"], []).append(f"{one['cell']} (seed {one['seed']})")
+    if not dirty:
+        return []
+    names = "; ".join(f"{reading}: {', '.join(cells)}" for reading, cells in dirty.items())
+    number = sum(len(cells) for cells in dirty.values())
+    return [f"{number} of {len(kept)} stored runs made from a tree with changes that were not committed: {names}."]
+
+
+def _intervals(measured: Measured) -> str:
+    """What intervals are over, and how far batches are from being independent."""
+    seeds = sorted({len(of_cell) for of_cell in measured.cells.values()})
+    number = " to ".join(str(end) for end in dict.fromkeys((seeds[0], seeds[-1])))
+    found = {
+        (round(lag_one(one["throughput_gbps"]), 2), f"{cell.name}, seed {seed}")
+        for cell, of_cell in measured.cells.items()
+        for seed, one in of_cell.items()
+    }
+    (low, at_low), (high, at_high) = min(found), max(found)
+    return (
+        f" Seeds of a cell: {number}. Where there are fewer than {outcome.ENOUGH_SEEDS}, intervals and tests are over "
+        f"batches of single runs. These are not independent: the lag-1 correlation of their throughput is from "
+        f"{low:+.2f} ({at_low}) to {high:+.2f} ({at_high}). Intervals and tests are widened for it."
+    )

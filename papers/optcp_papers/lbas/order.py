@@ -1,0 +1,85 @@
+"""Whether packets keep their order: a small, slow copy of the network under each selection of a lightpath.
+
+Order depends on which packet is sent when, and not on how fast all of them are: at a hundredth of the rates every
+packet can be listed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from optcp.data.axes import Axis
+from optcp_papers.lbas.paper import SCENARIO, overrides
+
+if TYPE_CHECKING:
+    from optcp.papers.exhibit import Chosen
+    from optcp.papers.options import Options
+    from optcp.study import Done, Grid, RunData
+
+ORDER = "order of packets"
+_SMALL = [
+    ("stop", "4 s"),
+    ("parameters.rate", "100 Mbps"),
+    ("parameters.buffer", "125 kB"),
+    ("parameters.far_buffer", "125 kB"),
+    ("parameters.hosts", "2"),
+    (
+        "observe",
+        '[{name = "reordering", kind = "reordering"}, {name = "packets", kind = "packets"}]',
+    ),
+]
+WAYS: dict[str, dict[str, str]] = {
+    "least unfinished work": {"parameters.selection": "anycast"},
+    "fewest packets": {"parameters.selection": "fewest-packets"},
+    "round-robin": {"parameters.selection": "round-robin"},
+    "least unfinished work, SACK": {"parameters.selection": "anycast", "tcp.all.recovery": "sack"},
+    "least unfinished work, lightpaths of unlike length": {
+        "parameters.selection": "anycast",
+        "parameters.lightpath_delay": "uniform(0 ms, 1 ms)",
+    },
+}
+KEPT, BROKEN = ("least unfinished work",), ("fewest packets", "round-robin")
+"""Selections that the paper says keep the order, and those that do not; the others are counter-tests."""
+
+
+class Overtaken(NamedTuple):
+    """How many packets came after one that was sent later, and of how many.
+
+    ``acks`` is a lower bound: see :func:`count`.
+    """
+
+    segments: int
+    acks: int
+    sent: int
+
+
+def grid(chosen: Chosen, options: Options) -> Grid:
+    """One branch a selection."""
+    return options.grid(SCENARIO, [*overrides(chosen), *_SMALL], {"selection": WAYS}, "lbas, order of packets")
+
+
+def overtaken(done: Done) -> dict[str, Overtaken]:
+    """The counts by selection, over all seeds."""
+    counts = done.each(count, Axis("count", Overtaken._fields)).values.sum(axis=0)
+    return {way: Overtaken(*map(int, of_way)) for way, of_way in zip(WAYS, counts, strict=True)}
+
+
+def count(run: RunData) -> Overtaken:
+    """Count the segments and the ACKs of a run that were overtaken by one of their own flow.
+
+    What is listed of an ACK is its cumulative number, which shows that it was overtaken where the number falls. Of
+    duplicate ACKs, which have the same number, nobody can say which came first: so ACKs are a lower bound.
+    """
+    rows = run.series["reordering"]
+    segments = int(np.sum(rows["event"] == list(rows["events"]).index("overtaken")))
+    packets = run.series["packets"]
+    names = list(packets["events"])
+    acked = packets["event"] == names.index("acked")
+    flow, seq = packets["flow"][acked], packets["seq"][acked].astype(np.int64)
+    # By flow, each in order of time: a cumulative number that falls has been overtaken.
+    order = np.argsort(flow, kind="stable")
+    same = np.diff(flow[order].astype(np.int64)) == 0
+    acks = int(np.sum(same & (np.diff(seq[order]) < 0)))
+    return Overtaken(segments, acks, int(np.sum(packets["event"] == names.index("sent"))))

@@ -1,0 +1,196 @@
+"""What the stored long runs say, as files to read: ``results/lbas``, and tables of ``docs/papers/lbas.md``.
+
+``make tables`` writes them from the exhibits' results; ``tests/python/long/test_lbas_published.py`` fails where they
+are not what the runs say.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp.common import stored
+from optcp.common.files import json_text, write_text
+from optcp.papers.judge import word
+from optcp.papers.model import Result
+from optcp_papers.lbas import table1, table2, table3, trends
+from optcp_papers.lbas.outcome import Measured
+from optcp_papers.lbas.paper import BUNDLING_DEGREES, CELLS, FLOWS, READINGS, directory, length, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from optcp.papers.assume import Value
+    from optcp.papers.model import Claim, Row
+
+METRICS = {
+    table1.TABLE1.id: table1.METRIC,
+    table2.TABLE2.id: table2.METRIC,
+    table3.TABLE3.id: table3.METRIC,
+}
+"""The exhibits, and the printed quantity of each."""
+PRINTED = {table.METRIC: table.PRINTED[table.METRIC] for table in (table1, table2, table3)}
+"""Metrics, and the tables of ``tables.toml`` that print them."""
+TRENDS = trends.TRENDS.id
+RESULTS = Path("results", "lbas")
+PAGE = Path("docs", "papers", "lbas.md")
+KEY = ("profile", "bundling_degree", "flows_per_lightpath", "anycast")
+MODES = ("no", "yes")
+NAMES = tuple(reading(values) for values in READINGS)
+VALUES = (
+    "| profile | b_D | flows | throughput, Gb/s | printed | drops, Mb/s | printed | queue, MB | printed |\n"
+    "|---|---|---|---|---|---|---|---|---|\n"
+)
+VERDICTS = f"| statement | {' | '.join(NAMES)} |\n|---|---|---|---|\n"
+CHANGES = f"| trend (pairs) | change of | printed | {' | '.join(NAMES)} |\n|---|---|---|---|---|---|\n"
+QUANTITIES = {
+    "utilisation_points": "utilisation, points",
+    "drop_change_pct": "drops, %",
+    "queue_points": "queue, points of the buffer",
+}
+
+
+def files(found: Sequence[Result]) -> dict[Path, str]:
+    """One file an interpretation and table, in the form of an exhibit's result with what concerns this one."""
+    texts = {}
+    for chosen in READINGS:
+        for result in found:
+            place = RESULTS / directory(chosen).name / f"{result.exhibit.rpartition('/')[2]}.json"
+            texts[place] = json_text(_of_reading(result, chosen))
+    return texts
+
+
+def page(text: str, found: Sequence[Result], of_trends: Result) -> str:
+    """The page with its tables, and what it says of CPU hours, as the results have them.
+
+    Raises
+    ------
+    ValueError
+        If the page has no such place.
+    """
+    kept = found[0].provenance["kept"]
+    hours = sum(one["cpu_seconds"] for one in kept) / 3600
+    text = _replaced(text, "The long runs took ", " CPU hours", f"{hours:.1f}")
+    text = _replaced(text, VALUES, "\n\n", "\n".join(_values(found)))
+    text = _replaced(text, VERDICTS, "\n\n", "\n".join(_verdicts(found)))
+    return _replaced(text, CHANGES, "\n\n", "\n".join(_changes(of_trends)))
+
+
+def _replaced(text: str, before: str, behind: str, new: str) -> str:
+    """A text with something new between its first ``before`` and the next ``behind``."""
+    start = text.index(before) + len(before)
+    return text[:start] + new + text[text.index(behind, start) :]
+
+
+def _values(found: Sequence[Result]) -> Iterator[str]:
+    """Each line: both ways of switching beside the printed values, where both have been run."""
+    rows = {
+        (result.exhibit, *(row.key[name] for name in KEY)): row
+        for result in found
+        for row in result.rows
+        if row.metric == METRICS[result.exhibit]
+    }
+    for name in NAMES:
+        for degree in BUNDLING_DEGREES:
+            for flows in FLOWS:
+                places = [(exhibit, name, degree, flows) for exhibit in METRICS]
+                if all((*place, mode) in rows for place in places for mode in MODES):
+                    cells = (_cells([rows[*place, mode] for mode in MODES]) for place in places)
+                    yield f"| {name} | {degree} | {flows} | {' | '.join(cells)} |"
+
+
+def _cells(both: Sequence[Row]) -> str:
+    measured = " → ".join(_with_half_width(row) for row in both)
+    return f"{measured} | {' → '.join(f'{row.paper:.2f}' for row in both)}"
+
+
+def _with_half_width(row: Row) -> str:
+    low, high = _ends(row)
+    return f"{row.value:.2f} ± {(high - low) / 2:.2f}"
+
+
+def _ends(row: Row) -> tuple[float, float]:
+    low, high = (math.nan if end is None else end for end in row.ci95)
+    return low, high
+
+
+def _verdicts(found: Sequence[Result]) -> Iterator[str]:
+    """Each line: a statement, and what it is under each interpretation. Some do not depend on it."""
+    for result in found:
+        for claim in result.claims:
+            if len(claim.readings) < len(READINGS):
+                continue
+            words = (word(claim.readings[name]) for name in NAMES)
+            yield f"| {claim.text} | {' | '.join(words)} |"
+
+
+def _changes(result: Result) -> Iterator[str]:
+    """Each line: what a trend does to a quantity, over the pairs of cells that have been run, and as printed."""
+    network = trends.OF_PAPER
+    rows = {
+        (row.key["trend"], row.metric, row.key["profile"]): row
+        for row in result.rows
+        if row.key["network"] == network.name
+    }
+    for trend, pairs in trends.trends(network, _print()).items():
+        numbers = ", ".join(f"{rows[trend, 'pairs', name].value:.0f}" for name in NAMES)
+        in_print = trends.changes(network, pairs)
+        for metric, quantity in QUANTITIES.items():
+            cells = (_with_interval(rows[trend, metric, name]) for name in NAMES)
+            yield f"| {trend} ({numbers}) | {quantity} | {in_print[metric][0]:+.1f} | {' | '.join(cells)} |"
+
+
+def _print() -> Measured:
+    """The paper's tables as if they had been measured, once."""
+    return Measured(
+        {cell: {1: {metric: np.array([cell.printed(table)]) for metric, table in PRINTED.items()}} for cell in CELLS}
+    )
+
+
+def _with_interval(row: Row) -> str:
+    low, high = _ends(row)
+    return f"{row.value:+.1f} [{low:+.1f}, {high:+.1f}]"
+
+
+def _of_reading(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]:
+    name = reading(chosen)
+    kept = [one for one in result.provenance["kept"] if one["reading"] == name]
+    return {
+        "exhibit": result.exhibit,
+        "title": result.title,
+        "source": result.source,
+        "assumed": dict(chosen),
+        "length": length(chosen),
+        "rows": [row.record() for row in result.rows if row.key["profile"] == name],
+        "claims": [_claim(claim, name) for claim in result.claims if name in claim.readings],
+        "notes": [note for note in result.notes if note.startswith(f"{name}: ")],
+        "cpu_hours": round(sum(one["cpu_seconds"] for one in kept) / 3600, 2),
+        "kept": kept,
+    }
+
+
+def _claim(claim: Claim, name: str) -> dict[str, Any]:
+    evidence = [line for line in claim.evidence.split("\n") if line.startswith(f"[{name}: ")]
+    return {
+        "id": claim.id,
+        "text": claim.text,
+        "where": claim.where,
+        "holds": claim.readings[name],
+        "evidence": "\n".join(evidence),
+    }
+
+
+def main(made: Path) -> None:
+    """Write all of it below the present directory, from results at the default size below ``made``."""
+    *found, of_trends = (stored.load(made / f"{exhibit}.json", Result.from_json) for exhibit in (*METRICS, TRENDS))
+    for place, text in files(found).items():
+        write_text(place, text)
+    write_text(PAGE, page(PAGE.read_text(encoding="utf-8"), found, of_trends))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,134 @@
+"""A smaller copy of the network, in which a run takes seconds.
+
+Of the paper's world it has the delays, K, the bundling degrees, the buffer as a share of the bandwidth-delay product,
+and how many flows there are relative to each other. Rates are a hundredth and flows a tenth, so a flow's share of the
+bandwidth-delay product is a tenth, 83 segments in place of 833, and so is the time in which it grows back after a
+halving: 60 s here are as many such times as 600 s there. What it loses: with a tenth of the flows their sum fluctuates
+more (docs/papers/lbas.md).
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from optcp.data.axes import Axis
+from optcp.papers import assume
+from optcp.papers.assume import built_in
+from optcp.papers.exhibit import Setup, runs_of
+from optcp.study import Grid
+from optcp_papers.lbas import outcome
+from optcp_papers.lbas.paper import ASSUMED, PAPER, SCENARIO, Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen
+    from optcp.papers.options import Options
+    from optcp.study import Done
+
+T = TypeVar("T", "Cells", "NDArray[np.float64]")
+
+RATE_MBPS = 100
+PRODUCT_BYTES = 1_250_000
+"""C RTT with 100 ms."""
+BUFFER_BYTES = PRODUCT_BYTES // 10
+BUNDLING_DEGREES = (2, 5)
+FLOWS = (10, 25)
+"""A lightpath, in each direction: a tenth of the paper's."""
+LENGTH = {"stop": "60 s", "parameters.warm_up": "6 s", "parameters.batch": "54 s"}
+QUICK_LENGTH = {"stop": "12 s", "parameters.warm_up": "4 s", "parameters.batch": "8 s"}
+COUNTED = ("throughput_gbps", "drop_mbps", "queue_mb")
+"""Of :data:`optcp_papers.lbas.outcome.METRICS`. A run of the copy is one batch."""
+
+WORLD = (
+    *(
+        one
+        for one in ASSUMED
+        if one.name not in ("profile", "timeout_basis", "buffer", "far_buffer", "initial_ssthresh_segments")
+    ),
+    built_in("smaller_copy", "100 Mb/s, buffers of 125 kB, 60 s of which the first 6 s are left out"),
+)
+"""What ``--set`` can change here: what does not depend on the scale."""
+
+_CUBIC: dict[str, str] = {"parameters.profile": "linux-6"}
+SENDERS: dict[str, dict[str, str]] = {
+    "inet-2011": {"parameters.profile": "inet-2011"},
+    "rfc": {"parameters.profile": "rfc"},
+    "rfc, timeout_basis = flight-size": {"parameters.profile": "rfc", "tcp.all.timeout_basis": "flight-size"},
+    "linux-6": _CUBIC,
+    "BBR": {
+        **_CUBIC,
+        "tcp.all.congestion": "bbr",
+        "tcp.all.pacing": "rate",
+        "tcp.all.loss_detection": "rack",
+    },
+}
+"""The interpretations of the paper's NewReno, and today's senders: CUBIC with SACK as in Linux, and BBR version 1."""
+
+
+def setup(grids: Callable[[Chosen, Options], dict[str, Grid]], runs: int) -> Setup:
+    """What an exhibit in the copy is made from; one run a cell for a quick look."""
+    return Setup(PAPER, None, grids, runs_of(runs, 1), WORLD)
+
+
+def network(bundling_degree: int, flows: int, anycast: str) -> dict[str, str]:
+    """What makes the scenario the network of a cell."""
+    return dict(Cell(bundling_degree, flows, anycast == "yes").overrides())
+
+
+def grid(
+    title: str,
+    axes: Mapping[str, Sequence[object]],
+    settings: Callable[..., dict[str, str]],
+    chosen: Chosen,
+    options: Options,
+    length: Mapping[str, str] = LENGTH,
+) -> Grid:
+    """Every combination of the axes' values, the last axis fastest; a quick look is shorter.
+
+    Parameters
+    ----------
+    settings
+        From a value of each axis, by its name, to what the cell changes in the scenario.
+    """
+    cells = [settings(**dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values())]
+    buffer = f"{BUFFER_BYTES} B"
+    copy = {"parameters.rate": f"{RATE_MBPS} Mbps", "parameters.buffer": buffer, "parameters.far_buffer": buffer}
+    taken = QUICK_LENGTH if options.size.is_quick else length
+    common = [*assume.overrides(WORLD, chosen), *copy.items(), *taken.items()]
+    made = Grid.of_cells(SCENARIO, cells, common, title=title, digest=options.digest, fork=options.fork)
+    return replace(made, named=tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items()))
+
+
+def counted(done: Done) -> dict[str, Cells]:
+    """What the ports counted, by metric."""
+    found = done.each(lambda run: [outcome.batches(run)[name].mean() for name in COUNTED], Axis("metric", COUNTED))
+    return {name: found.at(metric=name) for name in COUNTED}
+
+
+def measured(done: Done) -> dict[str, Cells]:
+    """The shares of :func:`shares`."""
+    return shares(done.once(counted))
+
+
+def shares(found: Mapping[str, T], rate_mbps: float = RATE_MBPS, buffer_mb: float = BUFFER_BYTES / 1e6) -> dict[str, T]:
+    """What compares with a network of another rate.
+
+    Returns
+    -------
+    dict
+        ``utilisation_pct`` of the rate; ``dropped_pct`` of the bytes that came to the lightpaths; ``queue_pct``, the
+        mean queue of the buffer.
+    """
+    taken_mbps, drop_mbps = 1000 * found["throughput_gbps"], found["drop_mbps"]
+    return {
+        "utilisation_pct": 100 * taken_mbps / rate_mbps,
+        "dropped_pct": 100 * drop_mbps / (taken_mbps + drop_mbps),
+        "queue_pct": 100 * found["queue_mb"] / buffer_mb,
+    }

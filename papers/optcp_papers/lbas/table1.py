@@ -1,0 +1,143 @@
+"""Table 1: throughput of the lightpaths."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings
+from optcp_papers.lbas import order
+from optcp_papers.lbas.paper import CELLS, FEWER
+from optcp_papers.lbas.tables import (
+    MODES,
+    PAIRS,
+    SETUP,
+    change_trends,
+    curves,
+    grids,
+    largest,
+    missing_part,
+    mode_parts,
+    shown,
+    trends,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
+    from optcp_papers.lbas.outcome import Measured, Together
+
+METRIC = "throughput_gbps"
+PRINTED = {METRIC: "table1_throughput_gbps"}
+WHY = (
+    "Throughput depends on unstated parameters of TCP, above all on what a timeout that interrupts a "
+    "recovery does to ssthresh (docs/papers/lbas.md)."
+)
+EQUAL_PCT = 2.0
+"""Throughputs within this margin of each other are the same (claims.toml)."""
+
+
+def find(found: Found) -> Findings:
+    """Every bit on the lightpaths: data, ACKs, retransmissions; and the order of packets in a small network."""
+    runs, overtaken = shown(found), found.done[order.ORDER].once(order.overtaken)
+    rows = runs.rows(lambda measured, cell: {METRIC: measured.interval(cell, METRIC)}, PRINTED, WHY)
+    claims = runs.judged(CLAIMS) | {"shortest-queue-keeps-order": runs.of_chosen(keeps_order(overtaken))}
+    counts = "; ".join(
+        f"{way}: {one.segments} segments and {one.acks} ACKs of {one.sent}" for way, one in overtaken.items()
+    )
+    note = (
+        f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}. An ACK counts where "
+        "its number falls; duplicate ACKs that overtake each other do not show, so there are at least as many."
+    )
+    return Findings(rows, claims, curves(rows, METRIC), [*runs.notes, note], runs.kept)
+
+
+def gains(pairs: Together) -> list[NDArray[np.float64]]:
+    """The gain in throughput relative to the value with anycast switching, per cent, of each pair."""
+    return [100 * (one - other) / one for one, other in zip(*pairs.sides(METRIC), strict=True)]
+
+
+def largest_gain(measured: Measured) -> list[Part]:
+    """Judge: the largest gain is the printed one, in the first cell, and gains shrink with more flows."""
+    parts = largest(measured, gains, "gain", "throughput_gain_pct")
+    first, *others = PAIRS
+    for other in others:
+        if both := measured.together((*first, *other)):
+            of_first, of_other = gains(both)
+            name = f"b_D = {other[0].bundling_degree} and {other[0].flows} flows"
+            text = f"gain at b_D = 2 and 100 flows minus {name}"
+            parts.append(judge.paired_part(text, of_first, of_other, "above", "points", batches=both.batches))
+    return parts + change_trends(measured, gains, "gain", "flows", "down")
+
+
+def keeps_order(found: Mapping[str, order.Overtaken]) -> list[Part]:
+    """Judge: nothing is overtaken with least unfinished work, something is with other balancing."""
+    parts = []
+    for way, (segments, acks, _) in found.items():
+        text = f"{way}: {segments} segments and, by falling numbers, {acks} ACKs overtaken"
+        if way in order.KEPT:
+            parts.append(judge.exact_part(text, segments == 0 and acks == 0))
+        elif way in order.BROKEN:
+            parts.append(judge.exact_part(text, segments > 0 and acks > 0))
+    return parts
+
+
+def only_bottleneck(measured: Measured) -> list[Part]:
+    """Judge: nothing is lost at metro nodes, K does not matter, and all lightpaths have as many flows.
+
+    Only K is a result: metro nodes have unlimited queues, and the flows of a lightpath follow from the static formula.
+    What a metro node may still do is let packets wait, so the longest wait stands beside.
+    """
+    parts = []
+    losing = [
+        cell.name
+        for cell in measured.cells
+        if any(one["metro_drop_mbps"].any() for one in measured.cells[cell].values())
+    ]
+    if measured.cells:
+        waits = {cell: measured.longest(cell, "metro_longest_ms").estimate for cell in measured.cells}
+        worst = max(waits, key=lambda cell: waits[cell])
+        text = (
+            f"metro nodes that lose packets: {', '.join(losing) or 'none'}, of {len(measured.cells)} cells, by "
+            f"construction (their queues are unlimited); longest wait at one {waits[worst]:.3g} ms ({worst.name})"
+        )
+        parts.append(judge.exact_part(text, not losing))
+    beside = list(zip(CELLS[:2], FEWER, strict=True))
+    parts += missing_part(measured, beside)
+    for pair in beside:
+        if both := measured.together(pair):
+            first, second = both.values("throughput_gbps")
+            difference = 100 * (second - first) / first.mean()
+            name = f"K = 2 against K = 5, {MODES[pair[0].anycast]}"
+            parts.append(judge.equivalence_part(name, difference, EQUAL_PCT, "%", batches=both.batches))
+    equal = all(set(cell.flows_by_lightpath()) == {cell.flows} for cell in (*CELLS, *FEWER))
+    text = "flows by lightpath equal N K in every cell, by construction (the static formula)"
+    parts.append(judge.exact_part(text, equal))
+    return parts
+
+
+CLAIMS: Mapping[str, Callable[[Measured], list[Part]]] = {
+    "anycast-raises-throughput": lambda measured: mode_parts(measured, [METRIC], "above", "Gb/s"),
+    "throughput-rises-with-flows": lambda measured: trends(measured, METRIC, "flows", {True: "up", False: "up"}),
+    "throughput-rises-with-degree": lambda measured: trends(measured, METRIC, "degree", {True: "up", False: "up"}),
+    "largest-gain": largest_gain,
+    "lightpaths-are-bottleneck": only_bottleneck,
+}
+"""The judge of each statement about the cells."""
+
+TABLE1 = Exhibit(
+    "lbas/table1",
+    "Average throughput per lightpath",
+    "section 3.1, Table 1",
+    replace(
+        SETUP,
+        grids=lambda chosen, options: {**grids(chosen, options), order.ORDER: order.grid(chosen, options)},
+    ),
+    find,
+)

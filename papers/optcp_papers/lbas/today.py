@@ -1,0 +1,64 @@
+"""Beyond the paper: does anycast switching help today's senders? In the smaller copy of the network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.papers.exhibit import Exhibit, Findings
+from optcp_papers.lbas import smaller
+from optcp_papers.lbas.rows import both_modes, curves
+
+if TYPE_CHECKING:
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.model import Key
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+METRICS = {"utilisation_pct": "utilisation", "dropped_pct": "dropped bytes", "queue_pct": "queue"}
+NOTE = (
+    "Lightpaths of 100 Mb/s, 60 s without the first 6 s. Utilisation in % of the rate, dropped bytes in % of those "
+    "that came to the lightpaths, the mean queue in % of the buffer of C RTT / 10. Differences are paired by seed."
+)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Every sender in every cell, with anycast switching and without."""
+
+    def settings(profile: str, bundling_degree: int, flows_per_lightpath: int, anycast: str) -> dict[str, str]:
+        return {**smaller.SENDERS[profile], **smaller.network(bundling_degree, flows_per_lightpath, anycast)}
+
+    first = 1 if options.size.is_quick else None
+    axes = {
+        "profile": tuple(smaller.SENDERS),
+        "bundling_degree": smaller.BUNDLING_DEGREES[:first],
+        "flows_per_lightpath": smaller.FLOWS[:first],
+        "anycast": ("yes", "no"),
+    }
+    return {"long flows": smaller.grid("lbas, smaller copy", axes, settings, chosen, options)}
+
+
+SETUP = smaller.setup(grids, runs=8)
+
+
+def find(found: Found) -> Findings:
+    """Rows by sender and cell, and differences paired by seed."""
+
+    def key(place: Key) -> Key:
+        return {name: place[name] for name in ("bundling_degree", "flows_per_lightpath", "profile")}
+
+    rows = both_modes(found.only.once(smaller.measured), key)
+    series = [
+        curve
+        for metric, label in METRICS.items()
+        for curve in curves(rows, metric, "bundling_degree", ("bundling degree", label), ("", "%"))
+    ]
+    return Findings(rows, series=series, notes=[NOTE])
+
+
+TODAY = Exhibit(
+    "lbas/today",
+    "Utilisation, drops and queue with today's senders, smaller copy of the network",
+    "beyond the paper",
+    SETUP,
+    find,
+)

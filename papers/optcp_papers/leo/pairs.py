@@ -1,0 +1,187 @@
+"""Four pairs of cities and six senders: what each gets, in the published window and over a day."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.data.axes import Axis
+from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
+from optcp.papers.judge import difference_part
+from optcp.papers.model import Series, finite
+from optcp_papers.leo import windows
+from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
+from optcp_papers.leo.worlds import chosen_rate, empty_ms, first_link, grid, over, queue, waits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.options import Options, Size
+    from optcp.study import Done, Grid
+    from optcp.study.stored_run import StoredRun
+    from optcp_papers.leo.worlds import Made, Worlds
+
+QUICK_WINDOWS = 2
+PUBLISHED = str(windows.PUBLISHED_S)
+CURVE_S = 1.0
+"""Intervals of curves."""
+MEASURED = (
+    "goodput_mbps", "rtt_mean_ms", "rtt_max_ms", "needless", "overtaken", "resent", "recoveries", "timeouts", "dropped",
+)  # fmt: skip
+NOTES = [
+    "Intervals of `window` = day are over windows that begin at instants drawn from a day; published is one run.",
+    "A round trip is that of the path, what its links take to transmit, and the wait in the sender's queue. `needless` "
+    "are segments that came although they had come before; `recoveries` are those that began for a loss, real or not.",
+]
+
+
+def made(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> Made:
+    """The world of a pair, a sender and a window."""
+    found = windows.window(pair, at_s)
+    observe = (
+        '[{ name = "seen", kind = "outages", after = "0 s" }, { name = "events", kind = "reordering" }, '
+        f'{{ name = "goodput", kind = "goodput", interval = "{CURVE_S:g} s" }}, '
+        f'{{ name = "wait", kind = "sojourn", links = [{first_link(found)}], interval = "{windows.STEP_S:g} s" }}]'
+    )
+    return found, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": observe}
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Senders over pairs and windows, the published one first."""
+    drawn = options.size.of(windows.DRAWN, QUICK_WINDOWS)
+    rate_mbps, packets = chosen_rate(chosen), float(chosen["queue_packets"])
+    worlds: Worlds = {
+        (pair, name, str(at_s)): functools.partial(made, pair, name, at_s, rate_mbps, packets)
+        for pair in windows.PAIRS
+        for name in SENDERS
+        for at_s in (windows.PUBLISHED_S, *windows.WINDOWS_S[:drawn])
+    }
+    return {"pairs": grid("leo pairs", worlds, ("pair", "sender", "window"), options)}
+
+
+def seeds(_: str, __: Size) -> int:
+    """Nothing is drawn in a run: windows vary."""
+    return 1
+
+
+def round_trips(run: StoredRun, rate_mbps: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of segments that left the sender's queue in each step: how many, and the mean and greatest round trip in ms."""
+    found = windows.window(run.cell["pair"], int(run.cell["window"]))
+    count, mean, longest = waits(run, found)
+    base = empty_ms(found.series, rate_mbps)
+    return np.where(np.isnan(base), 0, count), np.stack([base + mean, base + longest])
+
+
+def measure(run: StoredRun, rate_mbps: float) -> NDArray[np.float64]:
+    """Everything of :data:`MEASURED`."""
+    seen, events = run["seen"], run["events"]
+    count, (mean, longest) = round_trips(run, rate_mbps)
+    sent = count > 0
+    return np.array(
+        [
+            8 * float(seen["bytes"].sum()) / windows.LENGTH_S / 1e6,
+            float((count[sent] * mean[sent]).sum() / count.sum()),
+            float(longest[sent].max()),
+            float(seen["needless"].sum()),
+            float(len(events.where(event="overtaken"))),
+            float(seen["resent"].sum()),
+            float(len(events.where(event="recovery"))),
+            float(len(events.where(event="timeout"))),
+            float(run.drops.get("queue-full", 0)),
+        ]
+    )
+
+
+def find(found: Found) -> Findings:
+    """Every metric by pair and sender, and curves of the published window."""
+    rate_mbps = found.number("rate_mbps")
+    cells = found.only.each(lambda run: measure(run, rate_mbps), Axis("metric", MEASURED))
+    drawn = [at for at in cells.axis("window").values if at != PUBLISHED]
+    day, published = over(cells.part(window=drawn), "window"), cells.at(window=PUBLISHED)
+    found_rows = [
+        one
+        for name, of in (("published", published), ("day", day))
+        for one in rows({metric: of.at(metric=metric).mean() for metric in MEASURED}, key=behind({"window": name}))
+    ]
+    return Findings(found_rows, claims(day), curves(found.only, rate_mbps), NOTES)
+
+
+def curves(done: Done, rate_mbps: float) -> list[Series]:
+    """Round trips and goodput over the published window, by pair and sender; and the path without any queue."""
+    drawn = []
+    a_second = round(CURVE_S / windows.STEP_S)
+    for branch in done.grid.branches:
+        pair, name, at_s = (branch.key[part] for part in ("pair", "sender", "window"))
+        if at_s != PUBLISHED:
+            continue
+        run = done.run(branch, done.seeds[0])
+        count, (mean, _) = round_trips(run, rate_mbps)
+        sums = (count * np.where(count > 0, mean, 0)).reshape(-1, a_second).sum(axis=1)
+        counts = count.reshape(-1, a_second).sum(axis=1)
+        rtt = [float(one / of) if of else None for one, of in zip(sums, counts, strict=True)]
+        if name == next(iter(SENDERS)):
+            base = empty_ms(windows.window(pair, windows.PUBLISHED_S).series, rate_mbps).reshape(-1, a_second)[:, 0]
+            drawn.append(_curve("round trip", {"pair": pair, "sender": "path"}, base.tolist(), "ms"))
+        drawn.append(_curve("round trip", {"pair": pair, "sender": name}, rtt, "ms"))
+        series = run.series["goodput"]
+        mbps = (8 * series["bytes"][0].astype(np.float64) / CURVE_S / 1e6).tolist()
+        drawn.append(_curve("goodput", {"pair": pair, "sender": name}, mbps, "Mb/s"))
+    return drawn
+
+
+def _curve(name: str, key: dict[str, str | int | float], values: list[float | None], unit: str) -> Series:
+    """A curve over time; instants without a value are left out."""
+    points = [
+        (CURVE_S * at, finite(value)) for at, value in enumerate(values) if value is not None and np.isfinite(value)
+    ]
+    x, y = zip(*points, strict=True)
+    return Series(name, key, "time", "s", name, unit, list(x), list(y))
+
+
+def claims(day: Cells) -> dict[str, list[Part]]:
+    """Each statement, over windows of the day."""
+    goodput, rtt = day.at(metric="goodput_mbps"), day.at(metric="rtt_mean_ms")
+    each = list(windows.PAIRS)
+
+    def less(of: Cells, more: str, fewer: str, pair: str) -> Cells:
+        return (of.at(sender=more) - of.at(sender=fewer)).at(pair=pair)
+
+    return {
+        "leo-vegas-gives-up-capacity": [
+            difference_part(pair, less(goodput, "newreno", "vegas", pair), "above", "Mb/s") for pair in each
+        ],
+        "leo-linux-gets-what-newreno-gets": [
+            difference_part(pair, less(goodput, "linux", "newreno", pair), "above", "Mb/s") for pair in each
+        ],
+        "leo-bbr-fills-a-path-that-moves": [
+            difference_part(
+                f"{name}, {pair}",
+                (goodput.at(sender=name) - 0.95 * goodput.at(sender="newreno")).at(pair=pair),
+                "above",
+                "Mb/s",
+            )
+            for name in ("bbr", "bbr3")
+            for pair in each
+        ],
+        "leo-bbr-keeps-queues-short": [
+            difference_part(
+                f"{name}, {pair}", (0.8 * rtt.at(sender="newreno") - rtt.at(sender=name)).at(pair=pair), "above", "ms"
+            )
+            for name in ("bbr", "bbr3")
+            for pair in each
+        ],
+    }  # fmt: skip
+
+
+PAIRS = Exhibit(
+    "leo/pairs",
+    "What TCP gets over moving satellites, by pair and sender",
+    "docs/papers/leo.md, pairs",
+    Setup(PAPER, None, grids, seeds, (rate(10.0), *ASSUMED)),
+    find,
+)

@@ -1,0 +1,126 @@
+"""A path that becomes shorter: which mechanism takes how much of its cost from NewReno with SACK."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
+from optcp.papers.judge import difference_part, equivalence_part
+from optcp_papers.leo import windows
+from optcp_papers.leo.changes import MEASURED, changes, costs, of_done, points, seeds, twins
+from optcp_papers.leo.paper import ASSUMED, PAPER, sender
+from optcp_papers.leo.worlds import queue
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+BASE = "sack"
+UNDO = {"dsack_undo": "true", "timestamp_undo": "true"}
+SENDERS: dict[str, dict[str, str]] = {
+    BASE: {},
+    "dsack undo": {"dsack_undo": "true"},
+    "eifel": {"timestamp_undo": "true"},
+    "f-rto": {"frto": "true"},
+    "rack": {"loss_detection": "rack"},
+    "rack, undo": {"loss_detection": "rack", **UNDO},
+    "das": {"duplicate_acks": "das"},
+    "das-bounded": {"duplicate_acks": "das-bounded"},
+    "linux, reno": {"profile": "linux-6", "congestion": "reno"},
+}
+"""NewReno of ns-3 with SACK and timestamps, and what is set beside; and Linux's sender with the same growth."""
+QUEUES = {"codel": "codel"}
+"""NewReno with SACK behind another queue; FQ-CoDel is the same for one flow."""
+WAYS = (*SENDERS, *QUEUES)
+CLASS = "much shorter"
+"""Which changes are looked at."""
+RATES_MBPS = (10, 100)
+DRAWN = {10: windows.DRAWN, 100: 10}
+"""How many drawn windows are looked at beside the published one: a run at 100 Mb/s takes ten times as long."""
+QUICK_DRAWN = {10: 1}
+FEWER = {"needless": "needless_fewer", "recoveries": "recoveries_fewer", "lost_ms": "gained_ms"}
+NOTES = [
+    "Values are as in leo/changes, of changes to a much shorter path. `needless_fewer`, `recoveries_fewer` and "
+    f"`gained_ms` are those of {BASE} less those of each way, change by change.",
+    "At 100 Mb/s queues hold ten times as many packets, the same time.",
+]
+
+
+def settings(packets: float) -> dict[str, dict[str, str]]:
+    """Each way in the scenario."""
+    found = {name: {**queue(packets), **sender(of)} for name, of in SENDERS.items()}
+    return found | {name: queue(packets, kind) for name, kind in QUEUES.items()}
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Ways over changes to a much shorter path, a grid a rate."""
+    found = {}
+    for rate_mbps in QUICK_DRAWN if options.size.is_quick else DRAWN:
+        drawn = options.size.of(DRAWN[rate_mbps], QUICK_DRAWN.get(rate_mbps, 0))
+        of = [one for one in changes(drawn) if one.of_class == CLASS]
+        ways = settings(float(chosen["queue_packets"]) * rate_mbps / RATES_MBPS[0])
+        found[f"{rate_mbps} Mb/s"] = twins(f"leo remedies, {rate_mbps} Mb/s", of, ways, "way", rate_mbps, options)
+    return found
+
+
+def find(found: Found) -> Findings:
+    """What a much shorter path costs by way and rate, and what each way takes from that."""
+    found_rows, curves, notes = [], [], []
+    parts: dict[str, dict[str, list[Part]]] = {}
+    for name in found.done:
+        rate_mbps = int(name.split()[0])
+        of = of_done(found.done[name])
+        cost = costs(found.done[name], rate_mbps)
+        fewer = cost.at(way=BASE) - cost
+        key = behind({"rate_mbps": rate_mbps})
+        less = fewer.part(way=[way for way in WAYS if way != BASE])
+        found_rows += rows({one: cost.at(metric=one).mean() for one in MEASURED}, key=key)
+        found_rows += rows({FEWER[one]: less.at(metric=one).mean() for one in FEWER}, key=key)
+        curves += points(cost, of, {"rate_mbps": rate_mbps})
+        notes.append(f"{len(of)} changes at {name}.")
+        for id_, judged in claims(cost, fewer, np.array([one.way_ms for one in of])).items():
+            parts.setdefault(id_, {})[name] = judged
+    return Findings(found_rows, parts, curves, [*NOTES, *notes])
+
+
+def claims(cost: Cells, fewer: Cells, way_ms: NDArray[np.float64]) -> dict[str, list[Part]]:
+    """Each statement at one rate, over changes to a much shorter path."""
+
+    def less(way: str, metric: str) -> Part:
+        unit = "ms" if metric == "lost_ms" else ""
+        return difference_part(f"{way}, {metric}", fewer.at(way=way, metric=metric).values, "above", unit)
+
+    def beyond(way: str) -> NDArray[np.float64]:
+        """What a change costs beside what the way itself gives."""
+        return np.asarray(cost.at(way=way, metric="lost_ms").values - way_ms)
+
+    return {
+        "leo-overtaking-costs-capacity": [
+            difference_part("needless", cost.at(way=BASE, metric="needless").values, "above", ""),
+            difference_part("lost_ms", beyond(BASE), "above", "ms"),
+        ],
+        "leo-das-removes-false-retransmits": [less(way, "needless") for way in ("das", "das-bounded")],
+        "leo-rack-removes-false-retransmits": [less("rack", "needless"), less("rack", "recoveries")],
+        "leo-undo-gives-capacity-back": [less(way, "lost_ms") for way in ("dsack undo", "eifel")],
+        "leo-frto-changes-nothing": [
+            equivalence_part("f-rto", fewer.at(way="f-rto", metric="lost_ms").values, 1, "ms")
+        ],
+        "leo-short-queue-overtakes-less": [less(way, "needless") for way in QUEUES],
+        "leo-linux-gets-the-same": [equivalence_part("linux, reno", beyond("linux, reno"), 10, "ms")],
+    }
+
+
+REMEDIES = Exhibit(
+    "leo/remedies",
+    "What takes how much of the cost of a shorter path",
+    "docs/papers/leo.md, remedies",
+    Setup(PAPER, None, grids, seeds, ASSUMED),
+    find,
+)

@@ -1,0 +1,167 @@
+"""The forwarding tables between the study's pairs in windows of 200 s, the published one and some drawn from a day.
+
+They are stored in ``tables.csv``, since it takes two seconds to find those of one window. Written by::
+
+    python -m optcp_papers.leo.windows > papers/optcp_papers/leo/tables.csv
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.constellation import Series, Station, forwarding, shell, station
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from optcp.constellation.forwarding import State
+
+SHELL = shell("kuiper-630")
+PAIRS = {
+    "rio": ("Rio de Janeiro", "St. Petersburg"),
+    "manila": ("Manila", "Dalian"),
+    "istanbul": ("Istanbul", "Nairobi"),
+    "paris": ("Paris", "Moscow"),
+}
+"""Those of Hypatia's experiment, by the name that the results have."""
+STEP_S, STEPS = 0.1, 2000
+LENGTH_S = STEP_S * STEPS
+DAY_S = 86_400
+PUBLISHED_S = 0
+"""When Hypatia's window begins, in s from 2000-01-01 00:00 UT."""
+DRAWN = 20
+WINDOWS_S = tuple(int(at) for at in np.random.default_rng(1).integers(0, DAY_S, DRAWN))
+"""When the others begin: drawn once, evenly from the first day, in the order in which they were drawn."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of a window: what nodes do with packets between two stations, step by step.
+
+    Attributes
+    ----------
+    pair
+        Of :data:`PAIRS`.
+    at_s
+        When the window begins.
+    first, last
+        The first step of the part, and the one behind its end.
+    kept
+        The step whose tables stay from then on, as if their satellites stayed in reach.
+    """
+
+    pair: str
+    at_s: int
+    first: int = 0
+    last: int = STEPS
+    kept: int = STEPS
+
+    @property
+    def stations(self) -> tuple[Station, Station]:
+        """The sender's and the receiver's."""
+        start, end = PAIRS[self.pair]
+        return station(start), station(end)
+
+    @property
+    def begin_s(self) -> float:
+        """When the part begins."""
+        return self._instant(self.first)
+
+    @property
+    def end_s(self) -> float:
+        """When it ends."""
+        return self._instant(self.last)
+
+    def part(self, first_s: float, last_s: float) -> Window:
+        """From an instant of the window to another."""
+        first, last = (round((at - self.at_s) / STEP_S) for at in (first_s, last_s))
+        return replace(self, first=first, last=last)
+
+    def states(self) -> Iterator[State]:
+        """The tables of each step, as :mod:`optcp.constellation.forwarding` has them."""
+        stored = _stored(self.pair, self.at_s)
+        for step in range(self.first, self.last):
+            yield self._instant(step), stored[min(step, self.kept)]
+
+    def _instant(self, step: int) -> float:
+        return round(self.at_s + STEP_S * step, 9)
+
+    @functools.cached_property
+    def series(self) -> Series:
+        """The path of each step."""
+        seconds, paths = [], []
+        for at, nexts in self.states():
+            seconds.append(at)
+            paths.append(_path(nexts))
+        return Series(SHELL, *self.stations, np.array(seconds), STEP_S, paths)
+
+
+@functools.cache
+def window(pair: str, at_s: int) -> Window:
+    """The whole window of a pair that begins at an instant."""
+    return Window(pair, at_s)
+
+
+def _path(nexts: NDArray[np.integer]) -> tuple[int, ...]:
+    """Satellites from the first station to the second; none without a route."""
+    path = [SHELL.size]
+    while path[-1] != SHELL.size + 1:
+        path.append(int(nexts[1][path[-1]]))
+        if path[-1] == forwarding.NOWHERE:
+            return ()
+    return tuple(path[1:-1])
+
+
+@functools.cache
+def _stored(pair: str, at_s: int) -> list[NDArray[np.int64]]:
+    """The next hops of every step; of nodes that no packet meets they are not kept."""
+    found: list[NDArray[np.int64]] = []
+    now = np.full((2, SHELL.size + 2), forwarding.NOWHERE)
+    for step, node, to, following in _rows()[pair, at_s]:
+        found += [now] * (step - len(found))
+        if len(found) == step:
+            now = now.copy()
+        now[to - SHELL.size, node] = following
+    return found + [now] * (STEPS - len(found))
+
+
+@functools.cache
+def _rows() -> dict[tuple[str, int], list[tuple[int, ...]]]:
+    """By pair and window: step, node, destination and next hop of each entry."""
+    text = (resources.files("optcp_papers.leo") / "tables.csv").read_text(encoding="utf-8")
+    found: dict[tuple[str, int], list[tuple[int, ...]]] = {}
+    for line in text.splitlines()[1:]:
+        pair, at, *numbers = line.split(",")
+        found.setdefault((pair, int(at)), []).append(tuple(int(one) for one in numbers))
+    return found
+
+
+def rows(pair: str, at_s: int) -> list[str]:
+    """What is stored of a window, found anew."""
+    stations = [station(name) for name in PAIRS[pair]]
+    seconds = np.round(at_s + STEP_S * np.arange(STEPS), 9)
+    found = forwarding.tables(forwarding.states(SHELL, stations, seconds), [(0, 1)], SHELL.size)
+    return [
+        f"{pair},{at_s},{round((one.at_s - at_s) / STEP_S)},{one.node},{one.to},{one.next}" for one in found.entries
+    ]
+
+
+def main() -> None:
+    """Write everything that is stored."""
+    lines = ["pair,window (s),step (100 ms),node,to,next"]
+    for pair in PAIRS:
+        for at_s in (PUBLISHED_S, *WINDOWS_S):
+            lines += rows(pair, at_s)
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

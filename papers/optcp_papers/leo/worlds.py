@@ -1,0 +1,123 @@
+"""The worlds of all exhibits: a window of a pair under a sender's settings, and grids of them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp import _core
+from optcp.constellation import forwarding
+from optcp.constellation.network import of_tables
+from optcp.constellation.world import node
+from optcp.data.axes import Axis
+from optcp.data.cells import Cells
+from optcp.data.table import PICOSECONDS_A_SECOND as PS
+from optcp.study.grid import Branch, Grid, UncheckedBranch
+from optcp_papers.leo.windows import SHELL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from optcp.constellation import Series
+    from optcp.papers.exhibit import Chosen
+    from optcp.papers.options import Options
+    from optcp.study.stored_run import StoredRun
+    from optcp_papers.leo.windows import Window
+
+SEGMENT_BITS, ACK_BITS = 8 * 1434, 8 * 54
+"""On the wire."""
+
+
+def scenario(window: Window, rate_mbps: float, settings: Mapping[str, str]) -> _core.Scenario:
+    """The world of a window, or of a part of one: all exhibits have theirs from here.
+
+    Parameters
+    ----------
+    settings
+        Key paths of the scenario, and values as written.
+
+    Raises
+    ------
+    optcp._core.ScenarioError
+        If a setting is wrong.
+    """
+    tables = forwarding.tables(window.states(), [(0, 1)], SHELL.size)
+    made = of_tables(SHELL, window.stations, tables, (window.begin_s, window.end_s), rate_mbps)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in made.files.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        return _core.Scenario.parse(made.toml, f"{folder}/world.toml", list(settings.items()))
+
+
+def queue(packets: float, kind: str = "") -> dict[str, str]:
+    """The setting of queues in which so many packets wait; the one that is sent counts in a scenario."""
+    limit = f'"{packets + 1:g} packets"'
+    return {"parameters.queue": f'{{ kind = "{kind}", limit = {limit} }}' if kind else limit}
+
+
+def sender_of(window: Window) -> str:
+    """The sender's node."""
+    return node(window.stations[0].name, "from")
+
+
+def first_link(window: Window) -> str:
+    """The link with the sender's queue, as an observation names it."""
+    name = sender_of(window)
+    return f'["{name}", "{name}.dish"]'
+
+
+Made = tuple["Window", float, dict[str, str]]
+"""A world: its window, its rate in Mb/s, and settings."""
+Worlds = dict[tuple[str, ...], "Callable[[], Made]"]
+"""By the values of the axes, every combination, the last axis fastest: what makes the world."""
+
+
+def grid(title: str, worlds: Worlds, names: tuple[str, ...], options: Options) -> Grid:
+    """A grid of worlds that are no settings of one file.
+
+    Parameters
+    ----------
+    names
+        Of the axes.
+    """
+    axes = [Axis(name, tuple(dict.fromkeys(at[place] for at in worlds))) for place, name in enumerate(names)]
+
+    def branch(at: tuple[str, ...], make: Callable[[], Made]) -> Branch:
+        key = dict(zip(names, at, strict=True))
+        return Branch(key, scenario(*make())) if options.check else UncheckedBranch(key, lambda: scenario(*make()))
+
+    branches = tuple(branch(at, make) for at, make in worlds.items())
+    return Grid(title, branches, options.digest, options.fork, named=tuple(axes))
+
+
+def chosen_rate(chosen: Chosen) -> float:
+    """The rate of all links in Mb/s."""
+    return float(chosen["rate_mbps"])
+
+
+def over(cells: Cells, axis: str) -> Cells:
+    """The same with the values of an axis, such as windows, in the place of seeds: intervals are over them."""
+    place = [one.name for one in cells.axes].index(axis)
+    values = np.moveaxis(cells.values[0], place, 0)
+    axes = tuple(one for one in cells.axes if one.name != axis)
+    return Cells(values, axes, tuple(range(1, len(values) + 1)), cells.name, cells.unit)
+
+
+def empty_ms(found: Series, rate_mbps: float) -> NDArray[np.float64]:
+    """Round trips of a segment and its ACK without any queue, each step, in ms; NaN in an outage."""
+    hops = np.array([len(path) + 1 if path else np.nan for path in found.paths])
+    return np.asarray(found.rtt_ms + hops * (SEGMENT_BITS + ACK_BITS) / rate_mbps / 1000)
+
+
+def waits(run: StoredRun, window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Each step: how many segments left the sender's queue, and how long they waited, on average and at most, in ms."""
+    series = run.series["wait"]
+    ports = [name.rpartition(":")[2] for name in series["ports"]]
+    mine = next(at for at, name in enumerate(ports) if name.startswith(f"{sender_of(window)}->"))
+    mean, longest = (series[name][mine].astype(np.float64) / PS * 1000 for name in ("mean_ps", "longest_ps"))
+    return series["packets"][mine].astype(np.float64), mean, longest

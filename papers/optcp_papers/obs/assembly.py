@@ -1,0 +1,101 @@
+"""Beyond the paper: bursts that leave by size, or by timer or size, whichever comes first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.papers import over
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.over import curves_over
+from optcp_papers.obs.lossless import OBSERVE
+from optcp_papers.obs.paper import (
+    BESIDE,
+    PAPER,
+    RECOVERY,
+    SEGMENT_BYTES,
+    WORLD,
+    goodput_mbps,
+    grid,
+    numbers,
+    parts,
+    segments_per_burst,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.model import Key
+    from optcp.papers.options import Options
+    from optcp.study import Done, Grid
+
+RUNS = 50
+"""Half of the paper's files."""
+QUICK_RUNS = 2
+SIZES = numbers("size_segments", (1, 2, 4, 9, 22, 44, 88))
+"""Bytes with which a burst leaves, in full segments; 44 are a window."""
+TIMERS_S = (1e-3, 1e-2)
+"""Of hybrid assembly; with which the paper's flow is a medium and a fast one."""
+PRODUCTS = ((numbers("timer_s", TIMERS_S), BESIDE, RECOVERY, SIZES), (RECOVERY, SIZES))
+"""Hybrid assembly, and by size alone."""
+NOTE = (
+    "Both directions have the same assembly, so that 37 ACKs of 40 B count as one segment. By size alone a "
+    "flow without background would wait for its timer with each window's end: left out. `timer_s` 0: none."
+)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The paper's files over assemblers that know a size, with the paper's loss probability."""
+
+    def cell(recovery: str, size_segments: int, background: str = "yes", timer_s: float = 0) -> dict[str, str]:
+        assembly, timer = ("hybrid", f', timer = "{round(1e6 * timer_s)} us"') if timer_s else ("size", "")
+        entry = (
+            f'link = ["E", "F"], assembly = "{assembly}", size = "{size_segments * SEGMENT_BYTES} B"{timer}, '
+            'offset = "$offset", loss_probability = "$loss_probability"'
+        )
+        return {**settings(timer_s or TIMERS_S[0], background, "none", recovery), "bursts": f"[{{ {entry} }}]"}
+
+    more = {"parameters.loss_probability": "0.001", "observe": OBSERVE}
+    return {"transfers": grid("obs/assembly", PRODUCTS, cell, more, chosen, options)}
+
+
+def find(found: Found) -> Findings:
+    """Goodput and segments a burst by cell."""
+    measured = found.only.once(measure)
+    by_metric = {
+        name: [row for cells in products for row in rows({name: cells.mean()}, key=key)]
+        for name, products in measured.items()
+    }
+    x = over.Axis("size of a burst", "segments")
+    shown = {"goodput_mbps": over.Axis("goodput", "Mb/s"), "segments_per_burst": over.Axis("segments a burst", "")}
+    series = [curve for name, y in shown.items() for curve in curves_over(by_metric[name], SIZES.name, x, y)]
+    return Findings([row for of_metric in by_metric.values() for row in of_metric], {}, series, [NOTE])
+
+
+def measure(done: Done) -> dict[str, list[Cells]]:
+    """Goodput in Mb/s and segments a burst, of hybrid assembly and by size alone."""
+    products = parts(done, PRODUCTS)
+    return {
+        "goodput_mbps": [goodput_mbps(product) for product in products],
+        "segments_per_burst": [segments_per_burst(product) for product in products],
+    }
+
+
+def key(at: Key) -> Key:
+    """The key of rows."""
+    return {
+        "size_segments": at["size_segments"],
+        "assembly": "hybrid" if "timer_s" in at else "size",
+        "timer_s": at.get("timer_s", 0),
+        "background": at.get("background", "yes"),
+        "recovery": at["recovery"],
+    }
+
+
+ASSEMBLY = Exhibit(
+    "obs/assembly",
+    "Goodput and segments a burst with assembly by size and hybrid assembly",
+    "beyond the paper",
+    Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS), WORLD),
+    find,
+)

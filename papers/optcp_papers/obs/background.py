@@ -1,0 +1,73 @@
+"""The background traffic as measured: its Hurst parameter, packets a second, and size of a packet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.papers.exhibit import Exhibit, Findings, Setup, defined, rows, runs_of
+from optcp.papers.model import Series
+from optcp.papers.printed import tables
+from optcp_papers.obs.paper import PAPER, WORLD, grid
+
+if TYPE_CHECKING:
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+RUNS = 20
+"""An estimate has a standard error of 0.03; their mean a fifth of that."""
+QUICK_RUNS = 5
+SLOTS = 8192
+SLOT_MS = 250
+"""Longer than the onset of self-similarity, 100 ms: estimates need that."""
+GROUP = "there"
+WHY_HURST = "Estimates of a superposition of renewal processes approach H from above as slots grow."
+WHY_MEAN = "Long-range dependence: means over an hour still scatter."
+WHY_BITS = "Sizes below 40 B and above 1500 B are not drawn."
+NOTE = (
+    f"Local Whittle estimates from {SLOTS} counts of {SLOT_MS} ms, one a seed in `series` with its asymptotic "
+    "interval; the row's interval is over the seeds."
+)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The sources of one direction, without the file."""
+    interval = f'groups = ["{GROUP}"], interval = "{SLOT_MS} ms"'
+    alone = {
+        "flows": "[]",
+        "end_with_flows": "false",
+        "stop": f"{SLOTS * SLOT_MS} ms",
+        "observe": f'[{{ name = "background", kind = "datagrams", {interval} }}]',
+    }
+    return {"background": grid("obs/background", [()], dict, alone, chosen, options)}
+
+
+def find(found: Found) -> Findings:
+    """Estimates over the seeds against what is printed, and each seed's."""
+    done, printed = found.only, tables("obs")
+    packets, size = (done["background"].cells(column).at(group=GROUP) for column in ("sent_packets", "sent_bytes"))
+    hurst, error = (
+        defined(done.metric(name).at(group=GROUP), "too few packets for an estimate of the Hurst parameter")
+        for name in ("hurst", "hurst_error")
+    )
+    rate = packets.total("time") / (SLOTS * SLOT_MS / 1000)
+    bits = 8 * size.total("time") / packets.total("time")
+    measured = [
+        *rows({"hurst": hurst.mean()}, {"hurst": printed["background_hurst"]}, WHY_HURST),
+        *rows({"packets_per_s": rate.mean()}, {"packets_per_s": printed["background_packets_per_s"]}, WHY_MEAN),
+        *rows({"packet_bits": bits.mean()}, {"packet_bits": printed["background_mean_packet_bits"]}, WHY_BITS),
+    ]
+    seeds, h = [float(seed) for seed in done.seeds], hurst.values
+    ends = ((h + side * 1.96 * error.values).tolist() for side in (-1, 1))
+    intervals = [(round(low, 4), round(high, 4)) for low, high in zip(*ends, strict=True)]
+    curve = Series("hurst", {}, "seed", "", "Hurst parameter", "", seeds, h.round(4).tolist(), intervals)
+    return Findings(measured, {}, [curve], [NOTE])
+
+
+BACKGROUND = Exhibit(
+    "obs/background",
+    "The background traffic: Hurst parameter, rate and sizes",
+    "section IV.A",
+    Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS), WORLD),
+    find,
+)

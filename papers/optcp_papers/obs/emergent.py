@@ -1,0 +1,373 @@
+"""Beyond the paper: losses that come from contention, against independent ones of the same mean.
+
+# Models
+
+The paper's file alone, once over a core of burst switches where bursts of other edge nodes meet the file's, and once
+over a path that loses each burst with the share that was lost there, in both directions.
+
+# Source
+
+The file and its path are those of section IV. Where all bursts reserve equally early and the others are Poisson, what
+is lost is Erlang's formula B.
+
+# Parameters
+
+`CROSS`: what the others send and how the core works. `CENTRE`: about what each loses.
+
+# Limits
+
+The independent losses are a ladder of probabilities around `CENTRE`, and goodput at the measured mean is interpolated
+between its steps; outside the ladder its end is taken. ACKs have the centre of their own times the same step.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from optcp import stats
+from optcp.data.axes import Axis
+from optcp.papers.assume import Assumed, positive
+from optcp.papers.exhibit import Exhibit, Findings, Setup, runs_of
+from optcp.papers.model import Series
+from optcp.papers.over import intervals_of
+from optcp.papers.verdict import row
+from optcp.stats import resampling
+from optcp_papers.obs.lossless import OBSERVE
+from optcp_papers.obs.paper import (
+    DIRECTION,
+    PAPER,
+    RECOVERIES,
+    SCENARIO,
+    curves,
+    goodput_mbps,
+    grid,
+    numbers,
+    segments_per_burst,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options
+    from optcp.study import Done, Grid, RunData
+
+    Column = NDArray[np.float64]
+
+RUNS = 60
+"""On both sides."""
+QUICK_RUNS = 1
+CORE = SCENARIO.with_name("obs-emergent.toml")
+CONTENTION, INDEPENDENT = "contention", "independent"
+TIMERS_S = (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+"""Those of the paper's figures at which a flow alone sends bursts of different lengths, and one beyond."""
+POINT_S = 1e-3
+"""Where further kinds of contention are compared."""
+ALIKE, BEHIND = "one offset", "others ahead"
+LADDER = (0.0, 0.5, 1.0, 2.0)
+"""Steps of the probabilities of independent losses, as multiples of the centre."""
+LENGTHS = {"1": (1, 1), "2 to 9": (2, 9), "10 to 43": (10, 43), "44": (44, 44)}
+"""Segments of a burst, from and to: one, what the lower timers gather, what the higher do, a window."""
+ORDER = {"goodput_mbps": 0, "difference_pct": 1, "segments_per_burst": 2}
+"""Of rows; losses come behind."""
+SHOWN = {
+    "goodput_mbps": ("goodput", "Mb/s"),
+    "segments_per_burst": ("segments a burst", ""),
+    "difference_pct": ("difference", "%"),
+}
+"""Curves over the timer: what they show, and its unit."""
+NOTE = (
+    "`difference_pct`: goodput with contention over that with independent losses at the same measured mean. "
+    "Its interval, and that of the independent goodput, resample files, losses and goodput together."
+)
+
+WORLD = (
+    Assumed("access_mbps", 100.0, positive, lambda value: [("parameters.access", f"{value:g} Mbps")]),
+    Assumed("wavelength_mbps", 1000.0, positive, lambda value: [("parameters.wavelength", f"{value:g} Mbps")]),
+    Assumed("path_delay_ms", 50.0, positive, lambda value: [("parameters.path_delay", f"{value:g} ms")]),
+    Assumed("profile", "opnet-11", str, lambda value: [("tcp.file.profile", str(value))]),
+)
+"""What both sides share. The others' load is in CROSS, since it belongs to the kind of contention."""
+
+
+def _assembled(process: str) -> dict[str, str]:
+    """Others whose packets of 1250 B are gathered for 10 ms, at most ten in a burst of 100 us."""
+    bursts = (
+        '[{ path = ["E", "S", "T", "F"], assembly = "timer", timer = "$timer" }, '
+        '{ path = ["C", "S", "T", "D"], assembly = "hybrid", timer = "10 ms", size = "12.5 kB" }]'
+    )
+    rest = f'process = {process}, size = "1250 B"'
+    ways = (("there", '["C", "D"]'), ("back", '["D", "C"]'))
+    traffic = ", ".join(f'{{ group = "{group}", path = {path}, {rest} }}' for group, path in ways)
+    return {"bursts": bursts, "traffic": f"[{traffic}]"}
+
+
+_AHEAD = {"parameters.ahead": "500 us"}
+_FRACTAL = '"fractal-renewal", rate = "650 packets/s", hurst = 0.7, onset = "100 ms"'
+CROSS: dict[str, dict[str, str]] = {
+    ALIKE: {},
+    BEHIND: {**_AHEAD, "parameters.erlangs": "0.03"},
+    "others ahead, horizon": {**_AHEAD, "parameters.erlangs": "0.015", "parameters.scheduling": "horizon"},
+    "one offset, no conversion": {"parameters.erlangs": "0.001", "parameters.conversion": "none"},
+    "one offset, assembled": _assembled('"poisson", rate = "6.5 Mbps"'),
+    "one offset, assembled, self-similar": _assembled(_FRACTAL),
+}
+"""Kinds of contention: the settings of the core's scenario. Loads are such that about one burst in 1000 is lost."""
+
+
+class Way(NamedTuple):
+    """One cell: a kind of contention, the assembly timer of the file's edge nodes, and "reno" or "sack"."""
+
+    cross: str
+    timer_s: float
+    recovery: str
+
+    def key(self) -> Key:
+        """Of its rows."""
+        return {"timer_s": self.timer_s, "recovery": self.recovery, "cross": self.cross}
+
+    def settings(self) -> dict[str, str]:
+        """What makes the core's scenario this cell."""
+        timer = {"parameters.timer": f"{round(1e6 * self.timer_s)} us", "parameters.recovery": self.recovery}
+        return {**timer, **CROSS[self.cross]}
+
+    def alone(self) -> Alone:
+        """The independent losses that it is compared with."""
+        return Alone(*CENTRE[self.cross, self.timer_s], self.timer_s, self.recovery)
+
+
+class Alone(NamedTuple):
+    """The paper's path with independent losses.
+
+    Attributes
+    ----------
+    data, acks
+        How likely a burst of data and one of ACKs are lost at step 1 of the ladder.
+    timer_s, recovery
+        As in Way.
+    """
+
+    data: float
+    acks: float
+    timer_s: float
+    recovery: str
+
+    def settings(self, step: float) -> dict[str, str]:
+        """What makes the paper's scenario this path, at a step of the ladder."""
+        entry = (
+            'link = ["E", "F"], assembly = "timer", timer = "$timer", offset = "$offset", '
+            f"loss_probability = {step * self.data:.6f}, reverse = {{ loss_probability = {step * self.acks:.6f} }}"
+        )
+        return {**settings(self.timer_s, "no", "none", self.recovery), "bursts": f"[{{ {entry} }}]"}
+
+
+_BEHIND_DATA = (0.0005, 0.0005, 0.0008, 0.001, 0.0018, 0.003, 0.003)
+CENTRE = {
+    (cross, timer): (0.001, 0.001) for cross in CROSS for timer in (TIMERS_S if cross == ALIKE else (POINT_S,))
+} | {(BEHIND, timer): (data, 0.0005) for timer, data in zip(TIMERS_S, _BEHIND_DATA, strict=True)}
+"""About how likely a burst of data and one of ACKs are lost, by kind of contention and timer: the ladder's centre."""
+
+
+def text(cell: Way | Alone) -> str:
+    """What a cell is called on an axis."""
+    return ", ".join(map(str, cell))
+
+
+_CELLS = (
+    *(Way(cross, timer, recovery) for cross in (ALIKE, BEHIND) for recovery in RECOVERIES for timer in TIMERS_S),
+    *(Way(cross, POINT_S, "sack") for cross in CROSS if cross not in (ALIKE, BEHIND)),
+)
+WAYS = {text(way): way for way in _CELLS}
+PATHS = {text(path): path for path in (way.alone() for way in _CELLS)}
+"""Fewer: several kinds of contention have the same centre."""
+CORE_AXES = (Axis("way", tuple(WAYS)),)
+LADDER_AXES = (Axis("path", tuple(PATHS)), numbers("step", LADDER))
+COUNT = Axis(
+    "count",
+    (
+        *("bursts", "lost", "ack bursts", "acks lost", "lost after lost", "with segments", "segments"),
+        *(f"{what} of {length}" for length in LENGTHS for what in ("bursts", "lost", "segments")),
+    ),
+)
+"""What is counted in a run over the core: of data where nothing else is said, and by length."""
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The core, where bursts of others take the wavelengths; and the paper's path with each step of the ladder."""
+    core = functools.partial(grid, f"obs/emergent, {CONTENTION}", scenario=CORE, world=WORLD)
+    ladder = functools.partial(grid, f"obs/emergent, {INDEPENDENT}", world=WORLD)
+    observe = {"parameters.offset": "20 us", "observe": OBSERVE}
+    return {
+        CONTENTION: core([CORE_AXES], lambda way: WAYS[way].settings(), {}, chosen, options),
+        INDEPENDENT: ladder([LADDER_AXES], lambda path, step: PATHS[path].settings(step), observe, chosen, options),
+    }
+
+
+def find(found: Found) -> Findings:
+    """Goodput, losses and their bunches by cell, and losses by the length of bursts."""
+    core, ladder = found.done[CONTENTION], found.done[INDEPENDENT]
+    goodput, counts = core.once(goodput_mbps), core.once(counted)
+    steps, burst_steps = ladder.once(goodput_mbps), ladder.once(segments_per_burst)
+    rows = []
+    for name, way in WAYS.items():
+        own, path = (goodput.at(way=name), counts.at(way=name)), text(way.alone())
+        measured = intervals(*own, steps.at(path=path), burst_steps.at(path=path), way.alone().data)
+        rows += [row({**way.key(), **more}, metric, None, interval, "") for metric, more, interval in measured]
+    rows.sort(key=lambda one: ORDER.get(one.metric, len(ORDER)))
+    series = []
+    for metric, what in SHOWN.items():
+        series += curves([one for one in rows if one.metric == metric and one.key["cross"] in (ALIKE, BEHIND)], *what)
+    for cross in (ALIKE, BEHIND):
+        by_length, curve = by_lengths(cross, counts)
+        rows += by_length
+        series.append(curve)
+    return Findings(rows, {}, series, [NOTE])
+
+
+def intervals(
+    goodput: Cells, counts: Cells, steps: Cells, burst_steps: Cells, centre: float
+) -> list[tuple[str, Key, stats.Interval]]:
+    """What is measured in a cell: the metric, what its row's key has beside the cell, and the value.
+
+    Parameters
+    ----------
+    goodput, counts
+        Of the runs over the core.
+    steps, burst_steps
+        Goodput and segments a burst with independent losses, over ``step``.
+    centre
+        Probability at the step 1.
+    """
+    found: list[tuple[str, Key, stats.Interval]] = [
+        ("goodput_mbps", {"losses": CONTENTION}, stats.mean(goodput.values)),
+        ("goodput_mbps", {"losses": INDEPENDENT}, independent(counts, steps, centre)),
+        ("difference_pct", {}, difference(goodput, counts, steps, centre)),
+        ("segments_per_burst", {"losses": CONTENTION}, ratio(counts, "segments", "with segments")),
+        ("segments_per_burst", {"losses": INDEPENDENT}, independent(counts, burst_steps, centre)),
+        ("loss_pct", {"direction": "data"}, ratio(counts, "lost", "bursts").times(100)),
+        ("loss_pct", {"direction": "acks"}, ratio(counts, "acks lost", "ack bursts").times(100)),
+    ]
+    if counts.at(count="lost").values.any():
+        found.append(("lost_after_lost_ratio", {}, bunching(counts)))
+    return found
+
+
+def counted(done: Done) -> Cells:
+    """COUNT of every run over the core."""
+    return done.each(count, COUNT)
+
+
+def count(run: RunData) -> list[int]:
+    """COUNT of one run."""
+    rows = run.series["bursts"]
+    there = rows["port"] == list(rows["ports"]).index(DIRECTION)
+    lost, segments = rows["lost"][there], rows["segments"][there]
+    acks_lost = rows["lost"][~there]
+    again = lost[:-1] & lost[1:]
+    found = [lost.size, lost.sum(), acks_lost.size, acks_lost.sum(), again.sum(), (segments > 0).sum(), segments.sum()]
+    for least, most in LENGTHS.values():
+        own = (segments >= least) & (segments <= most)
+        found += [own.sum(), lost[own].sum(), segments[own].sum()]
+    return found
+
+
+def pooled(statistic: Callable[..., Column], *columns: Cells) -> stats.Interval:
+    """A statistic of the means over all files together, with its interval over files.
+
+    Parameters
+    ----------
+    statistic
+        From means of each column, shape (k,), to one number each.
+    columns
+        One or several each: with one axis its values.
+    """
+    table = np.column_stack([column.values for column in columns])
+    estimate, samples = resampling.bootstrap(table, lambda mean: statistic(*mean.T))
+    return resampling.percentile(samples, estimate, len(table))
+
+
+def ratio(counts: Cells, part: str, whole: str) -> stats.Interval:
+    """Share of all files together."""
+    return pooled(np.divide, counts.at(count=part), counts.at(count=whole))
+
+
+def bunching(counts: Cells) -> stats.Interval:
+    """Share of lost bursts that the next one follows, over the share of all bursts: 1 where losses are independent."""
+
+    def times(lost: Column, bursts: Column, again: Column) -> Column:
+        lost = np.maximum(lost, np.finfo(np.float64).tiny)
+        return (again / lost) / (lost / bursts)
+
+    return pooled(times, *(counts.at(count=one) for one in ("lost", "bursts", "lost after lost")))
+
+
+def independent(counts: Cells, steps: Cells, centre: float) -> stats.Interval:
+    """What independent losses of the measured mean give, with the interval of measurement and ladder together.
+
+    Parameters
+    ----------
+    counts
+        Of runs over the core.
+    steps
+        Goodput, or segments a burst, over ``step``.
+    centre
+        Probability at the step 1.
+    """
+    lost, bursts = (counts.at(count=one) for one in ("lost", "bursts"))
+    return pooled(lambda lost, bursts, *steps: between(lost / bursts / centre, steps), lost, bursts, steps)
+
+
+def difference(goodput: Cells, counts: Cells, steps: Cells, centre: float) -> stats.Interval:
+    """How much more goodput contention leaves than :func:`independent` losses do, in per cent, from the same."""
+
+    def percent(goodput: Column, lost: Column, bursts: Column, *steps: Column) -> Column:
+        return 100 * (goodput / between(lost / bursts / centre, steps) - 1)
+
+    return pooled(percent, goodput, *(counts.at(count=one) for one in ("lost", "bursts")), steps)
+
+
+def between(step: Column, values: Sequence[Column]) -> Column:
+    """Goodput, or segments a burst, between the steps of the ladder.
+
+    The time of a file and its number of bursts grow about evenly with the losses, so the polynomial goes through what
+    is inverse to them (Lagrange's form).
+    """
+    at = np.clip(step, LADDER[0], LADDER[-1])
+    inverse = np.zeros_like(at)
+    for own, value in zip(LADDER, values, strict=True):
+        others = [other for other in LADDER if other != own]
+        weight = np.prod([(at - other) / (own - other) for other in others], axis=0)
+        inverse = inverse + weight / value
+    return 1 / inverse
+
+
+def by_lengths(cross: str, counts: Cells) -> tuple[list[Row], Series]:
+    """Shares of lost bursts by the segments in them, over all timers and both senders; the curve has their means."""
+    own = functools.reduce(operator.add, [counts.at(way=name) for name, way in WAYS.items() if way.cross == cross])
+    rows, x = [], []
+    for length in LENGTHS:
+        bursts, segments = (own.at(count=f"{what} of {length}").values.sum() for what in ("bursts", "segments"))
+        if bursts:
+            share = ratio(own, f"lost of {length}", f"bursts of {length}").times(100)
+            rows.append(row({"cross": cross, "segments": length}, "loss_pct", None, share, ""))
+            x.append(round(float(segments / bursts), 4))
+    y, ci95 = [one.value for one in rows], intervals_of(rows)
+    return rows, Series("loss", {"cross": cross}, "segments in a burst", "", "bursts lost", "%", x, y, ci95)
+
+
+EMERGENT = Exhibit(
+    "obs/emergent",
+    "Goodput with losses from contention against independent ones of the same mean",
+    "beyond the paper",
+    Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS), WORLD),
+    find,
+)

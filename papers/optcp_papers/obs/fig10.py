@@ -1,0 +1,126 @@
+"""Figure 10: histograms of the segments of a flow that a burst carries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.model import Series
+from optcp_papers.obs.lossless import LOSSLESS
+from optcp_papers.obs.paper import (
+    ACK_TIMER,
+    BACKGROUND,
+    BESIDE,
+    PAPER,
+    QUICK_RUNS,
+    WINDOW,
+    WORLD,
+    bursts_by_size,
+    delayed_key,
+    grid,
+    mean_size,
+    ms,
+    numbers,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+PAPER_RUNS = 500
+"""Files, section IV.B."""
+MEDIUM_S, FAST_S = 1e-3, 1e-2
+"""The timers with which the paper's flow is a medium and a fast one."""
+AXES = (BESIDE, ACK_TIMER, numbers("timer_s", (MEDIUM_S, FAST_S)))
+KINDS = ("exact", "tick")
+NOTE = "Panel (h) of the figure repeats the caption of (e); as the eighth combination it is the fast flow."
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid, with a cell a panel and kind of delayed-ACK timer."""
+    return {"histograms": grid("obs fig10", [AXES], settings, LOSSLESS, chosen, options)}
+
+
+def find(found: Found) -> Findings:
+    """The mean and the histogram of each cell, and the claims."""
+    bursts = found.only.once(bursts_by_size)
+    means = rows({"segments_per_burst": mean_size(bursts).mean()}, key=delayed_key)
+    claims = {
+        "alone-fills-bursts": {"no delayed ACK": whole_trains(bursts.at(background="no", ack_timer="none"))},
+        "delayed-ack-breaks-up": {
+            kind: breaks_up(bursts.at(background="no", ack_timer=kind, timer_s=FAST_S)) for kind in KINDS
+        },
+        "background-thins-bursts": {kind: fewer(bursts, kind) for kind in KINDS},
+    }
+    return Findings(means, claims, [histogram(one.key, bursts) for one in means], [NOTE])
+
+
+def pct(bursts: Cells) -> NDArray[np.float64]:
+    """Share of the bursts of all files of a cell, in per cent, by number of segments from 0."""
+    counts = bursts.values.sum(axis=0)
+    return np.concatenate([[0.0], 100 * counts / counts.sum()])
+
+
+def even_pct(bursts: Cells) -> float:
+    """Share of bursts with an even number of segments, in per cent."""
+    return float(pct(bursts)[::2].sum())
+
+
+def histogram(key: Key, bursts: Cells) -> Series:
+    """The bars of the cell of a key."""
+    share = pct(bursts.at(**{axis.name: key[axis.name] for axis in AXES}))
+    drawn = np.flatnonzero(share)
+    x, y = drawn.astype(np.float64).tolist(), [round(one, 4) for one in share[drawn].tolist()]
+    return Series("histogram", key, "segments of the flow in a burst", "", "share of bursts", "%", x, y)
+
+
+def whole_trains(bursts: Cells) -> list[Part]:
+    """Judge: 8 or 9 segments at 1 ms, and the whole window at 10 ms, in more than 90 % of the bursts."""
+    medium = float(pct(bursts.at(timer_s=MEDIUM_S))[8:10].sum())
+    fast = float(pct(bursts.at(timer_s=FAST_S))[WINDOW])
+    return [
+        judge.exact_part(f"1 ms: {medium:.1f} % of the bursts carry 8 or 9", medium > 90),
+        judge.exact_part(f"10 ms: {fast:.1f} % carry {WINDOW}", fast > 90),
+    ]
+
+
+def breaks_up(fast: Cells) -> list[Part]:
+    """Judge: two segments are the most or second most frequent, and even sizes prevail, at 10 ms."""
+    share, even = pct(fast), even_pct(fast)
+    place = int((share > share[2]).sum()) + 1
+    return [
+        judge.exact_part(f"2 segments: {share[2]:.1f} % of the bursts, place {place}", place <= 2 and share[2] > 10),
+        judge.exact_part(f"even sizes: {even:.1f} %", even > 60),
+    ]
+
+
+def fewer(bursts: Cells, kind: str) -> list[Part]:
+    """Judge: fewer segments a burst with background at both timers and both ACK modes; even sizes with delayed ACKs."""
+    parts, means = [], mean_size(bursts)
+    for timer in (MEDIUM_S, FAST_S):
+        for ack in ("none", kind):
+            alone, beside = (means.at(timer_s=timer, background=one, ack_timer=ack) for one in BACKGROUND)
+            text = f"{ms(timer)}, delayed ACK {ack}: with minus without"
+            parts.append(judge.paired_part(text, beside, alone, "below", "segments"))
+        even = even_pct(bursts.at(timer_s=timer, background="yes", ack_timer=kind))
+        parts.append(judge.exact_part(f"{ms(timer)}: even sizes {even:.1f} %", even > 80))
+    return parts
+
+
+FIG10 = Exhibit(
+    "obs/fig10",
+    "Histograms of the segments of a flow a burst",
+    "section IV.B, Fig. 10",
+    Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_RUNS), WORLD),
+    find,
+)

@@ -1,0 +1,74 @@
+"""Figure 13: the moving average of segments a burst beside other traffic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.model import Series
+from optcp_papers.obs.goodput import percent
+from optcp_papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD
+from optcp_papers.obs.trains import MOVING, NAME, first_mean, listed_bursts, quarter_mean, trains
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optcp.data.cells import Cells
+    from optcp.data.samples import Samples
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
+
+
+def find(found: Found) -> Findings:
+    """Means of parts of the transfer, the moving average over all files, and the claim."""
+    files = found.only.once(trains)
+    means = parts_of(files)
+    measured = [
+        row for part, mean in means.items() for row in rows({"segments_per_burst": mean.mean()}, key={"part": part})
+    ]
+    return Findings(measured, {"burst-size-settles": {"with background": settles(means)}}, [moving_average(files)])
+
+
+def parts_of(files: Samples) -> dict[str, Cells]:
+    """Mean segments a burst in parts of the transfer."""
+    return {
+        "first rounds": files.per_seed(first_mean),
+        "third quarter": files.per_seed(lambda train: quarter_mean(train, 2)),
+        "last quarter": files.per_seed(lambda train: quarter_mean(train, 3)),
+    }
+
+
+def moving_average(files: Samples) -> Series:
+    """Mean segments of each burst and those before it, 50 in all, over all files."""
+    curves = [np.convolve(train, np.full(MOVING, 1 / MOVING), mode="valid") for train in files.values]
+    shortest = min(one.size for one in curves)
+    mean = np.mean([one[:shortest] for one in curves], axis=0)
+    x = [float(place + MOVING) for place in range(shortest)]
+    return Series("moving average", {}, "bursts", "", "segments a burst", "", x, mean.round(4).tolist())
+
+
+def settles(means: Mapping[str, Cells]) -> list[Part]:
+    """Judge: the last quarter is as the third, and below the first rounds."""
+    first, third, last = means.values()
+    return [
+        judge.equivalence_part("last quarter over third", percent(last, third), 5.0, "%"),
+        judge.paired_part("last quarter minus first rounds", last, first, "below", "segments"),
+    ]
+
+
+FIG13 = Exhibit(
+    "obs/fig13",
+    "Moving average of the segments a burst beside other traffic",
+    "section IV.B, Fig. 13",
+    Setup(
+        PAPER,
+        1,
+        lambda chosen, options: {NAME: listed_bursts(chosen, options)},
+        runs_of(PAPER_RUNS, QUICK_RUNS),
+        WORLD,
+    ),
+    find,
+)

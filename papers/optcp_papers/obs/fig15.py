@@ -1,0 +1,83 @@
+"""Figure 15: goodput over the assembly timer, with delayed ACKs."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp_papers.obs import lossless
+from optcp_papers.obs.goodput import STATEMENTS, transfers
+from optcp_papers.obs.paper import (
+    BACKGROUND,
+    PAPER,
+    PAPER_RUNS,
+    QUICK_RUNS,
+    RECOVERIES,
+    TIMERS_S,
+    WORLD,
+    curves,
+    goodput_mbps,
+    ms,
+    recovery_key,
+)
+from optcp_papers.obs.predicted import MODEL_NOTE, held_against
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
+    from optcp.papers.options import Options, Size
+    from optcp.study import Grid
+
+KINDS = ("exact", "tick")
+NOT_DELAYED = "none"
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid a kind of timer, that of figure 16 to compare with, and the lossless one for the model's sizes."""
+    found = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
+    return {**found, lossless.NAME: lossless.lossless(chosen, options)}
+
+
+def seeds(grid: str, size: Size) -> int:
+    """The paper's 100 files; fewer where only the sizes of bursts are asked for."""
+    return size.of(lossless.SIZES_RUNS if grid == lossless.NAME else PAPER_RUNS, QUICK_RUNS)
+
+
+def find(found: Found) -> Findings:
+    """Goodput by cell, the model's error, and the claims: of this figure, and those of figure 16 made of both."""
+    goodput = {kind: found.done[kind].once(goodput_mbps) for kind in (*KINDS, NOT_DELAYED)}
+    bursts = found.done[lossless.NAME].once(lossless.measure).bursts
+    measured, errors, models = [], [], []
+    for kind in KINDS:
+        measured += rows({"goodput_mbps": goodput[kind].mean()}, key=recovery_key(kind))
+        of_kind, curves_of_kind = held_against(kind, goodput[kind], bursts, found.chosen)
+        errors += of_kind
+        models += curves_of_kind
+    lower = {kind: delayed_is_lower(goodput[kind], goodput[NOT_DELAYED]) for kind in KINDS}
+    both = {f"obs/fig16/{id_}": {kind: judged(goodput[kind]) for kind in KINDS} for id_, judged in STATEMENTS.items()}
+    series = curves(measured, "goodput", "Mb/s") + models
+    return Findings(measured + errors, {"delayed-ack-lowers": lower, **both}, series, [MODEL_NOTE])
+
+
+def delayed_is_lower(delayed: Cells, plain: Cells) -> list[Part]:
+    """Judge: every point of this figure is below that of figure 16."""
+    parts = []
+    for recovery, background, timer in itertools.product(RECOVERIES, BACKGROUND, TIMERS_S):
+        here: Key = {"recovery": recovery, "background": background, "timer_s": timer}
+        beside = "with" if background == "yes" else "without"
+        text = f"{ms(timer)}, {recovery}, {beside} background: with minus without"
+        parts.append(judge.paired_part(text, delayed.at(**here), plain.at(**here), "below", "Mb/s"))
+    return parts
+
+
+FIG15 = Exhibit(
+    "obs/fig15",
+    "Goodput over the assembly timer, with delayed ACKs",
+    "section IV.C, Fig. 15",
+    Setup(PAPER, PAPER_RUNS, grids, seeds, WORLD),
+    find,
+)

@@ -1,0 +1,116 @@
+"""Figure 16: goodput over the assembly timer, without delayed ACKs; and the correlation benefit."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp_papers.obs import lossless
+from optcp_papers.obs.fig15 import NOT_DELAYED, seeds
+from optcp_papers.obs.goodput import STATEMENTS, slope, transfers
+from optcp_papers.obs.paper import (
+    PAPER,
+    PAPER_RUNS,
+    TIMERS_S,
+    WORLD,
+    curves,
+    goodput_mbps,
+    grid,
+    ms,
+    numbers,
+    recovery_key,
+    segments_per_burst,
+    settings,
+)
+from optcp_papers.obs.predicted import MODEL_NOTE, held_against
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.options import Options
+    from optcp.study import Done, Grid
+
+LOSS_EVENTS = "loss events"
+BENEFIT_S = tuple(timer for timer in TIMERS_S if timer <= 3e-3)
+SAME_ROUND_TRIP = {timer: f"same round trip, {ms(timer)}" for timer in BENEFIT_S}
+"""The grid of each timer."""
+LISTED = {
+    "observe": '[{ name = "completions", kind = "completions" }, { name = "reordering", kind = "reordering" }, '
+    '{ name = "segments-per-burst", kind = "segments-per-burst" }]'
+}
+REPAIRS = ("recovery", "timeout")
+NOTE = (
+    "For the correlation benefit at one round trip the path is shorter by the timer each way, since a burst "
+    "that only its size completes would keep the last ACKs of a window."
+)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The figure's transfers; those of SACK alone once more with what losses led to, at two lengths of the path."""
+    sack = functools.partial(settings, background="no", recovery="sack")
+    found = {
+        NOT_DELAYED: transfers(NOT_DELAYED, chosen, options),
+        lossless.NAME: lossless.lossless(chosen, options),
+        LOSS_EVENTS: grid("obs, loss events", [(numbers("timer_s", BENEFIT_S),)], sack, LISTED, chosen, options),
+    }
+    for timer, name in SAME_ROUND_TRIP.items():
+        # What the timer adds to a round trip is taken off the path.
+        shorter = {**chosen, "path_delay_ms": float(chosen["path_delay_ms"]) - 1e3 * timer}
+        cell = functools.partial(sack, timer_s=timer)
+        found[name] = grid(f"obs, {name}", [()], cell, LISTED, shorter, options)
+    return found
+
+
+def find(found: Found) -> Findings:
+    """Goodput by cell, the model's error, and the claims."""
+    goodput = found.done[NOT_DELAYED].once(goodput_mbps)
+    measured = rows({"goodput_mbps": goodput.mean()}, key=recovery_key(NOT_DELAYED))
+    bursts = found.done[lossless.NAME].once(lossless.measure).bursts
+    errors, models = held_against(NOT_DELAYED, goodput, bursts, found.chosen)
+    events = found.done[LOSS_EVENTS]
+    same = [found.done[name].once(goodput_mbps) for name in SAME_ROUND_TRIP.values()]
+    benefits = benefit(events.once(segments_per_burst), events.once(loss_events), same)
+    return Findings(
+        measured + errors,
+        {id_: {"without delayed ACK": judged(goodput)} for id_, judged in STATEMENTS.items()}
+        | {"correlation-benefit": {"SACK, without background": benefits}},
+        curves(measured, "goodput", "Mb/s") + models,
+        [NOTE, MODEL_NOTE],
+    )
+
+
+def loss_events(done: Done) -> Cells:
+    """Recoveries and timeouts of the file."""
+    return done["reordering"].count(event=REPAIRS)
+
+
+def benefit(segments: Cells, events: Cells, same: Sequence[Cells]) -> list[Part]:
+    """Judge: loss events fall as segments a burst grow, slope -1; goodput grows where the round trip stays.
+
+    Parameters
+    ----------
+    segments, events
+        Mean segments a burst and loss events, over ``timer_s``.
+    same
+        Goodput at one round trip, timer by timer.
+    """
+    estimate, samples = slope(segments.values, events.values)
+    fit = judge.within_part("log-log slope", samples, estimate, len(segments.seeds), (-1.15, -0.85), 2, "")
+    values = [np.asarray(one) for one in same]
+    return [fit, *judge.trend_parts("goodput at one round trip", [*map(ms, BENEFIT_S)], values, "up", "Mb/s")]
+
+
+FIG16 = Exhibit(
+    "obs/fig16",
+    "Goodput over the assembly timer, without delayed ACKs",
+    "section IV.C, Fig. 16, and section III.D",
+    Setup(PAPER, PAPER_RUNS, grids, seeds, WORLD),
+    find,
+)

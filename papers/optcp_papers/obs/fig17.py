@@ -1,0 +1,135 @@
+"""Figure 17: the delay penalty of assembly, F_delay."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.model import Series
+from optcp_papers.obs import lossless
+from optcp_papers.obs.paper import (
+    ACKS,
+    BACKGROUND,
+    PAPER,
+    PAPER_RUNS,
+    PS,
+    QUICK_RUNS,
+    SEGMENT_BYTES,
+    TIMER,
+    TIMERS_S,
+    WINDOW,
+    WORLD,
+    curves,
+    delayed_key,
+    equation_5,
+    grid,
+    ms,
+    rtt0_s,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
+    from optcp.papers.options import Options, Size
+    from optcp.study import Done, Grid, RunData
+    from optcp_papers.obs.lossless import Lossless
+
+ROUND_TRIPS = "round trips"
+PACKETS = {
+    "parameters.loss_probability": "0",
+    "parameters.size": "1 MB",
+    "observe": '[{ name = "packets", kind = "packets" }]',
+}
+"""A shorter file, every packet of which is listed."""
+NO_HARM_S = 5e-3
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The lossless transfers, shared with figure 14, and short ones whose packets are listed."""
+    alone = functools.partial(settings, background="no")
+    return {
+        lossless.NAME: lossless.lossless(chosen, options),
+        ROUND_TRIPS: grid("obs, round trips", [(TIMER,)], alone, PACKETS, chosen, options),
+    }
+
+
+def seeds(grid: str, size: Size) -> int:
+    """As many files as the other figures have; one alone tells all round trips, which nothing random changes."""
+    return 1 if grid == ROUND_TRIPS else size.of(PAPER_RUNS, QUICK_RUNS)
+
+
+def find(found: Found) -> Findings:
+    """F_delay by cell, and the claims."""
+    measured = found.done[lossless.NAME].once(lossless.measure)
+    merit = measured.goodput / measured.goodput.at(timer_s=TIMERS_S[0])  # equation 4
+    longest = found.done[ROUND_TRIPS].once(longest_round_trips)
+    f_delay = rows({"f_delay": merit.mean()}, key=delayed_key)
+    y = [round(equation_5(timer, rtt0_s(found.chosen)), 4) for timer in TIMERS_S]
+    law = Series("equation 5", {}, "assembly timer", "s", "F_delay", "", list(TIMERS_S), y)
+    claims = {
+        "delay-penalty-law": {kind: follows_equation(merit, measured, longest, found.chosen, kind) for kind in ACKS},
+        "background-keeps-penalty": {kind: keeps_penalty(merit.at(ack_timer=kind)) for kind in ACKS},
+    }
+    return Findings(f_delay, claims, [*curves(f_delay, "F_delay", ""), law])
+
+
+def longest_round_trips(done: Done) -> Cells:
+    """The longest round trip of each run, in seconds."""
+    return done.each(longest_round_trip_s)
+
+
+def longest_round_trip_s(run: RunData) -> float:
+    """From the transmission of a segment, of which there is one, to the ACK that it brought."""
+    rows = run.series["packets"]
+    named = {name: rows["event"] == index for index, name in enumerate(rows["events"])}
+    time_ps = rows["time_ps"].astype(np.int64)
+    sent = dict(zip(rows["seq"][named["sent"]].tolist(), time_ps[named["sent"]].tolist(), strict=True))
+    acked = zip(rows["seq"][named["acked"]].tolist(), time_ps[named["acked"]].tolist(), strict=True)
+    return float(max(at - sent[number - 1] for number, at in acked) / PS)
+
+
+def follows_equation(merit: Cells, measured: Lossless, longest_s: Cells, chosen: Chosen, kind: str) -> list[Part]:
+    """Judge: equation 5 within 0.01 alone; a round trip longer by 2 Tb at most; Reno as SACK."""
+    parts = []
+    # Beside assembly a segment waits for the window in front of it, its ACK for the ACKs; each is sent once more at
+    # every link.
+    transmissions_s = 4 * WINDOW * SEGMENT_BYTES * 8 / (float(chosen["access_mbps"]) * 1e6)
+    for timer in TIMERS_S:
+        here: Key = {"timer_s": timer, "background": "no", "ack_timer": kind}
+        mean, expected = float(merit.at(**here).values.mean()), equation_5(timer, rtt0_s(chosen))
+        parts.append(judge.exact_part(f"{ms(timer)}: {mean:.4f} against {expected:.4f}", abs(mean - expected) <= 0.01))
+        if kind == "none":
+            longer = float(longest_s.at(timer_s=timer).values.max()) - rtt0_s(chosen)
+            text = f"{ms(timer)}: longest round trip {1e3 * longer:.3f} ms above RTT0"
+            parts.append(judge.exact_part(text, longer <= 2 * timer + transmissions_s))
+            same = np.array_equal(measured.goodput.at(**here), measured.sack_goodput.at(timer_s=timer))
+            parts.append(judge.exact_part(f"{ms(timer)}: Reno and SACK equal", same))
+    return parts
+
+
+def keeps_penalty(merit: Cells) -> list[Part]:
+    """Judge: no difference beyond 0.03 with background; no harm up to 5 ms."""
+    parts = []
+    for timer in TIMERS_S[1:]:
+        alone, beside = (merit.at(timer_s=timer, background=one) for one in BACKGROUND)
+        parts.append(judge.equivalence_part(f"{ms(timer)}: with minus without", beside - alone, 0.03, ""))
+        if timer <= NO_HARM_S:
+            least = min(float(alone.values.mean()), float(beside.values.mean()))
+            parts.append(judge.exact_part(f"{ms(timer)}: F_delay {least:.3f}", least > 0.9))
+    return parts
+
+
+FIG17 = Exhibit(
+    "obs/fig17",
+    "Figure of merit of the delay penalty over the assembly timer",
+    "section IV.C, Fig. 17, equations 4 and 5",
+    Setup(PAPER, PAPER_RUNS, grids, seeds, WORLD),
+    find,
+)

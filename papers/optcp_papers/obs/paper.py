@@ -1,0 +1,239 @@
+"""What all exhibits of the paper share: its network, its cells, and what a run gives of its file."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.data.axes import Axis
+from optcp.errors import RunFailed
+from optcp.papers import over
+from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
+from optcp.papers.exhibit import key_value
+from optcp.papers.over import curves_over
+from optcp.study import Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen
+    from optcp.papers.model import Key, Row, Series
+    from optcp.papers.options import Options, Size
+    from optcp.study import Done
+
+PAPER = (
+    "Ó. González de Dios, I. de Miguel, V. López: Performance evaluation of TCP over OBS considering background traffic"
+)
+SCENARIO = Path(__file__).with_name("scenarios") / "obs.toml"
+
+PAPER_RUNS = 100
+"""Files a point, section IV.C."""
+QUICK_RUNS = 5
+TIMERS_S = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+"""From the lowest timer of section IV.C to the highest of its figures, three a decade."""
+WINDOW = 44
+"""Segments of 1460 B in 65535 B, table I."""
+SEGMENT_BYTES = 1500
+"""On the wire."""
+PS = 1_000_000_000_000
+"""Picoseconds a second."""
+
+ACKS = {"none": "every-packet", "exact": "delayed", "tick": "delayed-tick"}
+"""Kinds of delayed-ACK timer, none among them, and the scenario's ``ack``."""
+BACKGROUND = ("no", "yes")
+RECOVERIES = ("reno", "sack")
+DIRECTION = "E->F"
+"""The port behind which the file's segments travel in bursts."""
+
+WORLD = (
+    Assumed("access_mbps", 100.0, positive, lambda value: [("parameters.access", f"{value:g} Mbps")]),
+    Assumed("wavelength_mbps", 10_000.0, positive, lambda value: [("parameters.wavelength", f"{value:g} Mbps")]),
+    Assumed("offset_ms", 0.0, not_negative, lambda value: [("parameters.offset", f"{value:g} ms")]),
+    Assumed("access_delay_ms", 0.0, not_negative, lambda value: [("parameters.access_delay", f"{value:g} ms")]),
+    Assumed("path_delay_ms", 50.0, not_negative, lambda value: [("parameters.path_delay", f"{value:g} ms")]),
+    Assumed("onset_ms", 100.0, positive, lambda value: [("parameters.onset", f"{value:g} ms")]),
+    Assumed("smallest_bytes", 40, positive_int, lambda value: [("parameters.smallest", f"{value} B")]),
+    Assumed("largest_bytes", 1500, positive_int, lambda value: [("parameters.largest", f"{value} B")]),
+    Assumed("profile", "opnet-11", str, lambda value: [("tcp.file.profile", str(value))]),
+)
+"""Unstated parameters: figures 8 and 9, which would state some of them, are lost from its text."""
+
+TIMER = Axis("timer_s", tuple(map(str, TIMERS_S)))
+"""Assembly timers."""
+ACK_TIMER = Axis("ack_timer", tuple(ACKS))
+BESIDE = Axis("background", BACKGROUND)
+RECOVERY = Axis("recovery", RECOVERIES)
+
+
+def numbers(name: str, values: Iterable[float]) -> Axis:
+    """An axis of plain numbers."""
+    return Axis(name, tuple(map(str, values)))
+
+
+def settings(timer_s: float, background: str, ack_timer: str = "none", recovery: str = "reno") -> dict[str, str]:
+    """What makes the scenario the world of one cell: one value of each of the axes above."""
+    chosen = {
+        "parameters.timer": f"{round(1e6 * timer_s)} us",
+        "parameters.ack": ACKS[ack_timer],
+        "parameters.recovery": recovery,
+    }
+    return chosen if background == "yes" else chosen | {"traffic": "[]"}
+
+
+Axes = tuple[Axis, ...]
+
+
+def grid(
+    title: str,
+    products: Sequence[Axes],
+    cell: Callable[..., dict[str, str]],
+    more: Mapping[str, str],
+    chosen: Chosen,
+    options: Options,
+    *,
+    only: NDArray[np.bool_] | None = None,
+    scenario: Path = SCENARIO,
+    world: tuple[Assumed, ...] = WORLD,
+) -> Grid:
+    """Every combination of the axes' values, the last axis fastest.
+
+    Parameters
+    ----------
+    products
+        Usually the axes alone. Where the cells are no grid: several grids whose cells follow each other, which
+        :func:`parts` takes apart again.
+    cell
+        From one value of each axis, by its name, to the settings of that cell.
+    more
+        Settings of all cells.
+    only
+        Which of the combinations there are; left out, all.
+    """
+    every = [
+        cell(**{axis.name: key_value(axis, place) for axis, place in zip(axes, at, strict=True)})
+        for axes in products
+        for at in np.ndindex(*map(len, axes))
+    ]
+    cells = every if only is None else list(itertools.compress(every, only.flat))
+    overriding = [*overrides(world, chosen), *more.items()]
+    made = Grid.of_cells(scenario, cells, overriding, title=title, digest=options.digest, fork=options.fork)
+    return replace(made, named=products[0]) if len(products) == 1 and only is None else made
+
+
+def one_file(grid: str, size: Size) -> int:
+    """The seeds of an exhibit in which nothing is random but the start of the file."""
+    del grid, size
+    return 1
+
+
+def parts(done: Done, products: Sequence[Axes]) -> list[Done]:
+    """The grids that a study's cells are, one after the other."""
+    found, branches = [], iter(done.grid.branches)
+    for axes in products:
+        own = tuple(itertools.islice(branches, math.prod(map(len, axes))))
+        found.append(replace(done, grid=replace(done.grid, branches=own, named=axes), _memo={}))
+    return found
+
+
+def goodput_mbps(done: Done) -> Cells:
+    """Useful data received at the destination per unit of time, over the transfer of the file.
+
+    Raises
+    ------
+    RunFailed
+        If the file was not there when the run ended.
+    """
+    table, run = done.rows("completions")
+    there = table.numbers("finished")
+    if not there.all():
+        seed = done.seeds[run[~there][0] // len(done.grid.branches)]
+        raise RunFailed(f"seed {seed}: the file did not end; a longer run is needed")
+    took_ps = table.numbers("time_ps").astype(np.float64) - table.numbers("start_ps").astype(np.float64)
+    found = np.empty(len(done.seeds) * len(done.grid.branches))
+    found[run] = 8e-6 * table.numbers("bytes") / (took_ps / PS)
+    return done.cells(found, name="goodput_mbps")
+
+
+def bursts_by_size(done: Done) -> Cells:
+    """How many bursts towards the server carried so many segments of the file: axis ``segments``, from one up."""
+    table, run = done.rows("segments-per-burst")
+    there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
+    segments = table.numbers("segments")[there].astype(np.int64)
+    found = np.zeros((len(done.seeds) * len(done.grid.branches), max(WINDOW, int(segments.max()))))
+    np.add.at(found, (run[there], segments - 1), table.numbers("bursts")[there])
+    return done.cells(found, (numbers("segments", range(1, 1 + found.shape[1])),))
+
+
+def segments_per_burst(done: Done) -> Cells:
+    """Segments of the file a burst, of bursts that carry any."""
+    return mean_size(bursts_by_size(done))
+
+
+def mean_size(bursts: Cells) -> Cells:
+    """Mean segments of bursts that are counted by size."""
+    sizes = np.array(bursts.axis("segments").numbers)
+    return bursts.each(lambda counts: counts * sizes).total("segments") / bursts.total("segments")
+
+
+def recovery_key(ack_timer: str) -> Callable[[Key], Key]:
+    """The key of rows of exhibits that compare Reno and SACK, with a kind of delayed-ACK timer."""
+    names = ("timer_s", "recovery", "background", "ack_timer")
+    return lambda at: {name: {**at, "ack_timer": ack_timer}[name] for name in names}
+
+
+def delayed_key(at: Key) -> Key:
+    """The key of rows of exhibits that have delayed ACKs on one axis, whatever their timer."""
+    delayed = "no" if at["ack_timer"] == "none" else "yes"
+    return {
+        "timer_s": at["timer_s"],
+        "delayed_ack": delayed,
+        "background": at["background"],
+        "ack_timer": at["ack_timer"],
+    }
+
+
+def curves(rows: Sequence[Row], label: str, unit: str) -> list[Series]:
+    """One curve over the assembly timer for all rows that differ in it alone."""
+    return curves_over(rows, "timer_s", over.Axis("assembly timer", "s"), over.Axis(label, unit))
+
+
+def ms(timer_s: float) -> str:
+    """A timer as text."""
+    return f"{1e3 * timer_s:g} ms"
+
+
+def equation_3(timer_s: float, access_mbps: float, *, opener: bool = False) -> float:
+    """Mean segments a burst of a single flow, equation 3.
+
+    Parameters
+    ----------
+    opener
+        Whether a burst also holds the segment that opened it, so that a timer of T holds floor(BW T) + 1; the paper
+        takes BW T.
+    """
+    access = access_mbps * 1e6 / (8 * SEGMENT_BYTES) * timer_s
+    most = float(np.floor(access) + 1) if opener else access
+    if most >= WINDOW:
+        return float(WINDOW)
+    if most <= 1:
+        return 1.0
+    # N_max bursts of S_max segments and one of what is left: together the window.
+    return WINDOW / float(np.ceil(WINDOW / most))
+
+
+def rtt0_s(chosen: Chosen) -> float:
+    """The propagation of a round trip: twice the path and both access links."""
+    return 2e-3 * (float(chosen["path_delay_ms"]) + 2 * float(chosen["access_delay_ms"]))
+
+
+def equation_5(timer_s: float, rtt0_s: float) -> float:
+    """Figure of merit of the delay penalty."""
+    return rtt0_s / (rtt0_s + 2 * timer_s)

@@ -1,0 +1,158 @@
+"""Traces of the congestion window around a loss that is made to measure: what figures 3 to 7 are judged by."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.errors import RunFailed
+from optcp.papers.exhibit import Setup
+from optcp.papers.model import Series
+from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, one_file, rtt0_s, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
+    from optcp.study import Done, Grid, RunData
+
+    Grids = Callable[[Chosen, Options], dict[str, Grid]]
+
+MSS_BYTES = 1460
+FIRST_LOST = 500
+"""By then the window has been at its limit of 44 for long, and the file has as much before it."""
+ACK_BYTES = 80
+"""At most: 40 of headers and the longest options of 40."""
+OBSERVE = '[{ name = "tcp", kind = "tcp" }, { name = "packets", kind = "packets" }]'
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a sender did, update by update.
+
+    Attributes
+    ----------
+    at_s, cwnd, flight, phase, timeouts
+        Seconds from the start of the run, segments, segments, names, and a count; equally long.
+    sent
+        Instant in ps and number of every data segment that was sent, shape (n, 2).
+    duplicates_s
+        When ACKs came that repeat the number of the one before, in seconds.
+    """
+
+    at_s: NDArray[np.float64]
+    cwnd: NDArray[np.float64]
+    flight: NDArray[np.int64]
+    phase: list[str]
+    timeouts: NDArray[np.int64]
+    sent: NDArray[np.int64]
+    duplicates_s: NDArray[np.float64]
+
+    @property
+    def duplicate_acks(self) -> int:
+        """How many ACKs repeat the number of the one before."""
+        return self.duplicates_s.size
+
+    def span(self) -> tuple[int, int]:
+        """The first update in recovery and the first one after it.
+
+        Raises
+        ------
+        RunFailed
+            If there was no recovery, or no end of it.
+        """
+        if "recovery" not in self.phase:
+            raise RunFailed("the sender was never in fast recovery: too few duplicate ACKs came")
+        first = self.phase.index("recovery")
+        behind = [place for place in range(first, len(self.phase)) if self.phase[place] != "recovery"]
+        if not behind:
+            raise RunFailed("the run ended before fast recovery did")
+        return first, behind[0]
+
+    def recovery_s(self) -> float:
+        """From the third duplicate ACK to the exit from recovery."""
+        first, after = self.span()
+        return float(self.at_s[after] - self.at_s[first])
+
+
+def trace(run: RunData) -> Trace:
+    """Read a run that observed ``tcp`` and ``packets``."""
+    rows, packets = run.series["tcp"], run.series["packets"]
+    of = {name: packets["event"] == place for place, name in enumerate(packets["events"])}
+    sending = of["sent"] | of["resent"]
+    acked = packets["seq"][of["acked"]].astype(np.int64)
+    acked_s = packets["time_ps"][of["acked"]].astype(np.float64) / PS
+    return Trace(
+        rows["time_ps"].astype(np.float64) / PS,
+        rows["cwnd_bytes"] / MSS_BYTES,
+        rows["flight_segments"].astype(np.int64),
+        [rows["phases"][place] for place in rows["phase"]],
+        rows["timeouts"].astype(np.int64),
+        np.column_stack([packets["time_ps"][sending].astype(np.int64), packets["seq"][sending].astype(np.int64)]),
+        acked_s[1:][np.diff(acked) == 0],
+    )
+
+
+def round_trip_s(chosen: Chosen, timer_s: float, segments: int = 1) -> float:
+    """The longest round trip of so many segments in a row: RTT0, two bursts, and both ways over both access links."""
+    bits = 8 * ((segments + 1) * SEGMENT_BYTES + (segments + 1) * ACK_BYTES)
+    access, wavelength = float(chosen["access_mbps"]) * 1e6, float(chosen["wavelength_mbps"]) * 1e6
+    return rtt0_s(chosen) + 2 * timer_s + bits / access + bits / wavelength
+
+
+def lose(segments: int) -> dict[str, str]:
+    """The settings that lose so many consecutive segments of a file of 2 MB, and nothing else."""
+    lost = list(range(FIRST_LOST, FIRST_LOST + segments))
+    return {
+        "parameters.loss_probability": "0",
+        "parameters.size": "2 MB",
+        "losses": f'[{{ link = ["client", "E"], flows = "file", segments = {lost} }}]',
+        "observe": OBSERVE,
+    }
+
+
+def setup(figure: str, timer_s: float, senders: Sequence[str], lost: Iterable[int], more: Grids | None = None) -> Setup:
+    """A figure of one or a few traces: a grid for each sender and number of lost segments.
+
+    Parameters
+    ----------
+    more
+        Further grids.
+    """
+    cases = [(sender, segments) for sender in senders for segments in lost]
+
+    def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+        found = {}
+        for sender, segments in cases:
+            title = f"obs/{figure}, {name(sender, segments)}"
+            cell = functools.partial(settings, timer_s, "no", recovery=sender)
+            found[name(sender, segments)] = grid(title, [()], cell, lose(segments), chosen, options)
+        return found | (more(chosen, options) if more else {})
+
+    return Setup(PAPER, 1, grids, one_file, WORLD)
+
+
+def name(sender: str, lost: int) -> str:
+    """The name of a grid."""
+    return f"{sender}, {lost} lost"
+
+
+def traced(found: Found, sender: str, lost: int) -> Trace:
+    """The trace of a sender and number of lost segments."""
+    return found.done[name(sender, lost)].once(_only)
+
+
+def _only(done: Done) -> Trace:
+    return next(trace(runs[0]) for _, runs in done)
+
+
+def curve(sender: str, one: Trace) -> Series:
+    """The congestion window over time."""
+    x, y = one.at_s.round(6).tolist(), one.cwnd.round(4).tolist()
+    return Series("cwnd", {"recovery": sender}, "time", "s", "congestion window", "segments", x, y)

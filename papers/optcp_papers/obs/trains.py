@@ -1,0 +1,102 @@
+"""The bursts that a fast flow's window travels in, round by round: what figures 11 to 13 are made from."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.data.samples import Samples
+from optcp.papers.model import Series
+from optcp_papers.obs.paper import DIRECTION, PS, WINDOW, grid, settings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.papers.exhibit import Chosen
+    from optcp.papers.options import Options
+    from optcp.study import Done, Grid
+
+    Train = NDArray[np.float64]
+
+TIMER_S = 1e-2
+"""With which the flow is a fast one."""
+NAME = "transfers"
+SLOW_START = 1 + 1 + 2 + 4 + 8 + 16 + 32
+"""Packets until the window is full: the one that opens the connection, then windows that double."""
+MOVING = 50
+"""Bursts in a moving average."""
+FIRST_ROUNDS = 5
+BURSTS = '[{ name = "bursts", kind = "bursts" }]'
+PACKETS = '[{ name = "bursts", kind = "bursts" }, { name = "packets", kind = "packets", groups = ["file"] }]'
+LISTED = "one file, packet by packet"
+SHOWN_S = {"beginning": (0.0, 1.5), "end": (-1.5, 0.0)}
+"""What a packet trace shows, in seconds from the first packet, or from the last one."""
+
+
+def transfers(title: str, background: str, observe: str, chosen: Chosen, options: Options) -> Grid:
+    """One cell without losses and delayed ACKs."""
+    cell = functools.partial(settings, TIMER_S, background)
+    return grid(title, [()], cell, {"parameters.loss_probability": "0", "observe": observe}, chosen, options)
+
+
+def listed_bursts(chosen: Chosen, options: Options) -> Grid:
+    """Files beside other traffic, every burst of which is listed."""
+    return transfers("obs, trains, background yes", "yes", BURSTS, chosen, options)
+
+
+def trains(done: Done) -> Samples:
+    """The segments in each burst of a file that carries any, in their order."""
+    table, run = done.rows("bursts")
+    there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
+    found = np.empty(len(done.seeds), dtype=object)
+    for file in range(len(found)):
+        found[file] = table.numbers("segments")[there & (run == file)]
+    return Samples(found, (), done.seeds, "segments")
+
+
+def by_round(train: Train) -> NDArray[np.int64]:
+    """Bursts that carry segments of each round: of every 44 packets from the first full window on."""
+    ends = np.cumsum(train)
+    edges = np.arange(SLOW_START, ends[-1] - WINDOW + 1, WINDOW)
+    first = np.searchsorted(ends, edges, side="right")
+    last = np.searchsorted(ends - train, edges + WINDOW, side="left")
+    found: NDArray[np.int64] = last - first
+    return found
+
+
+def quarter_mean(train: Train, quarter: int) -> float:
+    """Mean segments a burst in a quarter of the bursts, from 0."""
+    return float(np.array_split(train, 4)[quarter].mean())
+
+
+def first_mean(train: Train) -> float:
+    """Mean segments a burst over the first rounds at full window."""
+    return FIRST_ROUNDS * WINDOW / float(by_round(train)[:FIRST_ROUNDS].sum())
+
+
+def rounds(train: Train) -> Series:
+    """Bursts in each round at full window."""
+    counts = by_round(train).astype(np.float64)
+    x = np.arange(1.0, counts.size + 1).tolist()
+    return Series("bursts a round", {}, "round at full window", "", "bursts", "", x, counts.tolist())
+
+
+def sent(done: Done) -> NDArray[np.int64]:
+    """When each data segment of the first file was sent, in ps, and its number, shape (n, 2)."""
+    table, run = done.rows("packets")
+    there = table.is_("event", "sent") & (run == 0)
+    return np.column_stack([table.numbers(name)[there].astype(np.int64) for name in ("time_ps", "seq")])
+
+
+def packet_trace(sent: NDArray[np.int64]) -> list[Series]:
+    """Segment numbers over the time since the first packet, of the beginning and of the end of a file."""
+    at_s = (sent[:, 0] - sent[0, 0]) / PS
+    found = []
+    for part, (first_s, last_s) in SHOWN_S.items():
+        origin_s = 0.0 if part == "beginning" else float(at_s[-1])
+        there = (at_s >= origin_s + first_s) & (at_s <= origin_s + last_s)
+        x, y = at_s[there].round(6).tolist(), [float(number) for number in sent[there, 1]]
+        found.append(Series("sent", {"part": part}, "time since the first packet", "s", "segment", "", x, y))
+    return found

@@ -1,0 +1,103 @@
+"""A year of failures: how available pairs are, as the network sees it and as TCP does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from optcp.outage.availability import year
+from optcp.papers import judge
+from optcp.papers.assume import Assumed, positive
+from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.verdict import row
+from optcp.stats import Interval
+from optcp_papers.outage.links import SETUP, every_cost
+from optcp_papers.outage.paper import not_run
+from optcp_papers.outage.population import NETWORKS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optcp.outage.study import Costs
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
+
+REPAIRED_SLOWLY = ("restoration, 2 s", "restoration, 8 s")
+REPAIRED_FAST = ("ti-lfa", "1+1")
+SLOW_NINES, SLOW_MARGIN, FAST_NINES = 0.16, 0.05, 0.5
+ASSUMED = (*SETUP.assumed, Assumed("cuts_a_1000_km", 2.7, positive, lambda _: []))
+NOTES = [
+    "A year of single links that fail, bridges left out: each as often as its length says, by the rate of cuts "
+    "that is assumed. `nines_net` is -log10 of the share of the year in which a flow's path, or that of its ACKs, "
+    "led nowhere; `nines_tcp` of the share in which the flow got nothing; both are means over the long flows, "
+    "which are drawn in proportion to demands. `tcp_alone_s` is the time in a year that TCP adds. Failures do not "
+    "overlap. A flow that was silent at the end of a run counts up to there: `tcp_alone_s` and `nines_lost` are then "
+    "lower bounds, and `nines_tcp` is an upper one.",
+]
+
+
+def find(found: Found) -> Findings:
+    """Nines of both, by mechanism."""
+    by_network = every_cost(found)
+    rate = found.number("cuts_a_1000_km")
+    shown = []
+    for name, costs in by_network.items():
+        for who, mechanism in costs.cells:
+            one = year(costs, (who, mechanism), rate)
+            key: Key = {"network": name, "sender": who, "mechanism": mechanism}
+            of_tcp = row(key, "nines_tcp", None, one.nines_tcp.interval, "")
+            more = {
+                "nines_lost": (one.nines_net - one.nines_tcp).interval,
+                "tcp_alone_s": (one.tcp_ms - one.network_ms).times(1e-3).interval,
+            }
+            if one.is_cut:
+                of_tcp = replace(of_tcp, measured=None, at_most=of_tcp.measured, ci95=(None, None))
+                more = {
+                    name: Interval(math.inf, -math.inf, math.inf, bound.n, bound.estimate)
+                    for name, bound in more.items()
+                }
+            shown += [row(key, "nines_net", None, one.nines_net.interval, ""), of_tcp]
+            shown += [row(key, name, None, interval, "") for name, interval in more.items()]
+    missing = [not_run("other networks")] if len(by_network) < len(NETWORKS) else []
+    claims: dict[str, Mapping[str, list[Part]]] = {
+        "outage-tcp-nines": {name: [*tcp_nines(costs, rate), *missing] for name, costs in by_network.items()}
+    }
+    return Findings(shown, claims, [], NOTES)
+
+
+def tcp_nines(costs: Costs, rate: float) -> list[Part]:
+    """Judge: 0.16 nines less where repair takes seconds, and half a nine at least where it takes 50 ms."""
+    parts = []
+    for mechanism in (*REPAIRED_SLOWLY, *REPAIRED_FAST):
+        at = ("cubic", mechanism)
+        if at not in costs.cells:
+            continue
+        one = year(costs, at, rate)
+        less = one.nines_net - one.nines_tcp
+        aim = SLOW_NINES + SLOW_MARGIN if mechanism in REPAIRED_SLOWLY else FAST_NINES
+        if one.is_cut and less.estimate < aim:
+            parts.append(judge.Part(f"{mechanism}: {less.estimate:+.2f} nines at least, of {aim:g}", "undecided"))
+            continue
+        if mechanism in REPAIRED_SLOWLY:
+            off = less - SLOW_NINES
+            bounds = (-SLOW_MARGIN, SLOW_MARGIN)
+            parts.append(
+                judge.within_part(
+                    f"{mechanism}: nines less {SLOW_NINES}", off.samples, off.estimate, off.n, bounds, 1, ""
+                )
+            )
+        else:
+            test = (less - FAST_NINES).comparison
+            parts.append(judge.side_part(f"{mechanism}: nines less {FAST_NINES}", test, "above", ""))
+    return parts
+
+
+AVAILABILITY = Exhibit(
+    "outage/availability",
+    "A year of failures, as the network sees it and as TCP does",
+    "docs/papers/outage.md, availability",
+    replace(SETUP, assumed=ASSUMED),
+    find,
+)

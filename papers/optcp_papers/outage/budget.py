@@ -1,0 +1,377 @@
+"""The budget of an outage: what each mechanism takes to answer, what the sender adds, and what that costs one flow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp import stats
+from optcp.data.table import PICOSECONDS_A_SECOND as PS
+from optcp.papers import judge
+from optcp.papers.assume import Assumed, positive_int
+from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.papers.verdict import row
+from optcp_papers.outage import law, path
+from optcp_papers.outage.paper import PAPER, not_run, scenario
+
+if TYPE_CHECKING:
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options, Size
+    from optcp.study import Done, Grid
+    from optcp.study.stored_run import StoredRun
+
+SEEDS, QUICK_SEEDS = 20, 2
+RTTS_MS = (5, 20, 80)
+QUICK_RTT_MS = 20
+SENDERS = ("newreno", "cubic", "bbr")
+DETECTION_S = 0.01
+MSS_MB = 1.448e-3
+FAILURE_S = 4.0
+BACK_SHARE = 0.95
+"""A flow is back when it gets so much of what it got before, over two round trips."""
+
+WITHOUT = "no failure"
+
+HOST, NEAR, CORE, FAR = 0.1, 0.2, 0.2, 0.4
+"""Shares of the one-way delay: a host, the ways in front of the link, over it and behind it."""
+END_TO_END = 'link = ["A", "B"], backup = ["I", "Y", "E"], switch_delay = "$detection"'
+
+
+def _protected(scheme: str, way: str, more: str = "") -> dict[str, str]:
+    return {
+        "parameters.path": "shortest",
+        "protection": f'[{{ flows = "long", scheme = "{scheme}", {way}{more} }}]',
+    }
+
+
+SIGNALLED = ', signal_processing = "1 ms"'
+MECHANISMS: dict[str, dict[str, str]] = {
+    "none": {},
+    "ti-lfa": {"routing.repair": "ti-lfa", "routing.converge": "synchronized"},
+    "local": _protected("local", 'link = ["A", "B"], backup = ["A", "X", "B"], switch_delay = "$detection"'),
+    "path": _protected("path", END_TO_END, SIGNALLED),
+    "1:1": _protected("1:1", END_TO_END, SIGNALLED),
+    "1+1": _protected("1+1", END_TO_END, ', capacity = "shared"'),
+    "restoration, 8 s": _protected("restoration", END_TO_END, f'{SIGNALLED}, computation = "8 s"'),
+    "controller, 5 s": {"routing.spf": "5 s", "routing.update": "0 s"},
+}
+SLOW_S = {"restoration, 8 s": 20.0, "controller, 5 s": 14.0, "no failure": 20.0}
+AT_BACK = {"1+1": "E", "path": "I", "1:1": "I", "restoration, 8 s": "I"}
+"""The node that switches data, where it is not the one in front of the link."""
+
+DETOUR_RTTS_MS = (120, 160, 240)
+DETOUR_RATES_MBPS = (50, 100)
+DETOUR_RTT_MS = 20
+DETOUR_SEEDS = 5
+AFTER_S = (2.0, 9.0)
+"""When the share of the old rate counts, from the switch on."""
+AGGREGATION_S = 0.1
+"""What BBR allows beside, as time at its rate, for ACKs that come together."""
+
+ASSUMED = (Assumed("rate_mbps", 20, positive_int, lambda _: []),)
+NOTES = [
+    "One flow that its host limits, a receiver's window of what the path holds (BBR: none), and a failure up to a "
+    "round trip later than 4 s. All ways are as long as the one that failed. Instants are from the failure: "
+    "`detect_ms` is assumed, `notify_ms` until segments are switched, `wait_ms` until the sender sends again what "
+    "comes through (a probe, a timer, or with a clock the first segment that is sent again), `repair_ms` until "
+    "the last one of that recovery, `regrow_ms` until it gets 95 % of what it got before over two round trips.",
+    "`lost_mb` is in-order bytes that are missing against the same run without the failure, until it is back; "
+    "`predicted_*` are the closed forms, given the sender's own smoothed round trip and last transmission; none "
+    "for NewReno whose ACKs go on, which may repair so slowly that its timer expires.",
+    "`detour`: the backup is longer, the host's queue holds one product of rate and round trip, and nothing "
+    "limits the window. `share_pct` is what the flow gets of its old rate in seconds 2 to 9 after the switch; "
+    "`bound_pct` is min(1, (2 R_old + 100 ms) / R_new), `window_pct` is 2 R_old / R_new. `back_s` is when it "
+    "first has 90 % for a second.",
+]
+
+
+def way(rtt_ms: float, rate_bps: float) -> law.Way:
+    """The path by its propagation round trip."""
+    half_s = rtt_ms / 2000
+    return law.Way((HOST + NEAR) * half_s, CORE * half_s, (FAR + HOST) * half_s, rate_bps)
+
+
+def laid(path_: law.Way) -> dict[str, str]:
+    """The path in the scenario, with ways around that are as long."""
+    whole_s = path_.near_s + path_.core_s + path_.far_s
+    lengths = {
+        "host": HOST * whole_s,
+        "near": NEAR * whole_s,
+        "core": CORE * whole_s,
+        "half_core": CORE * whole_s / 2,
+        "far": FAR * whole_s,
+        "half_around": (NEAR + CORE + FAR) * whole_s / 2,
+    }
+    return {
+        "parameters.rate": f"{path_.rate_bps:.0f} bps",
+        "parameters.window": f"{path_.window} segments",
+        # No more than the path holds, so that what a loss leaves is of that.
+        "tcp.sender.initial_ssthresh": f"{path_.window} segments",
+        **{f"parameters.{name}": f"{1e6 * one:.0f} us" for name, one in lengths.items()},
+    }
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """A grid a round trip, over mechanisms and senders; and longer backups."""
+    rate_bps = 1e6 * float(chosen["rate_mbps"])
+    found = {}
+    for rtt_ms in (QUICK_RTT_MS,) if options.size.is_quick else RTTS_MS:
+        settings = {**laid(way(rtt_ms, rate_bps)), "failures.0.later": f"uniform(0 s, {rtt_ms} ms)"}
+        settings["observe"] = observing(rtt_ms)
+        acting = {**MECHANISMS, WITHOUT: {"failures": "[]"}}
+        axes = {
+            "mechanism": {name: {**of, "stop": f"{stop_s(name, rtt_ms):g} s"} for name, of in acting.items()},
+            "sender": {name: path.sender(name) for name in SENDERS},
+        }
+        found[f"{rtt_ms} ms"] = options.grid(
+            scenario("budget"), list(settings.items()), axes, f"outage budget at {rtt_ms} ms"
+        )
+    if options.size.is_quick:
+        return found
+    for rate_mbps in DETOUR_RATES_MBPS:
+        old = way(DETOUR_RTT_MS, 1e6 * rate_mbps)
+        queue = {"links.0.queue": f"{old.window} packets", "parameters.window": "unlimited", "stop": "44 s"}
+        axes = {
+            "rtt_ms": {str(one): _longer(one) for one in DETOUR_RTTS_MS},
+            "sender": {name: path.sender(name) for name in ("cubic", "bbr")},
+        }
+        settings = {**laid(old), **MECHANISMS["local"], **queue}
+        found[f"detour at {rate_mbps} Mb/s"] = options.grid(
+            scenario("budget"), list(settings.items()), axes, f"outage detour at {rate_mbps} Mb/s"
+        )
+    return found
+
+
+def observing(rtt_ms: float) -> str:
+    """Goodput, retransmissions and timeouts, and packets around the failure."""
+    # From long enough before, so that ACKs of segments that were seen leave come before the failure, queues and all.
+    before_s, after_s = FAILURE_S - 6 * rtt_ms / 1000 - 0.05, FAILURE_S + 8 * rtt_ms / 1000
+    return (
+        '[{ name = "goodput", kind = "goodput", interval = "1 ms" }, { name = "events", kind = "reordering" }, '
+        f'{{ name = "packets", kind = "packets", after = "{before_s:g} s", until = "{after_s:g} s" }}]'
+    )
+
+
+def _longer(rtt_ms: int) -> dict[str, str]:
+    """Half of the way around the link, so that the round trip is as long as said."""
+    half_us = 1000 * (rtt_ms - DETOUR_RTT_MS) / 4 + 1000 * CORE * DETOUR_RTT_MS / 4
+    return {"parameters.half_core": f"{half_us:.0f} us"}
+
+
+def stop_s(mechanism: str, rtt_ms: float) -> float:
+    """When the window of a flow is back, whatever happened."""
+    return FAILURE_S + SLOW_S.get(mechanism, 4.0) + (14.0 if rtt_ms > 40 else 4.0)
+
+
+def seeds(grid: str, size: Size) -> int:
+    """Of which each has the failure at another instant."""
+    return size.of(DETOUR_SEEDS if grid.startswith("detour") else SEEDS, QUICK_SEEDS)
+
+
+@dataclass(frozen=True)
+class Phases:
+    """What happened to a flow, in ms and MB; closed forms are NaN where there is none.
+
+    Attributes
+    ----------
+    detect_ms, notify_ms, wait_ms, repair_ms, regrow_ms
+        One after the other, from the failure on.
+    lost_mb
+        In-order bytes that are missing by the time that the flow is back.
+    predicted_network_mb, predicted_wait_mb, predicted_regrow_mb
+        Closed forms: while the network carries nothing, until the flow sends again, and until it is back.
+    instant_off_pct
+        How far the instant at which it sends again lies from its closed form.
+    """
+
+    detect_ms: float
+    notify_ms: float
+    wait_ms: float
+    repair_ms: float
+    regrow_ms: float
+    lost_mb: float
+    predicted_network_mb: float
+    predicted_wait_mb: float
+    predicted_regrow_mb: float
+    instant_off_pct: float
+
+    @property
+    def predicted_lost_mb(self) -> float:
+        """The sum of the budget."""
+        return self.predicted_network_mb + self.predicted_wait_mb + self.predicted_regrow_mb
+
+
+def answered(run: StoredRun, mechanism: str, path_: law.Way, failed_s: float) -> law.Outage:
+    """What the network did not carry, and where it switched."""
+    until = {one["ack"]: one["until_ps"] / PS - failed_s for one in run.cuts}
+    whole_s = path_.near_s + path_.core_s + path_.far_s
+    host_s = HOST * whole_s
+    at = AT_BACK.get(mechanism, "A")
+    to_switch_s = {"A": path_.near_s, "I": host_s, "E": whole_s - host_s}[at] + path_.spacing_s
+    # ACKs are switched at the other end: when the last that had passed comes there, and how far it is from there.
+    last_ack_s, back_s = {
+        "A": (2 * path_.far_s, path_.core_s + path_.near_s),
+        "I": (path_.far_s + host_s, whole_s - host_s),
+        "E": (path_.far_s + whole_s - host_s, host_s),
+    }[at]
+    return law.Outage(until[False], until[True], to_switch_s, last_ack_s, back_s)
+
+
+def phases(run: StoredRun, twin: StoredRun, mechanism: str, who: str, path_: law.Way) -> Phases:
+    """Read them out of a run, and what is lost out of its twin without the failure."""
+    failed_s = min(one["from_ps"] for one in run.cuts) / PS
+    seen = path.seen_at(run, path_, failed_s)
+    outage = answered(run, mechanism, path_, failed_s)
+    timers = path.timers(who, seen)
+    known = law.wait(path_, timers, seen.last_sent_s, outage)
+    short = law.shortfall(path_, known, seen.last_sent_s, timers.srtt_s, outage, law.REGROWTHS[who])
+    clocked = known.case not in ("probe", "timeout")
+    resumed_s = seen.repair_s if np.isnan(seen.resume_s) else seen.resume_s
+    repaired_s = path.repaired_s(run, failed_s, seen.repair_s)
+    rate_mb_s, back_s, lost_mb = _goodput(run, twin, path_, failed_s, repaired_s)
+    predictable = who != "newreno" or known.case == "timeout"
+    segment_mb = MSS_MB if who != "newreno" else 1.46e-3
+    network_mb = rate_mb_s * outage.data_s
+    expected_s = known.repair_s if clocked else known.resume_s
+    return Phases(
+        detect_ms=1000 * DETECTION_S,
+        notify_ms=1000 * (outage.data_s - DETECTION_S),
+        wait_ms=1000 * (resumed_s - outage.data_s),
+        repair_ms=1000 * (repaired_s - resumed_s),
+        regrow_ms=1000 * (back_s - repaired_s),
+        lost_mb=lost_mb,
+        predicted_network_mb=network_mb if predictable else np.nan,
+        predicted_wait_mb=segment_mb * short.silent - network_mb if predictable else np.nan,
+        predicted_regrow_mb=segment_mb * short.regrow if predictable else np.nan,
+        instant_off_pct=100 * (resumed_s / expected_s - 1),
+    )
+
+
+def _goodput(
+    run: StoredRun, twin: StoredRun, path_: law.Way, failed_s: float, repaired_s: float
+) -> tuple[float, float, float]:
+    """The rate before in MB/s, when it is back, from the failure, and what is missing in MB."""
+    got = run.series["goodput"]["bytes"][0].astype(np.float64) / 1e6
+    step_s = run.series["goodput"]["interval_s"]
+    before = slice(round((FAILURE_S - 1) / step_s), round(FAILURE_S / step_s))
+    rate = float(got[before].sum()) / (step_s * (before.stop - before.start))
+    width = max(1, round(max(2 * path_.rtt_s, 0.02) / step_s))
+    smooth = np.convolve(got, np.ones(width), "valid") / (width * step_s)
+    from_ = round((failed_s + repaired_s + path_.rtt_s / 2) / step_s)
+    back = np.flatnonzero(smooth[from_:] >= BACK_SHARE * rate)
+    back_s = (from_ + int(back[0])) * step_s - failed_s if back.size else np.nan
+    # Until it is back, and not by the end: BBR drains the path every ten seconds, here and there at other instants.
+    counted = slice(before.stop, from_ + int(back[0]) + width if back.size else len(got))
+    whole = twin.series["goodput"]["bytes"][0].astype(np.float64) / 1e6
+    missing = float((whole[counted] - got[counted]).sum())
+    return rate, back_s, missing
+
+
+METRICS = (
+    "detect_ms", "notify_ms", "wait_ms", "repair_ms", "regrow_ms", "lost_mb", "predicted_lost_mb",
+    "predicted_network_mb", "predicted_wait_mb", "predicted_regrow_mb", "instant_off_pct",
+)  # fmt: skip
+
+
+def find(found: Found) -> Findings:
+    """The budget of each mechanism and sender, beside closed forms; and longer backups."""
+    rate_bps = 1e6 * found.number("rate_mbps")
+    shown: list[Row] = []
+    detours: dict[int, Done] = {}
+    for key, done in found.done.items():
+        if key.startswith("detour"):
+            detours[int(key.split()[2])] = done
+            continue
+        rtt_ms = int(key.partition(" ")[0])
+        shown += of_round_trip(rtt_ms, done, way(rtt_ms, rate_bps))
+    parts: list[Part] = []
+    for rate_mbps, done in detours.items():
+        rows_, judged = of_detour(rate_mbps, done)
+        shown += rows_
+        parts += judged
+    return Findings(shown, {"outage-bbr-long-detour": parts or [not_run("longer backups")]}, [], NOTES)
+
+
+def of_round_trip(rtt_ms: int, done: Done, path_: law.Way) -> list[Row]:
+    """The rows of a round trip."""
+    by_cell: dict[tuple[str, str], list[Phases]] = {(one, who): [] for one in MECHANISMS for who in SENDERS}
+    # Runs of a seed are stored together.
+    for seed in done.seeds:
+        runs = {tuple(done.grid.written(branch)): done.run(branch, seed) for branch in done.grid.branches}
+        for (mechanism, who), of in by_cell.items():
+            of.append(phases(runs[mechanism, who], runs[WITHOUT, who], mechanism, who, path_))
+    shown = []
+    for (mechanism, who), each in by_cell.items():
+        key: Key = {"rtt_ms": rtt_ms, "mechanism": mechanism, "sender": who}
+        for metric in METRICS:
+            values = np.array([getattr(one, metric) for one in each])
+            if not np.isnan(values).any():
+                shown.append(row(key, metric, None, stats.mean(values), ""))
+        off = np.array([100 * (one.predicted_lost_mb / one.lost_mb - 1) for one in each])
+        if not np.isnan(off).any():
+            shown.append(row(key, "off_pct", None, stats.mean(off), ""))
+    return shown
+
+
+def of_detour(rate_mbps: int, done: Done) -> tuple[list[Row], list[Part]]:
+    """What a flow gets of its old rate on a longer backup, and whether BBR starves there."""
+    shown: list[Row] = []
+    parts: list[Part] = []
+    old_s = way(DETOUR_RTT_MS, 1e6 * rate_mbps).rtt_s
+    shares = done.each(share_pct, name="share_pct", unit="%")
+    backs = done.each(back_s, name="back_s", unit="s")
+    for rtt in shares.axis("rtt_ms").values:
+        new_s = old_s + (int(rtt) - DETOUR_RTT_MS) / 1000
+        window_pct, bound_pct = 200 * old_s / new_s, 100 * min(1.0, (2 * old_s + AGGREGATION_S) / new_s)
+        for who in shares.axis("sender").values:
+            key: Key = {"rate_mbps": rate_mbps, "rtt_ms": int(rtt), "sender": who}
+            shown.append(row(key, "share_pct", None, shares.at(rtt_ms=rtt, sender=who).mean().interval(), ""))
+            shown.append(row(key, "back_s", None, backs.at(rtt_ms=rtt, sender=who).mean().interval(), ""))
+            if who == "bbr":
+                shown.append(row(key, "window_pct", None, stats.exact(window_pct), ""))
+                shown.append(row(key, "bound_pct", None, stats.exact(bound_pct), ""))
+        bbr = shares.at(rtt_ms=rtt, sender="bbr")
+        name = f"{rate_mbps} Mb/s, {rtt} ms: share less {window_pct:.0f} %"
+        starved = judge.equivalence_part(name, bbr - window_pct, 10, "points")
+        above = judge.difference_part(f"{name} (bound {bound_pct:.0f} %)", bbr - (bound_pct - 10), "below", "points")
+        # Above the bound less ten points it is false, whatever lies between.
+        parts.append(above if above.holds is False else starved)
+    return shown, parts
+
+
+def share_pct(run: StoredRun) -> float:
+    """What the flow gets of its old rate in the seconds behind the switch."""
+    got, step_s, switched_s = _rates(run)
+    before = got[round((FAILURE_S - 1) / step_s) : round(FAILURE_S / step_s)].mean()
+    first, last = (round((switched_s + one) / step_s) for one in AFTER_S)
+    return float(100 * got[first:last].mean() / before)
+
+
+def back_s(run: StoredRun) -> float:
+    """From the switch until the flow first gets 90 % of its old rate for a second, or the end of the run."""
+    got, step_s, switched_s = _rates(run)
+    before = got[round((FAILURE_S - 1) / step_s) : round(FAILURE_S / step_s)].mean()
+    second = round(1 / step_s)
+    smooth = np.convolve(got, np.ones(second), "valid") / second
+    first = round(switched_s / step_s)
+    back = np.flatnonzero(smooth[first:] >= 0.9 * before)
+    return float((int(back[0]) if back.size else len(got) - first) * step_s)
+
+
+def _rates(run: StoredRun) -> tuple[np.ndarray, float, float]:
+    """Goodput by interval, how long one is, and when the link had failed."""
+    series = run.series["goodput"]
+    return series["bytes"][0].astype(np.float64), series["interval_s"], min(one["from_ps"] for one in run.cuts) / PS
+
+
+BUDGET = Exhibit(
+    "outage/budget",
+    "The budget of an outage",
+    "docs/papers/outage.md, the budget",
+    Setup(PAPER, None, grids, seeds, ASSUMED),
+    find,
+)

@@ -1,0 +1,101 @@
+"""What capacity each mechanism needs, and what it spares for that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from optcp.outage.capacity import spare_of
+from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.verdict import row
+from optcp.stats import exact
+from optcp_papers.outage.links import SETUP, every_cost
+from optcp_papers.outage.paper import not_run
+from optcp_papers.outage.population import NETWORKS, assumptions, inside, network, per_cent_of, side
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optcp.outage.capacity import Spare
+    from optcp.outage.study import Costs
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
+
+AGAINST = ("ti-lfa", "1:1")
+FEWER_PCT, SAME_PCT = 20.0, 10.0
+NOTES = [
+    "`spare_x` is what backups need beside the working capacity, over that, counted in directions of links: of "
+    "dedicated ones (1+1, 1:1) what they have reserved; of the others on each direction what the worst single "
+    "failure adds to it. `added_x` is what must be built so that no direction then carries more than its rate, at "
+    "the peak load of the study. Both are arithmetic on the demands. `mb_spared` is what a failure costs without "
+    "any mechanism less what it costs with this one, and `mb_spared_a_unit` that over `spare_x`.",
+]
+
+
+def find(found: Found) -> Findings:
+    """Spare capacity beside what is lost."""
+    by_network = every_cost(found)
+    assumed = assumptions(found.chosen)
+    shown = []
+    spare: dict[str, dict[str, Spare]] = {}
+    for name, costs in by_network.items():
+        spare[name] = spare_of(network(name), assumed, [one.name for one in costs.events])
+        none = costs.mean(("cubic", "none"), lambda one: one.total_mb)
+        for who, mechanism in costs.cells:
+            if who != "cubic" or mechanism not in spare[name]:
+                continue
+            needs = spare[name][mechanism]
+            lost = costs.mean((who, mechanism), lambda one: one.total_mb)
+            key: Key = {"network": name, "mechanism": mechanism}
+            spared = none - lost
+            shown += [
+                row(key, "spare_x", None, exact(needs.spare), ""),
+                row(key, "added_x", None, exact(needs.added), ""),
+                row(key, "lost_mb", None, lost.interval, ""),
+                row(key, "mb_spared", None, spared.interval, ""),
+            ]
+            if needs.spare > 0 and mechanism != "none":
+                shown.append(row(key, "mb_spared_a_unit", None, spared.times(1 / needs.spare).interval, ""))
+    missing = [not_run("other networks")] if len(by_network) < len(NETWORKS) else []
+    claims: dict[str, Mapping[str, list[Part]]] = {
+        "outage-1plus1-worth": {
+            f"{name}, {who}": [*worth(costs, who), *missing]
+            for name, costs in by_network.items()
+            for who in ("cubic", "bbr")
+        }
+    }
+    return Findings(shown, claims, [], NOTES)
+
+
+def worth(costs: Costs, who: str) -> list[Part]:
+    """Judge: 1+1 loses less than others by more than 20 % of what they lose; false where it is the same within 10 %."""
+    parts = []
+    best = costs.mean((who, "1+1"), lambda one: one.total_mb)
+    for mechanism in AGAINST:
+        if (who, mechanism) not in costs.cells:
+            continue
+        other = costs.mean((who, mechanism), lambda one: one.total_mb)
+        gain = per_cent_of(best - other, other)
+        same = inside(f"1+1 against {mechanism}", gain, SAME_PCT, "%")
+        if same.holds is True and same.p is not None and same.p < 0.05:
+            parts.append(replace(same, text=f"{same.text}: the same", holds=False))
+        else:
+            parts.append(
+                side(
+                    f"1+1 against {mechanism}, plus {FEWER_PCT:g}",
+                    gain - (-FEWER_PCT),
+                    "below",
+                    "%",
+                )
+            )
+    return parts
+
+
+CAPACITY = Exhibit(
+    "outage/capacity",
+    "What mechanisms need, and what they spare",
+    "docs/papers/outage.md, capacity",
+    SETUP,
+    find,
+)

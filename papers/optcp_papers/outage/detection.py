@@ -1,0 +1,196 @@
+"""How fast is fast enough: every link of networks with TI-LFA, by how long a failure takes to be detected."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+from optcp.outage.mechanisms import MECHANISMS
+from optcp.outage.study import CostsOf, failing, outages, sender
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp_papers.outage.paper import PAPER, not_run
+from optcp_papers.outage.population import (
+    ASSUMED,
+    CUT_NOTE,
+    assumptions,
+    cut,
+    grid,
+    inside,
+    network,
+    per_cent_of,
+    rows_of,
+    seeds,
+    side,
+    world,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optcp.outage.study import Costs
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+MECHANISM = "ti-lfa"
+DETECTION_MS = (1, 10, 40, 50, 200, 600, 1000, 3000, 10_000)
+AT_SAID_MS = (40, 50, 200)
+PEAKS = (0.3, 0.6, 0.8)
+SENDERS = ("cubic", "bbr", "newreno")
+FILE_SENDERS = ("cubic", "newreno-linux", "newreno")
+FILE_MB = 10
+METRICS = (
+    "lost_mb", "lost_mb_long", "lost_mb_bystanders", "outage_p50_ms", "outage_p99_ms", "network_p50_ms", "fct_infl_p99",
+    "timeouts", "censored",
+)  # fmt: skip
+"""What is shown."""
+NOTES = [
+    "TI-LFA with tables that are rewritten together, and each link but for bridges failing in turn. Detection is "
+    "how long the routers beside a failure take to notice it: their backups are used from then on. Where it is "
+    "longer than half a second the loss counts for three times as long and 4 s more.",
+    CUT_NOTE,
+    f"`files`: each long flow sends {FILE_MB} MB from the first second on; `longer_pct` is how much longer those "
+    "take whose path the failure lay on.",
+]
+
+
+def window_s(detection_ms: float) -> float:
+    """How long the loss counts."""
+    return 4.0 if detection_ms <= 500 else 3 * detection_ms / 1000 + 4
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Abilene and nobel-eu over detection, peak and sender, germany50 at two detections, and files on abilene."""
+    found = {}
+
+    def add(key: str, name: str, peak: float, lengths: tuple[int, ...], senders: tuple[str, ...], **more: str) -> None:
+        assumed = assumptions(chosen, peak=peak)
+        axes = {
+            "sender": {who: sender(who) for who in senders},
+            "detection_ms": {str(one): _detected(one, **more) for one in lengths},
+            "failure": failing(cut(name), assumed),
+        }
+        found[key] = grid(f"detection on {key}", world(name, assumed), axes, options, MECHANISMS[MECHANISM].settings)
+
+    peak = float(chosen["peak"])
+    if options.size.is_quick:
+        add("abilene", "abilene", peak, (1, 50, 1000), ("cubic",))
+        return found
+    for name in ("abilene", "nobel-eu"):
+        add(name, name, peak, DETECTION_MS[:-1] if name == "nobel-eu" else DETECTION_MS, SENDERS)
+        for other in PEAKS:
+            if other != peak:
+                add(f"{name}, peak {other:g}", name, other, (1, 50), SENDERS)
+    add("germany50", "germany50", peak, AT_SAID_MS, SENDERS[:2])
+    sized = {"parameters.size": f"{FILE_MB} MB", "stop": "60 s"}
+    add("abilene, files", "abilene", peak, (10, 50, 200, 600, 1000, 3000, 10_000), FILE_SENDERS, **sized)
+    return found
+
+
+def _detected(detection_ms: int, **more: str) -> dict[str, str]:
+    stop = {"stop": f"{4.1 + window_s(detection_ms):g} s"}
+    return {"parameters.detection": f"{detection_ms} ms", **stop, **more}
+
+
+def find(found: Found) -> Findings:
+    """The cost by detection, and what is said of 50 ms."""
+    by_key: dict[str, Costs] = {}
+    shown = []
+    for key, done in found.done.items():
+        name, _, kind = key.partition(", ")
+        costs = by_key[key] = done.once(CostsOf(network(name), cut(name)))
+        for who, detection_ms in costs.cells:
+            of: Key = {
+                "network": name,
+                **({"world": kind} if kind else {}),
+                "sender": who,
+                "detection_ms": int(detection_ms),
+            }
+            names = ("longer_pct",) if kind == "files" else METRICS
+            shown += rows_of(costs, (who, detection_ms), of, names)
+    claims: dict[str, Mapping[str, list[Part]]] = {
+        "outage-50ms-invisible": {name: invisible(by_key[name]) for name in _plain(by_key)},
+        "outage-50-like-200": {name: like_200(by_key[name]) for name in ("germany50", "nobel-eu") if name in by_key},
+        "outage-seeds-fast-enough": {
+            f"{key}, {who}": fast_enough(costs, who)
+            for key, costs in by_key.items()
+            if not key.startswith("germany50") and "files" not in key
+            for who in dict.fromkeys(at[0] for at in costs.cells)
+        },
+        "outage-600ms-objective": {
+            who: objective(by_key["abilene, files"], who) for who in FILE_SENDERS if "abilene, files" in by_key
+        },
+    }
+    for id_, readings in claims.items():
+        if not readings:
+            claims[id_] = {"cubic": [not_run("these worlds")]}
+    return Findings(shown, claims, [], NOTES)
+
+
+def _plain(by_key: Mapping[str, Costs]) -> list[str]:
+    return [key for key in by_key if "," not in key]
+
+
+def invisible(costs: Costs) -> list[Part]:
+    """Judge: within 50 ms the median outage is below 100 ms, hardly a timer expires, and no short flow takes longer."""
+    at = ("cubic", "40" if ("cubic", "40") in costs.cells else "50")
+    p50 = costs.quantile(at, outages, 0.5)
+    hit = costs.mean(at, lambda one: float(one.outage_ms.size))
+    expired = per_cent_of(costs.mean(at, lambda one: float(one.hit_timeouts)), hit)
+    slow = costs.quantile(at, lambda one: one.inflation, 0.99)
+    return [
+        side(f"detection {at[1]} ms: median outage less 100", p50 - 100.0, "below", "ms"),
+        side("flows with timeouts less 5 %", expired - 5.0, "below", "points"),
+        inside("99th percentile of completion times over those without failure, less 1", slow - 1.0, 0.05, ""),
+    ]
+
+
+def like_200(costs: Costs) -> list[Part]:
+    """Judge: a detection of 200 ms costs long flows what one of 50 ms costs."""
+    if ("cubic", "200") not in costs.cells:
+        return [not_run("detection of 200 ms")]
+    fast, slow = ("cubic", "50"), ("cubic", "200")
+    apart = costs.quantile(slow, outages, 0.5) - costs.quantile(fast, outages, 0.5)
+    lost = {at: costs.mean(at, lambda one: one.lost_mb["long"]) for at in (fast, slow)}
+    return [
+        inside("median outage", apart, 30, "ms"),
+        inside("lost by long flows", per_cent_of(lost[slow] - lost[fast], lost[fast]), 15, "%"),
+    ]
+
+
+def fast_enough(costs: Costs, who: str) -> list[Part]:
+    """Judge: detection in 1 ms loses no less than in 50 ms, by more than 5 %."""
+    slow = costs.mean((who, "50"), lambda one: one.total_mb)
+    gain = per_cent_of(costs.mean((who, "1"), lambda one: one.total_mb) - slow, slow)
+    return [side("lost at 1 ms less lost at 50 ms, above -5 %", gain - (-5.0), "above", "points")]
+
+
+def objective(costs: Costs, who: str) -> list[Part]:
+    """Judge: at 600 ms files are delayed at most a quarter as much as at 3 s, and the steepest rise is beyond."""
+    lengths = sorted({int(at[1]) for at in costs.cells if at[0] == who})
+    longer = {one: costs.cut_mean((who, str(one)), lambda cost: cost.longer_pct) for one in lengths}
+    quarter = longer[3000].times(0.25)
+    if not all(math.isfinite(one.estimate) for one in longer.values()):
+        return [judge.Part("flows had not ended with the run: how much longer they take is not known", "undecided")]
+    by_log = {
+        two: (longer[two].estimate - longer[one].estimate) / math.log(two / one)
+        for one, two in itertools.pairwise(lengths)
+    }
+    steepest = max(by_log, key=lambda one: by_log[one])
+    return [
+        side("longer at 600 ms less a quarter of that at 3 s", longer[600] - quarter, "below", "points"),
+        judge.exact_part(f"steepest rise ends at {steepest} ms", steepest > 600),
+    ]
+
+
+DETECTION = Exhibit(
+    "outage/detection",
+    "How fast is fast enough",
+    "docs/papers/outage.md, detection",
+    Setup(PAPER, None, grids, seeds, ASSUMED),
+    find,
+)

@@ -1,0 +1,158 @@
+"""Figures over every failure: what mechanisms leave of the cost, by network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from optcp.plots.bars import lengths
+from optcp.plots.intervals import decades
+from optcp.plots.network import of_costs
+from optcp.plots.registry import Figure, draws
+from optcp.plots.svg import canvas, render
+from optcp_papers.outage.population import network
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+
+    from optcp.papers.model import Result, Row
+
+SENDERS = {"cubic": ("o", "#0072B2"), "bbr": ("s", "#D55E00"), "newreno": ("^", "#009E73")}
+KINDS = {"nines_net": ("o", "#0072B2", "the network"), "nines_tcp": ("s", "#D55E00", "TCP")}
+NETWORKS = {"abilene": "#0072B2", "geant": "#009E73", "nobel-eu": "#E69F00", "germany50": "#D55E00"}
+PANEL_INCHES = 2.3
+
+
+def _distinct(rows: Iterable[Row], name: str) -> list[str]:
+    return list(dict.fromkeys(str(one.key[name]) for one in rows if name in one.key))
+
+
+def _at(panel: Axes, row: Row, height: float, marker: str, colour: str, label: str) -> None:
+    """A value with its interval, at a height."""
+    ends = lengths([row])
+    panel.errorbar(
+        row.value, height, xerr=ends, fmt=marker, color=colour, markersize=4, elinewidth=0.9, label=label, capsize=2
+    )
+
+
+def _legend(panel: Axes) -> dict[str, Any]:
+    handles, labels = panel.get_legend_handles_labels()
+    return dict(zip(labels, handles, strict=True))
+
+
+@draws("outage/links")
+def links(result: Result) -> list[Figure]:
+    """A column a network: what is lost, and how long hit flows are silent, by mechanism and sender."""
+    means = [one for one in result.rows if "failure" not in one.key]
+    networks, mechanisms = _distinct(means, "network"), _distinct(means, "mechanism")
+    caption = (
+        "What the failure of a link costs, on average over every link of a network, weighted with its length; and the "
+        "median time for which a long flow that was hit gets nothing. With 95 % intervals over failures."
+    )
+    metrics = {"lost_mb": "lost (MB a failure)", "outage_p50_ms": "median outage (ms)"}
+    with canvas(PANEL_INCHES * len(networks) + 1.4, 5.6) as figure:
+        panels = figure.subplots(len(metrics), len(networks), sharey=True, squeeze=False)
+        for line, (metric, label) in zip(panels, metrics.items(), strict=True):
+            for panel, network in zip(line, networks, strict=True):
+                for one in means:
+                    if one.metric == metric and one.key["network"] == network:
+                        marker, colour = SENDERS[str(one.key["sender"])]
+                        shift = 0.15 * (list(SENDERS).index(str(one.key["sender"])) - 0.5)
+                        height = mechanisms.index(str(one.key["mechanism"])) + shift
+                        _at(panel, one, height, marker, colour, str(one.key["sender"]))
+                panel.set_xscale("log")
+                decades(panel.xaxis)
+                panel.set_xlabel(label)
+                panel.set_yticks(range(len(mechanisms)), mechanisms)
+                panel.grid(axis="y", linewidth=0.3)
+        for panel, network in zip(panels[0], networks, strict=True):
+            panel.set_title(network)
+        # All panels share the axis.
+        panels[0, 0].invert_yaxis()
+        named = _legend(panels[0, 0])
+        figure.legend(list(named.values()), list(named), loc="outside upper right", ncols=2)
+        overview = Figure(caption, render(figure, result.exhibit, caption))
+    return [overview, *(Figure(worst_said(result, name), worst(result, name)) for name in networks)]
+
+
+def worst(result: Result, name: str, *, alone: bool = False) -> str:
+    """A map of a network: the worst failures of links with TI-LFA and CUBIC."""
+    costs = {
+        str(one.key["failure"]): one.value
+        for one in result.rows
+        if one.key.get("failure") and one.key["network"] == name
+    }
+    return of_costs(network(name), costs, "MB lost (TI-LFA, CUBIC)", alone=alone)
+
+
+def worst_said(result: Result, name: str) -> str:
+    """Which are the worst, in words."""
+    rows = [one for one in result.rows if one.key.get("failure") and one.key["network"] == name]
+    rows.sort(key=lambda one: one.value, reverse=True)
+    lost = sum(max(one.value, 0.0) for one in rows)
+    first = ", ".join(f"{one.key['failure']} {one.value:.2g} MB" for one in rows[:3])
+    part = 100 * sum(one.value for one in rows[:3]) / lost if lost else 0.0
+    return (
+        f"{name}: what the failure of each link costs with TI-LFA and CUBIC. The worst: {first}, {part:.0f} % of all."
+    )
+
+
+@draws("outage/detection")
+def detection(result: Result) -> list[Figure]:
+    """What a failure costs over how long it takes to be detected, a curve a network."""
+    caption = (
+        "TI-LFA: the median outage of CUBIC flows that were hit, and what is lost a failure, over the time routers "
+        "take to detect a failure. Dotted: 50 ms. With 95 % intervals over failures."
+    )
+    metrics = {"outage_p50_ms": "median outage (ms)", "lost_mb": "lost (MB a failure)"}
+    with canvas(7.6, 3.4) as figure:
+        panels = figure.subplots(1, len(metrics))
+        for panel, (metric, label) in zip(panels, metrics.items(), strict=True):
+            for network, colour in NETWORKS.items():
+                curve = [
+                    one
+                    for one in result.rows
+                    if one.metric == metric
+                    and one.key["network"] == network
+                    and one.key["sender"] == "cubic"
+                    and "world" not in one.key
+                ]
+                if curve:
+                    x, y = [float(one.key["detection_ms"]) for one in curve], [one.value for one in curve]
+                    panel.errorbar(x, y, yerr=lengths(curve), color=colour, marker="o", markersize=3, label=network)
+            panel.set_xscale("log")
+            panel.set_yscale("log")
+            decades(panel.xaxis)
+            decades(panel.yaxis)
+            panel.axvline(50, linestyle=":", color="#888888", linewidth=0.8)
+            panel.set_xlabel("detection (ms)")
+            panel.set_ylabel(label)
+        panels[0].legend()
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+@draws("outage/availability")
+def availability(result: Result) -> list[Figure]:
+    """A column a network: nines as the network sees them, and as TCP does."""
+    rows = [one for one in result.rows if one.key["sender"] == "cubic" and one.metric in KINDS]
+    networks, mechanisms = _distinct(rows, "network"), _distinct(rows, "mechanism")
+    caption = (
+        "Nines of a year of single links that fail: as the network sees them, and as CUBIC flows do. Values of which "
+        "only a bound is known are left out."
+    )
+    with canvas(PANEL_INCHES * len(networks) + 1.4, 3.2) as figure:
+        panels = figure.subplots(1, len(networks), sharey=True, squeeze=False)[0]
+        for panel, network in zip(panels, networks, strict=True):
+            for one in rows:
+                if one.key["network"] == network:
+                    marker, colour, label = KINDS[one.metric]
+                    _at(panel, one, mechanisms.index(str(one.key["mechanism"])), marker, colour, label)
+            panel.set_title(network)
+            panel.set_xlabel("nines")
+            panel.set_yticks(range(len(mechanisms)), mechanisms)
+            panel.grid(axis="y", linewidth=0.3)
+        panels[0].invert_yaxis()
+        named = _legend(panels[0])
+        figure.legend(list(named.values()), list(named), loc="outside upper right", ncols=2)
+        return [Figure(caption, render(figure, result.exhibit, caption))]

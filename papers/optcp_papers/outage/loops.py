@@ -1,0 +1,150 @@
+"""What routers cost that converge: the loops while their tables disagree, and a table that is held back."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from optcp.outage.study import METRICS, CostsOf, failing
+from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.papers.verdict import row
+from optcp_papers.outage.paper import PAPER, not_run
+from optcp_papers.outage.population import (
+    ASSUMED,
+    CUT_NOTE,
+    assumptions,
+    cut,
+    grid,
+    inside,
+    network,
+    per_cent_of,
+    rows_of,
+    seeds,
+    side,
+    world,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optcp.outage.study import Costs
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+NETWORKS = ("nobel-eu", "germany50")
+QUICK_NETWORK = "abilene"
+UPDATES = {"200": "uniform(20 ms, 200 ms)", "1000": "uniform(20 ms, 1 s)"}
+"""By the longest time that a router takes to rewrite its table, in ms."""
+HOLDS_S = ("0.3", "1.5", "5")
+WINDOW_S = 8.0
+SHOWN = ("lost_mb", "lost_mb_hit", "lost_mb_bystanders", "outage_p50_ms", "outage_p99_ms", "fct_infl_p99", "timeouts")
+NOTES = [
+    "`own`: each router uses its new table when it has it; `synchronized`: all of them when the last one has. "
+    "`looped` is how many packets routers sent to and fro until their time to live was used up. The loss counts "
+    "for 8 s.",
+    CUT_NOTE,
+    "`hold_s`: all routers retain their old tables and backups for so long once the new ones are ready.",
+]
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Repair, convergence and the time of an update; and how long tables are held."""
+    assumed = assumptions(chosen, window_s=WINDOW_S)
+    found = {}
+    for name in (QUICK_NETWORK,) if options.size.is_quick else NETWORKS:
+        failure = failing(cut(name), assumed)
+        update = UPDATES if not options.size.is_quick else {"1000": UPDATES["1000"]}
+        axes = {
+            "repair": {one: {"routing.repair": one} for one in ("none", "ti-lfa")},
+            "converge": {one: {"routing.converge": one} for one in ("own", "synchronized")},
+            "update_ms": {one: {"routing.update": text} for one, text in update.items()},
+            "failure": failure,
+        }
+        found[name] = grid(f"loops on {name}", world(name, assumed), axes, options)
+        held = {"routing.repair": "ti-lfa", "routing.converge": "synchronized"}
+        axes = {"hold_s": {one: {"routing.hold": f"{one} s"} for one in HOLDS_S}, "failure": failure}
+        found[f"{name}, held"] = grid(f"held tables on {name}", world(name, assumed), axes, options, held)
+    return found
+
+
+def find(found: Found) -> Findings:
+    """What loops cost, whom, and what holding tables costs."""
+    loops = {name: done.once(CostsOf(network(name), cut(name))) for name, done in found.done.items() if "," not in name}
+    holds = {
+        key.partition(",")[0]: done.once(CostsOf(network(key.partition(",")[0]), cut(key.partition(",")[0])))
+        for key, done in found.done.items()
+        if "," in key
+    }
+    shown = []
+    for name, costs in loops.items():
+        for at in costs.cells:
+            repair, converge, update_ms = at
+            key: Key = {"network": name, "repair": repair, "converge": converge, "update_ms": int(update_ms)}
+            shown += rows_of(costs, at, key, SHOWN)
+            looped = costs.mean(at, lambda one: float(one.looped))
+            shown.append(row(key, "looped", None, looped.interval, ""))
+    for name, costs in holds.items():
+        for at in costs.cells:
+            shown += rows_of(costs, at, {"network": name, "hold_s": float(at[0])}, SHOWN)
+    missing = [not_run("other networks")] if QUICK_NETWORK in loops else []
+    claims: dict[str, Mapping[str, list[Part]]] = {
+        "outage-loops-cost-more": {name: [*cost_more(costs), *missing] for name, costs in loops.items()},
+        "outage-loops-hit-bystanders": {name: [*hit_bystanders(costs), *missing] for name, costs in loops.items()},
+        "outage-hold-the-table": {name: [*holding(costs), *missing] for name, costs in holds.items()},
+    }
+    return Findings(shown, claims, [], NOTES)
+
+
+def cost_more(costs: Costs) -> list[Part]:
+    """Judge: what loops add is more than the failure costs without them."""
+    parts = []
+    for repair, _, update_ms in dict.fromkeys((at[0], "", at[2]) for at in costs.cells):
+        own, together = ((repair, converge, update_ms) for converge in ("own", "synchronized"))
+        added = METRICS["lost_mb"](costs, own) - METRICS["lost_mb"](costs, together)
+        name = f"{repair}, tables within {update_ms} ms"
+        parts.append(
+            side(
+                f"{name}: added by loops less what the failure costs",
+                added - METRICS["lost_mb"](costs, together),
+                "above",
+                "MB",
+            )
+        )
+    return parts
+
+
+def hit_bystanders(costs: Costs) -> list[Part]:
+    """Judge: loops take from pairs off the failed link, and more than the failure does."""
+    own, together = (("ti-lfa", converge, "1000") for converge in ("own", "synchronized"))
+    added = METRICS["lost_mb_bystanders"](costs, own) - METRICS["lost_mb_bystanders"](costs, together)
+    return [
+        side("bystanders' loss, own less synchronized", added, "above", "MB"),
+        side(
+            "the same less their loss with synchronized",
+            added - METRICS["lost_mb_bystanders"](costs, together),
+            "above",
+            "MB",
+        ),
+    ]
+
+
+def holding(costs: Costs) -> list[Part]:
+    """Judge: a longer hold costs within 10 % of a shorter one."""
+    parts = []
+    for one, two in itertools.pairwise(HOLDS_S):
+        before = METRICS["lost_mb"](costs, (one,))
+        more = per_cent_of(METRICS["lost_mb"](costs, (two,)) - before, before)
+        parts.append(inside(f"held for {two} s against {one} s", more, 10, "%"))
+    return parts
+
+
+LOOPS = Exhibit(
+    "outage/loops",
+    "What the loops cost while routers converge",
+    "docs/papers/outage.md, convergence",
+    Setup(PAPER, None, grids, seeds, ASSUMED),
+    find,
+)

@@ -1,0 +1,192 @@
+"""The world with one flow on one path: its settings, and what the sender of a run did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.data.table import PICOSECONDS_A_SECOND as PS
+from optcp.outage.study import SENDERS
+from optcp_papers.outage.law import Timers, Way
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.study.stored_run import StoredRun
+
+FAILURE_S = 4.0
+CORE_SHARE = 0.2
+"""How much of the way is the link that fails."""
+PLACES = {"near": 0.1, "middle": 0.4, "far": 0.7}
+"""How much of the way is in front of it."""
+WATCHED_RTTS = (2, 6)
+"""How many round trips before and after the failure packets are listed."""
+
+
+def way(rtt_ms: float, place: str, rate_bps: float) -> Way:
+    """A path by its propagation round trip, and by where on it the failure is."""
+    half_s = rtt_ms / 2000
+    near_s, core_s = PLACES[place] * half_s, CORE_SHARE * half_s
+    return Way(near_s, core_s, half_s - near_s - core_s, rate_bps)
+
+
+def settings(path: Way) -> dict[str, str]:
+    """A path in the scenario."""
+    before_s, after_s = (times * path.rtt_s for times in WATCHED_RTTS)
+    events = '{ name = "events", kind = "reordering" }'
+    outages = f'{{ name = "outages", kind = "outages", after = "{FAILURE_S:g} s" }}'
+    packets = f'{{ name = "packets", kind = "packets", after = "{FAILURE_S - before_s:.6f} s", '
+    return {
+        "parameters.rate": f"{path.rate_bps:.0f} bps",
+        "parameters.near": f"{1e6 * path.near_s:.0f} us",
+        "parameters.core": f"{1e6 * path.core_s:.0f} us",
+        "parameters.far": f"{1e6 * path.far_s:.0f} us",
+        "parameters.window": f"{path.window} segments",
+        "observe": f'[{events}, {outages}, {packets}until = "{FAILURE_S + after_s:.6f} s" }}]',
+    }
+
+
+def lasting(outage_s: float, more_s: float = 1.0) -> dict[str, str]:
+    """An outage in the scenario, whose run goes on until every sender is back, and some time more."""
+    return {
+        "parameters.works": f"{FAILURE_S + outage_s:.6f} s",
+        "stop": f"{FAILURE_S + 2.4 * outage_s + 2.2 + more_s:.6f} s",
+    }
+
+
+def sender(name: str) -> dict[str, str]:
+    """A sender in the scenario. BBR finds out itself how much the path holds: its spare window is what matters."""
+    found = {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}
+    return {**found, "tcp.sender.window_limit": "unlimited"} if name == "bbr" else found
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a sender did about an outage; instants in seconds from the failure.
+
+    Attributes
+    ----------
+    last_sent_s
+        When it sent its last segment before it fell silent.
+    srtt_s
+        Its smoothed round trip, from the ACKs before the failure.
+    case
+        "clock" where ACKs went on, "probe" or "timeout".
+    timeouts
+        How often its timer expired before the first segment came through.
+    resume_s
+        When it sent what ended its silence; with a clock, nothing did.
+    repair_s
+        When it sent the first segment again for which an ACK had asked.
+    first_ack_s
+        When the first ACK came after the link worked again.
+    """
+
+    last_sent_s: float
+    srtt_s: float
+    case: str
+    timeouts: int
+    resume_s: float
+    repair_s: float
+    first_ack_s: float
+
+
+def seen(run: StoredRun, path: Way, outage_s: float) -> Seen:
+    """Read it out of a run's packets around the failure, and of its retransmissions and timeouts."""
+    return seen_at(run, path, FAILURE_S, outage_s)
+
+
+def seen_at(run: StoredRun, path: Way, failed_s: float, outage_s: float = 0.0) -> Seen:
+    """The same where the failure is at another instant."""
+    packets = run.series["packets"]
+    at_s = packets["time_ps"].astype(np.float64) / PS - failed_s
+    names = np.array(packets["events"])[packets["event"]]
+    sent = (names == "sent") | (names == "resent")
+    acknowledged = names == "acked"
+    sent_s, acks_s = at_s[sent], at_s[acknowledged]
+    srtt_s = _srtt_s(at_s, packets["seq"], sent, acknowledged)
+    last_sent_s = _last_sent_s(sent_s, path.rtt_s)
+
+    when, what = _events(run, failed_s)
+    timeouts_s = when[what == "timeout"]
+    # A timer that expires has its segment sent again at that instant. For what else is sent again an ACK has asked.
+    asked = when[(what == "resent") & ~np.isin(when, timeouts_s)]
+    probes_s = _probes_s(sent_s, acks_s, srtt_s, timeouts_s)
+    asked_s = asked[~np.isin(asked, probes_s)]
+    repair_s = float(asked_s[0]) if asked_s.size else np.nan
+    expired = timeouts_s[timeouts_s < repair_s]
+    later = acks_s[acks_s > outage_s]
+    first_ack_s = float(later[0]) if later.size else np.nan
+    if expired.size:
+        return Seen(last_sent_s, srtt_s, "timeout", expired.size, float(expired[-1]), repair_s, first_ack_s)
+    if probes_s.size:
+        return Seen(last_sent_s, srtt_s, "probe", 0, float(probes_s[-1]), repair_s, first_ack_s)
+    return Seen(last_sent_s, srtt_s, "clock", 0, np.nan, repair_s, first_ack_s)
+
+
+def repaired_s(run: StoredRun, failed_s: float, repair_s: float) -> float:
+    """When the last segment of a repair is sent again: before a pause of a second without any."""
+    when, what = _events(run, failed_s)
+    resent = when[(what == "resent") & (when >= repair_s)]
+    if not resent.size:
+        return repair_s
+    pauses = np.flatnonzero(np.diff(resent) > 1.0)
+    return float(resent[pauses[0]] if pauses.size else resent[-1])
+
+
+def _events(run: StoredRun, failed_s: float) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+    """When a sender did what behind the failure."""
+    events = run.series["events"]
+    when = events["time_ps"].astype(np.float64) / PS - failed_s
+    what = np.array(events["events"])[events["event"]]
+    return when[when > 0], what[when > 0]
+
+
+def _srtt_s(
+    at_s: NDArray[np.float64], seq: NDArray[np.uint32], sent: NDArray[np.bool_], acknowledged: NDArray[np.bool_]
+) -> float:
+    """The mean of what ACKs before the failure measured: since the oldest segment was sent that each is for."""
+    sent_at = dict(zip(seq[sent].tolist(), at_s[sent].tolist(), strict=True))
+    found, before = [], None
+    for when, number in zip(at_s[acknowledged].tolist(), seq[acknowledged].tolist(), strict=True):
+        if when > 0:
+            break
+        if before is not None and number > before and before in sent_at:
+            found.append(when - sent_at[before])
+        before = number
+    return float(np.mean(found)) if found else float("nan")
+
+
+def _last_sent_s(sent_s: NDArray[np.float64], rtt_s: float) -> float:
+    """The last instant before the first pause of a tenth of a round trip behind the failure."""
+    paused = (np.diff(sent_s) > rtt_s / 10) & (sent_s[1:] > 0)
+    return float(sent_s[:-1][paused][0]) if paused.any() else float(sent_s[-1])
+
+
+def _probes_s(
+    sent_s: NDArray[np.float64], acks_s: NDArray[np.float64], srtt_s: float, timeouts_s: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """When it sent something after one and a half round trips without sending or an ACK, and no timer had expired."""
+    quiet = (np.diff(sent_s) > 1.5 * srtt_s) & (sent_s[1:] > 0)
+    found = [one for one in sent_s[1:][quiet].tolist() if not ((acks_s > one - 1.5 * srtt_s) & (acks_s <= one)).any()]
+    return np.array([one for one in found if one not in timeouts_s], dtype=np.float64)
+
+
+def timers(name: str, found: Seen) -> Timers:
+    """A sender's timers, given its own smoothed round trip, which is that of a steady path."""
+    modern = name in ("cubic", "bbr")
+    return Timers(
+        srtt_s=found.srtt_s,
+        rto_s=max(1.0, found.srtt_s) if name == "newreno" else found.srtt_s + 0.2,
+        longest_s=120.0 if modern else 60.0,
+        modern=modern,
+        ack_delay_s=0.04 if modern else 0.0,
+    )
+
+
+def gap_s(run: StoredRun) -> float:
+    """The longest time without new in-order bytes behind the failure, less the usual one."""
+    seen = run["outages"]
+    return float(int(seen["gap_ps"][0]) - int(seen["usual_gap_ps"][0])) / PS

@@ -1,0 +1,143 @@
+"""Failures of more than a link: nodes, ducts, and a second link soon after the first."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from optcp.outage import events
+from optcp.outage.costs import UNCOVERED_MS
+from optcp.outage.study import METRICS, CostsOf, failing
+from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.papers.verdict import row
+from optcp_papers.outage.paper import PAPER, not_run
+from optcp_papers.outage.population import (
+    ASSUMED,
+    NETWORKS,
+    assumptions,
+    cut,
+    grid,
+    mechanisms,
+    network,
+    per_cent_of,
+    rows_of,
+    seeds,
+    side,
+    world,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optcp.outage.events import Event
+    from optcp.outage.resampled import Resampled
+    from optcp.outage.study import Costs
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+ACTING = ("none", "ti-lfa", "1+1")
+KINDS = ("node", "duct", "double", "link")
+DOUBLES, QUICK_DOUBLES = 50, 5
+DRAWN_WITH = 1
+SHOWN = ("lost_mb", "hit_pct", "outage_p50_ms", "outage_p99_ms", "network_p50_ms", "censored")
+SHARED_SHARE = 0.3
+"""Which share of unplanned failures hits several links at once, as a backbone of 2002 reported."""
+SHARED_SHARES = (0.1, 0.4)
+NOTES = [
+    "`node`: all links of a node, and pairs that end there are left out. `duct`: two links that leave a node side "
+    "by side, in the order of their bearings; `likely duct`: those of them whose bearings differ by 30 degrees or "
+    "less. `double`: two links, drawn, the second up to 2 s after the first. `unprotected_pct` is the share of "
+    "the flows that were hit whose path was cut for longer than 15 ms: with TI-LFA those without a backup; 1+1 takes "
+    "that long on long ways in any case.",
+]
+
+
+@functools.cache
+def happening(name: str, kind: str, quick: bool) -> tuple[Event, ...]:
+    """What fails, of a kind; a quick look has some of it."""
+    net = network(name)
+    if kind == "link":
+        found = list(cut(name))
+    elif kind == "node":
+        found = events.nodes(net)
+    elif kind == "duct":
+        found = events.ducts(net)
+    else:
+        found = events.doubles(net, QUICK_DOUBLES if quick else DOUBLES, DRAWN_WITH)
+    return tuple(found[:QUICK_DOUBLES] if quick else found)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """A grid a network and kind of event, over mechanisms."""
+    assumed = assumptions(chosen)
+    found = {}
+    for name in ("abilene",) if options.size.is_quick else NETWORKS:
+        for kind in KINDS:
+            axes = {
+                "mechanism": mechanisms(ACTING, assumed),
+                "failure": failing(happening(name, kind, options.size.is_quick), assumed),
+            }
+            found[f"{name}, {kind}"] = grid(f"{kind}s of {name}", world(name, assumed), axes, options)
+    return found
+
+
+def find(found: Found) -> Findings:
+    """What such failures cost, and how much of a year's loss they are."""
+    by_network: dict[str, dict[str, Costs]] = {}
+    shown = []
+    for key, done in found.done.items():
+        name, _, kind = key.partition(", ")
+        quick = len(found.done) < len(KINDS) * len(NETWORKS)
+        costs = by_network.setdefault(name, {})[kind] = done.once(CostsOf(network(name), happening(name, kind, quick)))
+        likely = {one.name for one in events.ducts(network(name), events.LIKELY_DEGREES)} if kind == "duct" else set()
+        parts = {kind: costs}
+        if likely:
+            parts["likely duct"] = costs.part(lambda event, of=likely: event.name in of)  # type: ignore[misc]
+        for what, of in parts.items():
+            if what == "link":
+                continue
+            for at in of.cells if of.events else ():
+                place: Key = {"network": name, "event": what, "mechanism": at[0]}
+                shown += rows_of(of, at, place, SHOWN)
+                shown.append(row(place, "unprotected_pct", None, unprotected_pct(of, at).interval, ""))
+    missing = [not_run("other networks")] if len(by_network) < len(NETWORKS) else []
+    claims: dict[str, Mapping[str, list[Part]]] = {
+        "outage-shared-risk-dominates": {name: [*dominates(costs), *missing] for name, costs in by_network.items()}
+    }
+    return Findings(shown, claims, [], NOTES)
+
+
+def unprotected_pct(costs: Costs, at: tuple[str, ...]) -> Resampled:
+    """The share of the flows that were hit whose path was cut for longer than a backup takes."""
+    hit = costs.mean(at, lambda one: float(one.outage_ms.size))
+    return (costs.mean(at, lambda one: float((one.network_ms > UNCOVERED_MS).sum())) / hit).times(100)
+
+
+def dominates(costs: Mapping[str, Costs]) -> list[Part]:
+    """Judge: of what a year loses with TI-LFA, more than half comes from failures of several links."""
+    at = ("ti-lfa",)
+    single = METRICS["lost_mb"](costs["link"], at)
+    # Failures of nodes and of ducts, as likely as each other.
+    several = (METRICS["lost_mb"](costs["node"], at) + METRICS["lost_mb"](costs["duct"], at)).times(0.5)
+
+    def half(share: float) -> Resampled:
+        lost = several.times(share)
+        return per_cent_of(lost, lost + single.times(1 - share))
+
+    text = "from several links"
+    part = side(f"{text} at a share of {SHARED_SHARE:g}, less half", half(SHARED_SHARE) - 50.0, "above", "points")
+    others = ", ".join(f"{half(share).estimate:.0f} % at {share:g}" for share in SHARED_SHARES)
+    return [replace(part, text=f"{part.text} ({others})")]
+
+
+SHARED_RISK = Exhibit(
+    "outage/shared-risk",
+    "Failures of more than one link",
+    "docs/papers/outage.md, shared risks",
+    Setup(PAPER, None, grids, seeds, ASSUMED),
+    find,
+)

@@ -1,0 +1,66 @@
+"""What is measured of a run: how well the circuit is used, and how long packets take through the switch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.data.table import PICOSECONDS_A_SECOND as PS
+from optcp_papers.rdcn.world import DAY_US, DAYS, DILATION, NIGHT_US
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.study import Done
+    from optcp.study.stored_run import StoredRun
+
+CIRCUIT_BPS = 80e9 / DILATION
+WIRE_BYTES = 9000
+"""Of a full segment; 8948 of them are payload."""
+PAYLOAD_SHARE = 8948 / WIRE_BYTES
+PS_A_US = 1e6 * DILATION
+CLASSES = {"all": "voq:tor2->tor3", "circuit": "circuit:tor2->tor3", "packet": "tor2->core"}
+"""The port whose times are those of a class of packets."""
+
+
+def circuit_util_pct(done: Done) -> Cells:
+    """Payload over the circuit, over what its days carry (the paper's definition: nothing is cut off)."""
+    return utilisation(done, DAY_US / (DAYS * (DAY_US + NIGHT_US)))
+
+
+def utilisation(done: Done, share: float) -> Cells:
+    """The same where the data have the circuit for such a share of the time."""
+    branches = done.grid.branches
+    stops_s = [branch.resolved["stop_ps"] / PS for branch in branches]
+
+    def of(run: StoredRun, stop_s: float) -> float:
+        series = run.series["load"]
+        port = list(series["ports"]).index(CLASSES["circuit"])
+        return circuit_pct(float(series["bytes"][port].sum()), share * stop_s)
+
+    found = [
+        [of(done.run(branch, seed), stop_s) for branch, stop_s in zip(branches, stops_s, strict=True)]
+        for seed in done.seeds
+    ]
+    return done.cells(np.array(found), name="circuit_util_pct", unit="%")
+
+
+def circuit_pct(carried_bytes: float, days_s: float) -> float:
+    """Payload of what was carried over what days of so many seconds, together, could carry."""
+    return 100 * 8 * PAYLOAD_SHARE * carried_bytes / (CIRCUIT_BPS * days_s)
+
+
+def latencies_us(done: Done) -> dict[str, Cells]:
+    """Median and 99th percentile of the time through the switch, by class, in whole microseconds as logged."""
+    found = {}
+    for name, port in CLASSES.items():
+        for quantile in ("p50", "p99"):
+
+            def of(run: StoredRun, port: str = port, quantile: str = quantile) -> float:
+                series = run.series["transit"]
+                place = list(series["ports"]).index(port)
+                time_ps = float(series[f"{quantile}_ps"][place][0])
+                return float(np.floor(time_ps / PS_A_US)) if series["packets"][place][0] else np.nan
+
+            found[f"{quantile}_{name}_us"] = done.each(of, name=f"{quantile}_{name}_us", unit="us")
+    return found

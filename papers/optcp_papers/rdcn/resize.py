@@ -1,0 +1,154 @@
+"""Graphs 6-2 to 6-4: CUBIC, and a queue that becomes large ahead of its day."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.printed import tables
+from optcp.stats import resampling
+from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
+from optcp_papers.rdcn.voq import EMPTY_US, PACKET_US, above, below, distance, trend
+from optcp_papers.rdcn.voq import grids as static_grids
+from optcp_papers.rdcn.world import ASSUMED, BIG, PAPER, grid, seeds, week
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Differences, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+LEADS_US = tuple(range(0, 3001, 300))
+RISING_US = [str(one) for one in LEADS_US if one <= 2400]
+RESIZED, STATIC = "resize", "voq"
+WHY = (
+    "The kernel's timers and whole segments decide here: an independent program has 78.8 % at 1200 us with both, 83.8 "
+    "with timers scaled with the network, 82.4 with CUBIC in real numbers."
+)
+RATIOS = {
+    "util_ratio_static16_to_resize1800": ("circuit_util_pct", 16),
+    "util_ratio_static32_to_resize1800": ("circuit_util_pct", 32),
+    "util_ratio_static64_to_resize1800": ("circuit_util_pct", 64),
+    "lat_ratio_static32_to_resize1800": ("p99_all_us", 32),
+    "lat_ratio_static64_to_resize1800": ("p99_all_us", 64),
+}
+"""The authors' arithmetic on rounded values: the metric, and the size of the queue that does not change."""
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """A grid over leads, and the one of queues that do not change."""
+    axes = {"resize_us": {str(one): week(chosen, resize_us=one).settings for one in LEADS_US}}
+    return {RESIZED: grid("resize", axes, chosen, options), **static_grids(chosen, options)}
+
+
+def find(found: Found) -> Findings:
+    """Utilisation and times through the switch, by lead."""
+    resized, static = found.done[RESIZED], found.done[STATIC]
+    util, times = resized.once(circuit_util_pct), resized.once(latencies_us)
+    before = {"circuit_util_pct": static.once(circuit_util_pct), **static.once(latencies_us)}
+    printed = {
+        name: values
+        for name, values in tables("rdcn")["resize_sweep_cubic"].items()
+        if name in ("circuit_util_pct", *times)
+    }
+    now = {"circuit_util_pct": util, **times}
+    of_voq16 = before["circuit_util_pct"].at(voq=16)
+    return Findings(
+        rows({name: cells.mean() for name, cells in now.items()}, printed, WHY),
+        {
+            "rdcn-resize-raises-util": raises(util),
+            "rdcn-resize-at-zero-is-static": [
+                judge.equivalence_part("lead of 0 less static", (util.at(resize_us=0) - of_voq16).values, 2, "points")
+            ],
+            "rdcn-resize-spares-the-median": [
+                judge.equivalence_part(
+                    "median at 3000 us less static",
+                    (times["p50_all_us"].at(resize_us=3000) - before["p50_all_us"].at(voq=16)).values,
+                    25,
+                    "us",
+                )
+            ],
+            "rdcn-resize-tail-saturates": saturates(times),
+            "rdcn-resize-against-static": against(now, before),
+        },
+        notes=[f"Utilisation: {distance(util, printed['circuit_util_pct'])}."],
+    )
+
+
+def conclusions(found: Found) -> Differences:
+    """What a longer lead adds, and that one of 0 adds nothing, nor one beyond 2400 us."""
+    resized, static = found.done[RESIZED].once(circuit_util_pct), found.done[STATIC].once(circuit_util_pct)
+    shown = {f"{lead} us less {lead - 600} us (points)": (lead, lead - 600) for lead in (600, 1200, 1800, 2400)}
+    gains = {
+        name: resized.at(resize_us=later) - resized.at(resize_us=earlier) for name, (later, earlier) in shown.items()
+    }
+    gains["2400 us less 3000 us (points)"] = resized.at(resize_us=2400) - resized.at(resize_us=3000)
+    gains["1800 us less 32 packets (points)"] = resized.at(resize_us=1800) - static.at(voq=32)
+    return {name: gain.values for name, gain in gains.items()}
+
+
+def raises(util: Cells) -> list[Part]:
+    """Judge: upward to 2400 us, and a little down behind."""
+    longer = util.at(resize_us=3000) - util.at(resize_us=2400)
+    return [
+        *trend("utilisation", util.part(resize_us=RISING_US), "up", "points"),
+        below("3000 us less 2400 us", longer, "points"),
+        above("3000 us less 2400 us, above -5", longer + 5, "points"),
+    ]
+
+
+def saturates(times: dict[str, Cells]) -> list[Part]:
+    """Judge: upward but for ties of 3 us, and never above what the large queue holds."""
+    tails = times["p99_all_us"]
+    parts = [
+        above(
+            f"{later} us less {earlier} us, above -3", tails.at(resize_us=later) - tails.at(resize_us=earlier) + 3, "us"
+        )
+        for earlier, later in itertools.pairwise(LEADS_US)
+    ]
+    bound = PACKET_US * BIG + EMPTY_US + 1
+    most = float(np.nanmax(times["p99_packet_us"].values))
+    return [*parts, judge.exact_part(f"packet class {most:.0f} us at most, bound {bound:.1f}", most <= bound)]
+
+
+def against(now: dict[str, Cells], before: dict[str, Cells]) -> list[Part]:
+    """Judge: five ratios within 5 % of the printed ones; false where the interval lies beyond 10."""
+    printed = tables("rdcn")["calcs"]
+    parts = []
+    for name, (metric, size) in RATIOS.items():
+        over = now[metric].at(resize_us=1800).values, before[metric].at(voq=size).values
+        parts.append(ratio_part(f"{metric}, 1800 us over {size} packets", *over, printed[name]))
+    return parts
+
+
+def ratio_part(name: str, first: np.ndarray, second: np.ndarray, printed: float) -> Part:
+    """Judge a ratio of means against a printed one."""
+    estimate, drawn = ratio(first, second, printed)
+    text = f"{name}, over {printed:g} printed"
+    inside = judge.within_part(text, drawn, estimate, len(first), (0.95, 1.05), 1, "")
+    interval = resampling.percentile(drawn, estimate, len(first))
+    if inside.holds is not True and interval.high >= 0.9 and interval.low <= 1.1:
+        return judge.Part(inside.text, "undecided")
+    return inside
+
+
+def ratio(first: np.ndarray, second: np.ndarray, by: float = 1.0) -> tuple[float, NDArray[np.float64]]:
+    """The ratio of the means of two, over another one, and that of each resample of the seeds that they share."""
+    return resampling.bootstrap(np.column_stack([first, second]), lambda curve: curve[..., 0] / curve[..., 1] / by)
+
+
+RESIZE = Exhibit(
+    "rdcn/resize",
+    "CUBIC and a queue that becomes large ahead of its day",
+    "graphs 6-2 to 6-4",
+    Setup(PAPER, 1, grids, seeds, ASSUMED),
+    find,
+    conclusions,
+)

@@ -1,0 +1,219 @@
+"""Graphs 8 and 9: reTCP, which ACKs tell of the circuit, on queues that do not change and on one that grows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.papers import judge
+from optcp.papers.assume import Assumed, not_negative
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.plausible import Choices, Plausible
+from optcp.papers.printed import tables
+from optcp.stats import resampling
+from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
+from optcp_papers.rdcn.resize import ratio, ratio_part
+from optcp_papers.rdcn.voq import GRID as CUBIC
+from optcp_papers.rdcn.voq import PACKETS, above, below, trend
+from optcp_papers.rdcn.voq import grids as cubic_grids
+from optcp_papers.rdcn.world import ASSUMED, MARK_ENDS, PAPER, grid, seeds, sender, week
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.options import Options
+    from optcp.study import Done, Grid
+
+LEADS_US = tuple(range(0, 301, 50))
+SHORT_US, CUBIC_LEAD_US = 150, 1800
+"""The lead with which reTCP is said to do what CUBIC needs the other for."""
+FREE_US, COSTLY_US = (50, 100), (150, 200, 250, 300)
+"""Leads that are said to cost no tail latency, and those that do."""
+MEAN_POINTS, MOST_POINTS = 8, 12
+LATENCY_MARGIN = 0.05
+STATIC = "static"
+SHOWN = ("circuit_util_pct", "p50_all_us", "p99_all_us")
+
+
+def _listed(read: Callable[[str], str]) -> Callable[[str], str]:
+    """Read one or several readings; each becomes worlds of its own."""
+    return lambda text: ", ".join(dict.fromkeys(read(one.strip()) for one in text.split(",")))
+
+
+def _end(text: str) -> str:
+    if text not in MARK_ENDS:
+        raise ValueError(f"expected {' or '.join(MARK_ENDS)}, or both with a comma between")
+    return text
+
+
+STATIC_LEAD = Assumed(
+    "static_lead_us",
+    "600, 0",
+    _listed(lambda text: f"{not_negative(text):g}"),
+    lambda _: [],
+    Plausible(
+        Choices(("600", "0")),
+        "how long before the day ACKs are marked where the queue does not grow: the emulator's default, or not at all",
+    ),
+)
+MARK_END = Assumed(
+    "mark_end",
+    ", ".join(MARK_ENDS),
+    _listed(_end),
+    lambda _: [],
+    Plausible(Choices(MARK_ENDS), "when the emulator looks again which circuits are near, or the end of the day"),
+)
+
+
+def readings(chosen: Chosen, name: str) -> list[str]:
+    """Those of an unstated parameter that are all run."""
+    return str(chosen[name]).split(", ")
+
+
+def static_grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """ReTCP over sizes and leads of the mark, and CUBIC over sizes."""
+    leads = readings(chosen, STATIC_LEAD.name)
+    axes = {
+        "voq": {str(one): {"parameters.voq": f"{one} packets"} for one in PACKETS},
+        STATIC_LEAD.name: {one: {**sender("retcp"), **week(chosen, mark_us=float(one)).settings} for one in leads},
+    }
+    return {"retcp": grid("reTCP, voq", axes, chosen, options), **cubic_grids(chosen, options)}
+
+
+def resized_grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """ReTCP over leads, a grid an end of the mark, and the two worlds of CUBIC that it is compared with."""
+    found = {}
+    for end in readings(chosen, MARK_END.name):
+        leads = {str(one): week(chosen, resize_us=one, mark_us=one, mark_end=end).settings for one in LEADS_US}
+        axes = {"tcp": {"retcp": sender("retcp")}, "resize_us": leads}
+        found[end] = grid(f"reTCP, resize, mark's end {end}", axes, chosen, options)
+    cubic = {STATIC: week(chosen).settings, str(CUBIC_LEAD_US): week(chosen, resize_us=CUBIC_LEAD_US).settings}
+    return {**found, CUBIC: grid("CUBIC beside reTCP", {"resize_us": cubic}, chosen, options)}
+
+
+def measured(done: Done) -> dict[str, Cells]:
+    """What the tables show, and what the statements are about."""
+    times = done.once(latencies_us)
+    return {"circuit_util_pct": done.once(circuit_util_pct), **{name: times[name] for name in SHOWN[1:]}}
+
+
+def find_static(found: Found) -> Findings:
+    """Utilisation and times by size and lead of the mark, and what reTCP adds to CUBIC."""
+    of_retcp, cubic = measured(found.done["retcp"]), found.done[CUBIC].once(circuit_util_pct)
+    more = of_retcp["circuit_util_pct"] - cubic
+    metrics = {**{name: cells.mean() for name, cells in of_retcp.items()}, "more_than_cubic_points": more.mean()}
+    leads = readings(found.chosen, STATIC_LEAD.name)
+    return Findings(
+        rows(metrics),
+        {"rdcn-retcp-alone-is-little": {f"mark {one} us ahead": little(more.at(static_lead_us=one)) for one in leads}},
+        notes=[
+            "On these queues the lead of the mark decides all: the emulator's experiment does not set it, so that its "
+            "default of 600 us holds. `more_than_cubic_points` is paired by seed."
+        ],
+    )
+
+
+def little(more: Cells) -> list[Part]:
+    """Judge: between 0 and 8 points more than CUBIC on average over the sizes, and nowhere more than 12."""
+    mean = more.mean_over("voq")
+    parts = [
+        above("mean over the sizes", mean, "points"),
+        below(f"mean over the sizes, below {MEAN_POINTS}", mean - MEAN_POINTS, "points"),
+    ]
+    parts += [below(f"{one} packets, below {MOST_POINTS}", more.at(voq=one) - MOST_POINTS, "points") for one in PACKETS]
+    return parts
+
+
+def find_resized(found: Found) -> Findings:
+    """Utilisation and times by lead and end of the mark, beside CUBIC with a long lead and on the small queue."""
+    ends = readings(found.chosen, MARK_END.name)
+    of_retcp = {end: {name: one.at(tcp="retcp") for name, one in measured(found.done[end]).items()} for end in ends}
+    cubic = measured(found.done[CUBIC])
+    shown = [
+        one
+        for end in ends
+        for one in rows({name: cells.mean() for name, cells in of_retcp[end].items()}, key={"mark_end": end})
+    ]
+    judges: dict[str, Callable[[dict[str, Cells]], list[Part]]] = {
+        "rdcn-retcp-needs-short-lead": lambda retcp: short_lead(retcp, cubic),
+        "rdcn-retcp-short-lead-tail": lambda retcp: short_tail(retcp["p99_all_us"]),
+        "rdcn-headline-util": lambda retcp: headline_util(retcp, cubic),
+        "rdcn-headline-latency": lambda retcp: headline_latency(retcp, cubic),
+    }
+    claims = {id_: {end: judged(of_retcp[end]) for end in ends} for id_, judged in judges.items()}
+    return Findings(shown, claims, notes=[over_median(of_retcp, cubic)])
+
+
+def short_lead(retcp: dict[str, Cells], cubic: dict[str, Cells]) -> list[Part]:
+    """Judge: with 150 us within 4 points of CUBIC with 1800 us."""
+    name = "circuit_util_pct"
+    gap = retcp[name].at(resize_us=SHORT_US) - cubic[name].at(resize_us=str(CUBIC_LEAD_US))
+    return [judge.equivalence_part(f"{SHORT_US} us less CUBIC's {CUBIC_LEAD_US} us", gap.values, 4, "points")]
+
+
+def short_tail(tails: Cells) -> list[Part]:
+    """Judge: up to 100 us within 3 us of no lead, upward from 150 us on, which is above no lead."""
+    none = tails.at(resize_us=0)
+    parts = [
+        judge.equivalence_part(f"{one} us less 0 us", (tails.at(resize_us=one) - none).values, 3, "us")
+        for one in FREE_US
+    ]
+    parts += trend("tail", tails.part(resize_us=[str(one) for one in COSTLY_US]), "up", "us")
+    return [*parts, above(f"{COSTLY_US[0]} us less 0 us", tails.at(resize_us=COSTLY_US[0]) - none, "us")]
+
+
+def headline_util(retcp: dict[str, Cells], cubic: dict[str, Cells]) -> list[Part]:
+    """Judge the abstract's 1.91."""
+    printed = tables("rdcn")["abstract"]["util_ratio_retcp_resize150_to_cubic_static16"]
+    pair = _pair(retcp, "circuit_util_pct", cubic, "circuit_util_pct")
+    return [ratio_part("circuit_util_pct, reTCP over CUBIC", *pair, printed)]
+
+
+def headline_latency(retcp: dict[str, Cells], cubic: dict[str, Cells]) -> list[Part]:
+    """Judge the abstract's 1.20 as it is worded: a tail over a tail."""
+    printed = tables("rdcn")["abstract"]["latency_ratio_retcp_resize150_to_cubic_static16"]
+    pair = _pair(retcp, "p99_all_us", cubic, "p99_all_us")
+    estimate, drawn = ratio(*pair)
+    bounds = (printed - LATENCY_MARGIN, printed + LATENCY_MARGIN)
+    return [judge.within_part("p99_all_us, reTCP over CUBIC", drawn, estimate, len(pair[0]), bounds, 1, "")]
+
+
+def over_median(of_retcp: dict[str, dict[str, Cells]], cubic: dict[str, Cells]) -> str:
+    """What the authors' arithmetic divides for 1.20: a tail by a median."""
+    shown = []
+    for end, retcp in of_retcp.items():
+        pair = _pair(retcp, "p99_all_us", cubic, "p50_all_us")
+        estimate, drawn = ratio(*pair)
+        shown.append(f"{judge.span(resampling.percentile(drawn, estimate, len(pair[0])), '')} ({end})")
+    return (
+        "The printed 1.20 is reTCP's 99th percentile at 150 us over CUBIC's median at 16 packets, here "
+        f"{', '.join(shown)}; as it is worded it is a tail over a tail."
+    )
+
+
+def _pair(
+    first: dict[str, Cells], of_first: str, second: dict[str, Cells], of_second: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Values by seed of reTCP with the short lead, and of CUBIC on the small queue."""
+    return first[of_first].at(resize_us=SHORT_US).values, second[of_second].at(resize_us=STATIC).values
+
+
+RETCP_VOQ = Exhibit(
+    "rdcn/retcp-voq",
+    "reTCP on queues that do not change",
+    "graphs 8-2 to 8-4",
+    Setup(PAPER, 1, static_grids, seeds, (*ASSUMED, STATIC_LEAD)),
+    find_static,
+)
+RETCP_RESIZE = Exhibit(
+    "rdcn/retcp-resize",
+    "reTCP and a queue that becomes large ahead of its day",
+    "graphs 9-2 to 9-4",
+    Setup(PAPER, 1, resized_grids, seeds, (*ASSUMED, MARK_END)),
+    find_resized,
+)

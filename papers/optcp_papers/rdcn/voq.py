@@ -1,0 +1,139 @@
+"""Graphs 5-2 to 5-4: CUBIC over the size of the virtual output queue, which does not change."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.printed import tables
+from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
+from optcp_papers.rdcn.world import ASSUMED, PAPER, SMALL, grid, seeds, week
+
+if TYPE_CHECKING:
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Differences, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+PACKETS = (4, 8, 16, 32, 64, 128)
+GRID = "voq"
+PACKET_US, EMPTY_US = 7.2, 24.4
+"""Of a full segment at 10 Gb/s; the packet network when it is empty, all in all."""
+WHY = (
+    "The delay of hosts is not stated, and moves this: at 32 packets an independent program has 79.4, 77.4, 72.3 and "
+    "65.3 % with 0.2, 0.6, 1.5 and 3 us."
+)
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid over sizes; each is that of all queues."""
+    axes = {"voq": {str(one): {"parameters.voq": f"{one} packets"} for one in PACKETS}}
+    return {GRID: grid("voq", axes, chosen, options, week(chosen))}
+
+
+def find(found: Found) -> Findings:
+    """Utilisation and times through the switch, by size."""
+    done = found.only
+    util, times = done.once(circuit_util_pct), done.once(latencies_us)
+    printed = {
+        name: values
+        for name, values in tables("rdcn")["voq_sweep_cubic"].items()
+        if name in ("circuit_util_pct", *times)
+    }
+    one = tables("rdcn")["voq16_cubic_classes"]
+    for name, value in one.items():
+        printed[name] = [value if size == SMALL else None for size in PACKETS]
+    metrics = {"circuit_util_pct": util.mean(), **{name: cells.mean() for name, cells in times.items()}}
+    return Findings(
+        rows(metrics, printed, WHY),
+        {
+            "rdcn-bigger-voq-fills-circuit": fills(util),
+            "rdcn-bigger-voq-costs-latency": costs(times),
+            "rdcn-circuit-median-low": median(times["p50_circuit_us"]),
+            "rdcn-circuit-tail-is-the-night": tail(times),
+        },
+        notes=[f"Utilisation: {distance(util, printed['circuit_util_pct'])}."],
+    )
+
+
+def conclusions(found: Found) -> Differences:
+    """What each doubling of the queue adds, up to where the circuit is full."""
+    util = found.only.once(circuit_util_pct)
+    return {
+        f"{larger} packets less {smaller} (points)": (util.at(voq=larger) - util.at(voq=smaller)).values
+        for smaller, larger in itertools.pairwise(one for one in PACKETS if one <= 64)
+    }
+
+
+def distance(util: Cells, printed: list[float | None]) -> str:
+    """How far the sweep lies from print, all in all."""
+    known = [place for place, value in enumerate(printed) if value is not None]
+    gap = util.values.mean(axis=0)[known] - np.array([printed[place] for place in known], dtype=np.float64)
+    return f"{np.sqrt(np.mean(gap**2)):.2f} points root mean square from print, at most {np.abs(gap).max():.2f}"
+
+
+def fills(util: Cells) -> list[Part]:
+    """Judge: upward to 64 packets, and above 99 % from there on."""
+    rising = util.part(voq=[str(one) for one in PACKETS if one <= 64])
+    parts = trend("utilisation", rising, "up", "points")
+    for size in (64, 128):
+        parts.append(above(f"{size} packets, above 99 %", util.at(voq=size) - 99, "points"))
+    return parts
+
+
+def costs(times: dict[str, Cells]) -> list[Part]:
+    """Judge: upward, and the longest wait by the packet network is that of a full queue."""
+    parts = [*trend("median", times["p50_all_us"], "up", "us"), *trend("tail", times["p99_all_us"], "up", "us")]
+    for size in PACKETS:
+        gap = times["p99_packet_us"].at(voq=size) - (PACKET_US * size + EMPTY_US)
+        parts.append(judge.equivalence_part(f"{size} packets, tail less a full queue", gap.values, 4, "us"))
+    return parts
+
+
+def median(times: Cells) -> list[Part]:
+    """Judge: an empty circuit up to 32 packets, and several times its delay at 128."""
+    parts = [below(f"{size} packets, below 40 us", times.at(voq=size) - 40, "us") for size in PACKETS if size <= 32]
+    return [*parts, above("128 packets, above 100 us", times.at(voq=128) - 100, "us")]
+
+
+def tail(times: dict[str, Cells]) -> list[Part]:
+    """Judge: what waited through the night before the day is 5 to 20 us later."""
+    parts = []
+    for size in (4, 8, 16):
+        gap = times["p99_circuit_us"].at(voq=size) - times["p99_packet_us"].at(voq=size)
+        parts += [
+            above(f"{size} packets, above 5 us", gap - 5, "us"),
+            below(f"{size} packets, below 20 us", gap - 20, "us"),
+        ]
+    return parts
+
+
+def trend(name: str, cells: Cells, side: str, unit: str) -> list[Part]:
+    """TREND along the only axis."""
+    (axis,) = cells.axes
+    return judge.trend_parts(name, list(axis.values), list(cells.values.T), side, unit)  # type: ignore[arg-type]
+
+
+def above(name: str, cells: Cells, unit: str) -> Part:
+    """PAIRED above zero."""
+    return judge.difference_part(name, cells, "above", unit)
+
+
+def below(name: str, cells: Cells, unit: str) -> Part:
+    """PAIRED below zero."""
+    return judge.difference_part(name, cells, "below", unit)
+
+
+VOQ = Exhibit(
+    "rdcn/voq",
+    "CUBIC over the size of the virtual output queue",
+    "graphs 5-2 to 5-4",
+    Setup(PAPER, 1, grids, seeds, ASSUMED),
+    find,
+    conclusions,
+)

@@ -1,0 +1,7 @@
+"""Links that are reconfigured, and what today's TCPs make of them."""
+
+from optcp_papers.reconfigurable.days import DAYS
+from optcp_papers.reconfigurable.restoration import RESTORATION
+from optcp_papers.reconfigurable.rotor import ROTOR
+
+EXHIBITS = (DAYS, RESTORATION, ROTOR)

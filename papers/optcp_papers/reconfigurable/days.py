@@ -1,0 +1,195 @@
+"""A circuit that is there on one day in eight: which TCP fills it, by how long a day lasts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.data.axes import Axis
+from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.judge import difference_part
+from optcp_papers.outage.paper import not_run
+from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
+    from optcp.papers.options import Options, Size
+    from optcp.study import Grid
+    from optcp.study.stored_run import StoredRun
+
+SEEDS, QUICK_SEEDS = 5, 1
+DAYS_US = (10, 30, 100, 300, 1000, 3000, 10_000)
+QUICK_DAYS_US = (30, 300, 3000)
+SLOTS = 8
+NIGHT_SHARE = 1 / 9
+"""Of a day."""
+LEAST_MS, QUICK_LEAST_MS = 160, 40
+LEAST_WEEKS, QUICK_LEAST_WEEKS = 16, 4
+"""How long is measured: so long, and so many weeks."""
+CIRCUIT_BPS, PACKET_BPS = 80e9, 10e9
+PAYLOAD_SHARE = 8948 / 9000
+CIRCUIT, PACKET, QUEUE = "circuit:tor2->tor3", "tor2->core", "voq:tor2->tor3"
+MEASURED = ("circuit_util_pct", "packet_util_pct", "drop_pct")
+FULL_PCT = 90
+NAMES = ("cubic", "bbr3", "prague", "tdtcp")
+WITH: dict[str, dict[str, str]] = {"tdtcp": {"path_state": "per-network"}}
+"""What is set beside those of the whole study: TDTCP is CUBIC with a state for each network."""
+
+ASSUMED = (
+    Assumed("queue_packets", 80, positive_int, lambda _: []),
+    Assumed("mark_packets", 9, positive_int, lambda _: []),
+    Assumed("notify_us", 5.0, not_negative, lambda value: [("parameters.notify", f"{value:g} us")]),
+    Assumed("host_delay_us", 5.0, positive, lambda value: [("parameters.host_delay", f"{value:g} us")]),
+    Assumed("min_rto_ms", 10.0, positive, lambda value: [("tcp.sender.min_rto", f"{value:g} ms")]),
+    built_in("networks", "a packet network of 10 Gb/s and 5 us twice, a circuit of 80 Gb/s and 30 us; 9000 B packets"),
+    built_in(
+        "week", "eight slots, each a night and a day nine times as long; the circuit, for data and ACKs, in the last"
+    ),
+    built_in("long_flows", "16, from a host of 40 Gb/s each"),
+)
+NOTES = [
+    "`circuit_util_pct` and `packet_util_pct` are payload over what each network carries while it serves the queue, in "
+    "the last two thirds of a run. Where days are shorter than a round trip, what fills a circuit is what waits.",
+    f"What is measured lasts {LEAST_MS} ms, and {LEAST_WEEKS} weeks at least.",
+]
+
+
+def week_us(day_us: float) -> float:
+    """How long it takes from one day with the circuit to the next."""
+    return SLOTS * day_us * (1 + NIGHT_SHARE)
+
+
+def schedule(day_us: int, least_ms: float, least_weeks: int) -> dict[str, str]:
+    """When the queue is served by what, and how long a run lasts: in whole weeks, a third of them first."""
+    slot_ps, night_ps = (round(1e6 * day_us * share) for share in (1 + NIGHT_SHARE, NIGHT_SHARE))
+    changes = ", ".join(
+        f'{{ at = "{at} ps", link = "voq", served = "{way}" }}'
+        for at, way in (
+            (0, "packet"),
+            ((SLOTS - 1) * slot_ps, "none"),
+            ((SLOTS - 1) * slot_ps + night_ps, "circuit"),
+        )
+    )
+    weeks = max(least_weeks, round(least_ms * 1e9 / (SLOTS * slot_ps)))
+    return {
+        "schedules": f'[{{ period = "{SLOTS * slot_ps} ps", changes = [{changes}] }}]',
+        "parameters.warm": f"{(weeks // 2) * SLOTS * slot_ps} ps",
+        "parameters.measured": f"{weeks * SLOTS * slot_ps} ps",
+        "parameters.length": f"{(weeks // 2 + weeks) * SLOTS * slot_ps} ps",
+    }
+
+
+def sender(name: str, chosen: Chosen) -> dict[str, str]:
+    """The settings of a sender, and the queue that it needs."""
+    queue = f'"{chosen["queue_packets"]} packets"'
+    of = {**SENDERS.get(name, {}), **WITH.get(name, {})}
+    if of.get("ecn"):
+        queue = f'{{ kind = "step", limit = {queue}, threshold = "{chosen["mark_packets"]} packets" }}'
+    return {"parameters.queue": queue, **{f"tcp.sender.{key}": value for key, value in of.items()}}
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Senders over lengths of the day."""
+    quick = options.size.is_quick
+    least = (QUICK_LEAST_MS, QUICK_LEAST_WEEKS) if quick else (LEAST_MS, LEAST_WEEKS)
+    axes = {
+        "sender": {name: sender(name, chosen) for name in NAMES},
+        "day_us": {str(day): schedule(day, *least) for day in (QUICK_DAYS_US if quick else DAYS_US)},
+    }
+    return {"days": options.grid(scenario("days"), overrides(ASSUMED, chosen), axes, "reconfigurable days")}
+
+
+def seeds(_: str, size: Size) -> int:
+    """When flows start, and the jitter of hosts, is drawn."""
+    return size.of(SEEDS, QUICK_SEEDS)
+
+
+def used(found: Found) -> Cells:
+    """How well each network is used, and which share of packets the queue drops, in per cent."""
+    shares = {CIRCUIT: (1 - NIGHT_SHARE / (1 + NIGHT_SHARE)) / SLOTS, PACKET: (SLOTS - 1) / SLOTS}
+
+    def of(run: StoredRun) -> NDArray[np.float64]:
+        series, resolved = run.series["ports"], run.scenario
+        after_ps = next(one["after_ps"] for one in resolved["observe"] if one["name"] == "ports")
+        length_s = (resolved["stop_ps"] - after_ps) / 1e12
+        ports = list(series["ports"])
+        carried = {port: 8 * PAYLOAD_SHARE * float(series["bytes"][ports.index(port)].sum()) for port in ports}
+        queue = ports.index(QUEUE)
+        dropped, accepted = (float(series[key][queue].sum()) for key in ("dropped", "packets"))
+        return np.array(
+            [
+                100 * carried[CIRCUIT] / (CIRCUIT_BPS * shares[CIRCUIT] * length_s),
+                100 * carried[PACKET] / (PACKET_BPS * shares[PACKET] * length_s),
+                100 * dropped / (dropped + accepted),
+            ]
+        )
+
+    return found.only.each(of, Axis("metric", MEASURED))
+
+
+def find(found: Found) -> Findings:
+    """Use of both networks by sender and length of the day, and from which day on the circuit is full."""
+    cells = used(found)
+    util = cells.at(metric="circuit_util_pct")
+    found_rows = rows({metric: cells.at(metric=metric).mean() for metric in MEASURED})
+    return Findings(found_rows, claims(util), notes=[*NOTES, f"Full from this day on: {fills_from(util)}."])
+
+
+def fills_from(util: Cells) -> str:
+    """From which day on the circuit is used by :data:`FULL_PCT` and more in the mean, by sender."""
+    days = util.axis("day_us").values
+    said = []
+    for name in util.axis("sender").values:
+        used_pct = [float(util.at(sender=name, day_us=day).values.mean()) for day in days]
+        short = [place for place, value in enumerate(used_pct) if value < FULL_PCT]
+        first = short[-1] + 1 if short else 0
+        said.append(f"{name} {days[first]} us" if first < len(days) else f"{name} none")
+    return ", ".join(said)
+
+
+def claims(util: Cells) -> dict[str, list[Part]]:
+    """Each statement; a quick look does not judge."""
+    days = set(util.axis("day_us").values)
+    if not {str(day) for day in DAYS_US} <= days:
+        return {
+            id_: [not_run("all days")]
+            for id_ in (
+                "reconfigurable-days-long-days-are-filled",
+                "reconfigurable-days-short-days-are-filled-by-the-queue",
+                "reconfigurable-days-worst-in-between",
+                "reconfigurable-days-tdtcp-fills-sooner",
+            )
+        }
+    at = {day: util.at(day_us=day) for day in ("10", "300", "1000", "10000")}
+    return {
+        "reconfigurable-days-long-days-are-filled": [
+            difference_part(name, at["10000"].at(sender=name) - FULL_PCT, "above", "points") for name in NAMES
+        ],
+        "reconfigurable-days-short-days-are-filled-by-the-queue": [
+            difference_part(name, at["10"].at(sender=name) - FULL_PCT, "above", "points") for name in NAMES
+        ],
+        "reconfigurable-days-worst-in-between": [
+            difference_part(f"{name}, against {day} us", (at[day] - at["300"]).at(sender=name), "above", "points")
+            for name in NAMES
+            for day in ("10", "10000")
+        ],
+        "reconfigurable-days-tdtcp-fills-sooner": [
+            difference_part(f"{day} us", at[day].at(sender="tdtcp") - at[day].at(sender="cubic"), "above", "points")
+            for day in ("300", "1000")
+        ],
+    }
+
+
+DAYS = Exhibit(
+    "reconfigurable/days",
+    "Which TCP fills a circuit, by how long its day lasts",
+    "docs/papers/reconfigurable.md, days",
+    Setup(PAPER, None, grids, seeds, ASSUMED),
+    find,
+)

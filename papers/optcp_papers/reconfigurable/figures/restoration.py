@@ -1,0 +1,108 @@
+"""The restoration over time, and what it is worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.outage.world import MSS_SHARE
+from optcp.plots.intervals import band, marks
+from optcp.plots.registry import COLOURS, Figure, draws
+from optcp.plots.svg import canvas, render
+from optcp_papers.reconfigurable.restoration import AT, FULL_GBPS, HALF, PHASE_S, SHARES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from optcp.papers.model import Result, Row
+
+NAMES = {"reno": "Reno", "cubic": "CUBIC", "bbr3": "BBRv3", "prague": "Prague"}
+FLOWS = {"hit": ("flows that cross the link", COLOURS[1]), "own": ("flows of the detour", COLOURS[0])}
+SPREAD = 0.12
+"""By how much marks of senders stand apart."""
+
+
+def _senders(result: Result) -> list[str]:
+    return [name for name in NAMES if any(row.key.get("sender") == name for row in result.rows)]
+
+
+def _fluid(panel: Axes, payload: float) -> None:
+    """What a fluid gives the flows that cross the link, and those of the detour."""
+    at, share = float(AT), float(HALF)
+    ends = (-1.0, 0.0, at, at + PHASE_S, at + 2 * PHASE_S)
+    for values in ((1.0, 0.5, share, share / 2), (1.0, 0.5, 1.0, 1.0)):
+        steps = [payload * one for one in values]
+        panel.stairs(steps, ends, baseline=None, color="#888888", linewidth=0.9, linestyle="--")
+
+
+@draws("reconfigurable/restoration")
+def restoration(result: Result) -> list[Figure]:
+    """Goodput around the events; time until capacity is used; what it is worth."""
+    return [over_time(result), worth(result)]
+
+
+def over_time(result: Result) -> Figure:
+    """A panel a sender: what flows get around the events."""
+    caption = (
+        "Goodput around a cut at 0 s, half of the capacity back after 8 s and a step to half of that at 16 s, "
+        "with 95 % intervals over seeds. Dashed: fair shares of a fluid."
+    )
+    senders = _senders(result)
+    payload = FULL_GBPS / float(result.assumed["scaled_by"]) * MSS_SHARE
+    with canvas(7.8, 1.9 * ((len(senders) + 1) // 2) + 0.6) as figure:
+        panels = figure.subplots((len(senders) + 1) // 2, min(2, len(senders)), sharex=True, sharey=True, squeeze=False)
+        for panel, name in zip(panels.flat, senders, strict=False):
+            for curve in result.series:
+                if curve.key["sender"] == name:
+                    label, colour = FLOWS[str(curve.key["flows"])]
+                    band(panel, curve, colour, label)
+            _fluid(panel, payload)
+            panel.set_title(NAMES[name])
+        for panel in panels[-1]:
+            panel.set_xlabel("time since the cut (s)")
+        for panel in panels[:, 0]:
+            panel.set_ylabel("goodput (Gb/s)")
+        figure.legend(*panels.flat[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        return Figure(caption, render(figure, f"{result.exhibit}-time", caption))
+
+
+def worth(result: Result) -> Figure:
+    """What all flows lack behind each event, when they have what is restored, and what that is worth."""
+    caption = (
+        "Left: what all flows lack behind the cut, the return of half of the capacity and the step, in ms of what a "
+        "link carries. Middle: when they have 90 % of what is restored. Right: what they gain in the 8 s behind the "
+        "return, in per cent of a fluid. With 95 % intervals over seeds."
+    )
+    events = {"cut": None, "return": float(HALF), "step": float(HALF)}
+    shares = [float(one) for one in SHARES]
+    with canvas(8.4, 3.0) as figure:
+        lost, back, gain = figure.subplots(1, 3)
+        senders = _senders(result)
+        for number, name in enumerate(senders):
+            mine = [one for one in result.rows if one.key.get("sender") == name]
+            apart = SPREAD * (number - (len(senders) - 1) / 2)
+
+            def mark(panel: Axes, rows: Sequence[Row], name: str = name, apart: float = apart) -> None:
+                colour = COLOURS[list(NAMES).index(name)]
+                marks(panel, [at + apart for at in range(len(rows))], rows, colour, NAMES[name])
+
+            mark(lost, [_one(mine, "lost_ms", event=event, share=share) for event, share in events.items()])
+            mark(back, [_one(mine, "back_s", event="return", share=share) for share in shares])
+            mark(gain, [_one(mine, "gained_pct", restored_at_s=int(AT), share=share) for share in shares])
+        lost.set_xticks(range(len(events)), list(events))
+        lost.set_xlim(-0.5, len(events) - 0.5)
+        lost.set_ylabel("lack against a fluid (ms)")
+        for panel, label in ((back, "time until 90 % is used (s)"), (gain, "gain (% of a fluid's)")):
+            panel.set_xticks(range(len(shares)), [f"{100 * share:g} %" for share in shares])
+            panel.set_xlim(-0.5, len(shares) - 0.5)
+            panel.set_ylim(bottom=0)
+            panel.set_xlabel("share of the capacity")
+            panel.set_ylabel(label)
+        figure.legend(*lost.get_legend_handles_labels(), loc="outside upper center", ncols=len(NAMES))
+        return Figure(caption, render(figure, f"{result.exhibit}-worth", caption))
+
+
+def _one(rows: Sequence[Row], metric: str, **key: str | float | None) -> Row:
+    """The row of a metric at a part of the key; without what is None there."""
+    return next(one for one in rows if one.metric == metric and all(one.key.get(at) == key[at] for at in key))

@@ -1,0 +1,312 @@
+"""A WAN restoration: a cut, fast reroute, a part of the capacity back early, and a rate that steps down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.data.axes import Axis
+from optcp.outage.world import MSS_SHARE
+from optcp.papers import judge
+from optcp.papers.assume import Assumed, built_in, overrides, positive
+from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, key_value, rows
+from optcp.papers.judge import difference_part
+from optcp.papers.over import Axis as Label
+from optcp.papers.over import curves_over
+from optcp_papers.outage.paper import not_run
+from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
+from optcp_papers.reconfigurable.phases import A_SECOND, EVENTS, GROUPS, MEASURED, Timeline, goodput, in_time, measured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Chosen, Found, Parts
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Row, Series
+    from optcp.papers.options import Options, Size
+    from optcp.study import Done, Grid
+    from optcp.study.stored_run import StoredRun
+
+SEEDS, QUICK_SEEDS = 5, 1
+QUICK_SENDERS = ("cubic",)
+CUT_S, PHASE_S = 4.0, 8.0
+"""When the link is cut, and how long each later phase lasts."""
+SHARES = ("0.25", "0.5", "1")
+HALF, ALL, QUARTER = "0.5", "1", "0.25"
+NEVER, EARLY, AT, LATE = "never", "2", "8", "30"
+"""When a part of the capacity is back, in seconds behind the cut."""
+FULL_GBPS = 200.0
+SCALE_CUT_S, SCALE_PHASE_S = 1.5, 1.5
+SCALE_EVENTS = ("cut", "return")
+ALIKE = 0.25
+SCALE_SENDER = "cubic"
+SHOWN_S = 0.2
+"""Of the curves over time."""
+
+ASSUMED = (
+    Assumed("scaled_by", 100.0, positive, lambda _: []),
+    Assumed("buffer_ms", 10.0, positive, lambda _: []),
+    Assumed("mark_ms", 1.0, positive, lambda _: []),
+    Assumed("gap_ms", 35.0, positive, lambda _: []),
+    Assumed("detection_ms", 10.0, positive, lambda value: [("routing.detection", f"{value:g} ms")]),
+    Assumed("way_ms", 1.853, positive, lambda value: [("parameters.way", f"{value:g} ms")]),
+    Assumed("jitter_us", 50.0, positive, lambda value: [("parameters.jitter", f"{value:g} us")]),
+    built_in("link_gbps", f"{FULL_GBPS:g}, divided by scaled_by"),
+    built_in("hosts", "1 to 5 ms from their city, links twice as fast as the network's, which hold all that waits"),
+    built_in("long_flows", "the six largest demands over Essen-Dortmund, and over Koeln-Koblenz of the others"),
+    built_in("convergence", "2 ms a hop, SPF 20 ms, tables within 20 to 200 ms, then all together"),
+)
+"""Times of the network are not scaled."""
+NOTES = [
+    f"The link is cut {CUT_S:g} s after the start; `return` is when a `share` of its rate is back, "
+    f"{AT} s later, and `step`, {PHASE_S:g} s behind that, a gap and then half of this rate. `hit_pct` and `own_pct` "
+    "are what the flows that cross the link, and those that the detour has of its own, get from the event to the next "
+    "one, in per cent of a link's payload.",
+    "`lost_ms` is what all flows lack in that time against a fluid that fills every link at once, over what a link "
+    "carries: behind the cut one link for all flows, then a link and the share, then a link and half the share, whose "
+    "gap is no loss. It is below zero where they get more: until tables are rewritten, packets that fast reroute leads "
+    "from Essen to Hannover, Hamburg and Berlin go over Oldenburg, where there is room.",
+    "`back_s` is when the first half second begins in which all have 90 per cent of that (a phase's length where there "
+    "is none, a lower bound): behind the cut all flows together, then both groups.",
+    "`timeouts`, `resent`, `needless` (segments that came although they had come before) and `overtaken` (that came "
+    "after a later one) are of all flows from the event to the next one.",
+    f"`gained_mb` is what all flows get more in the {PHASE_S:g} s behind the return than without it, `hit_gained_mb` "
+    "what the flows get more that return, and `gained_pct` is that of all over what a fluid gains. "
+    f"`earlier_mb_a_s` is what a second is worth that half of the capacity is back at {EARLY} s and not at {AT} s.",
+    "Prague has queues that mark what finds more than `mark_ms` in them; the others' drop what does not fit.",
+    "Routers take no notice of the gap: it is announced to them.",
+    f"With `gbps`: one seed of {SCALE_SENDER} at {FULL_GBPS:g} Gb/s beside the same at the scaled rate, half of the "
+    f"capacity back, cut after {SCALE_CUT_S:g} s, with phases of {SCALE_PHASE_S:g} s.",
+]
+
+
+def link_bps(chosen: Chosen) -> float:
+    """The rate of links."""
+    return FULL_GBPS * 1e9 / float(chosen["scaled_by"])
+
+
+def timeline(chosen: Chosen, at: str) -> Timeline:
+    """What happens when in runs whose capacity is back ``at``: with a step only where that is usual."""
+    gap_s = float(chosen["gap_ms"]) / 1000
+    if at == AT:
+        works_s = CUT_S + float(AT)
+        return Timeline(CUT_S, works_s, works_s + PHASE_S, works_s + 2 * PHASE_S, gap_s)
+    end_s = CUT_S + float(AT if at == EARLY else LATE) + PHASE_S
+    return Timeline(CUT_S, end_s if at == NEVER else CUT_S + float(at), end_s, end_s, gap_s)
+
+
+def scale_timeline() -> Timeline:
+    """The same of the runs that compare rates, without a step."""
+    works_s = SCALE_CUT_S + SCALE_PHASE_S
+    return Timeline(SCALE_CUT_S, works_s, works_s + SCALE_PHASE_S, works_s + SCALE_PHASE_S, 0.0)
+
+
+def links(chosen: Chosen, name: str, bps: float) -> dict[str, str]:
+    """The rate of links, and their queues as a sender needs them."""
+    bytes_a_ms = bps / 8000
+    limit = f'"{bytes_a_ms * float(chosen["buffer_ms"]):.0f} B"'
+    if SENDERS[name].get("ecn"):
+        threshold = bytes_a_ms * float(chosen["mark_ms"])
+        limit = f'{{ kind = "step", limit = {limit}, threshold = "{threshold:.0f} B" }}'
+    return {"parameters.rate": f"{bps:.0f} bps", "parameters.queue": limit}
+
+
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Shares with a step, instants without one, and both rates."""
+    settings = overrides(ASSUMED, chosen)
+    quick = options.size.is_quick
+    bps = link_bps(chosen)
+    of = {name: {**sender(name), **links(chosen, name, bps)} for name in (QUICK_SENDERS if quick else SENDERS)}
+    steps = {
+        "sender": of,
+        "share": {one: {"parameters.share": one, **timeline(chosen, AT).settings} for one in SHARES},
+    }
+    times = {"sender": of, "restored_at_s": {at: timeline(chosen, at).settings for at in (NEVER, EARLY, LATE)}}
+    rates = {
+        "gbps": {
+            f"{rate / 1e9:g}": {**sender(SCALE_SENDER), **links(chosen, SCALE_SENDER, rate)}
+            for rate in (bps, FULL_GBPS * 1e9)
+        },
+        "share": {HALF: scale_timeline().settings},
+    }
+    found = {"steps": (steps, "shares"), "times": (times, "instants"), "rates": (rates, "rates")}
+    if quick:
+        del found["rates"]
+    return {
+        name: options.grid(scenario("restoration"), settings, axes, f"reconfigurable restoration, {title}")
+        for name, (axes, title) in found.items()
+    }
+
+
+def seeds(grid: str, size: Size) -> int:
+    """When flows start, how far hosts are, and how long routers take is drawn."""
+    return 1 if grid == "rates" else size.of(SEEDS, QUICK_SEEDS)
+
+
+WINDOWS = {at: (CUT_S + float(at), CUT_S + float(at) + PHASE_S) for at in (EARLY, AT, LATE)}
+WINDOWS["both"] = (CUT_S, CUT_S + float(AT) + PHASE_S)
+"""Behind each return; and behind the cut, as long as runs last whose capacity is back early."""
+
+
+def carried_mb(done: Done) -> Cells:
+    """What flows get in each of :data:`WINDOWS`, all and those that return; NaN where a run ends before."""
+
+    def of(run: StoredRun) -> NDArray[np.float64]:
+        got = goodput(run)
+        lasts_s = got["all"].size / A_SECOND
+        return np.array(
+            [
+                [in_time(got[name], window).sum() / 1e6 if window[1] <= lasts_s else np.nan for name in ("all", "hit")]
+                for window in WINDOWS.values()
+            ]
+        )
+
+    return done.each(of, Axis("window", tuple(WINDOWS)), Axis("flows", ("all", "hit")))
+
+
+def gained(found: Found) -> dict[str, Cells]:
+    """What flows get more in the phase behind a return than without it, by the instant of the return."""
+    shares, instants = carried_mb(found.done["steps"]), carried_mb(found.done["times"])
+    never = instants.at(restored_at_s=NEVER)
+    return {
+        AT: shares.at(window=AT) - never.at(window=AT),
+        **{at: instants.at(restored_at_s=at, window=at) - never.at(window=at) for at in (EARLY, LATE)},
+        "both": (instants.at(restored_at_s=EARLY) - shares.at(share=HALF)).at(window="both"),
+    }
+
+
+def find(found: Found) -> Findings:
+    """What each TCP sees of the events, and what capacity is worth that is back early."""
+    bps = link_bps(found.chosen)
+    seen = measured(found.done["steps"], timeline(found.chosen, AT), lambda _: bps)
+    gains = gained(found)
+    found_rows = [*of_events(seen, EVENTS), *of_gains(gains, bps)]
+    scale = None
+    if "rates" in found.done:
+        scale = measured(found.done["rates"], scale_timeline(), lambda at: 1e9 * float(at["gbps"]))
+        found_rows += of_events(scale, SCALE_EVENTS)
+    judged = claims(seen, gains, 10 * float(found.chosen["gap_ms"]))
+    judged["reconfigurable-scaling-is-free"] = [not_run("200 Gb/s")] if scale is None else alike(scale)
+    return Findings(found_rows, judged, over_time(found.done["steps"]), NOTES)
+
+
+def of_events(seen: Cells, events: Sequence[str]) -> list[Row]:
+    """A row a cell, event and metric that has a meaning; up to the return all shares are alike."""
+    found: list[Row] = []
+    for event in events:
+        here = seen.at(event=event)
+        if event in ("before", "cut"):
+            here = here.at(share=HALF)
+        mean = {name: here.at(metric=name).mean() for name in MEASURED}
+        found += [one for one in rows(mean, key=behind({"event": event})) if one.measured is not None]
+    return found
+
+
+def of_gains(gains: Mapping[str, Cells], bps: float) -> list[Row]:
+    """What capacity is worth that is back early."""
+    whole_mb = bps * MSS_SHARE / 8 * PHASE_S / 1e6
+    found: list[Row] = []
+    for share, at in [*((share, AT) for share in SHARES), (HALF, EARLY), (HALF, LATE)]:
+        cells = gains[at].at(share=share) if at == AT else gains[at]
+        every = cells.at(flows="all")
+        metrics = {
+            "gained_mb": every.mean(),
+            "gained_pct": (every * (100 / (float(share) * whole_mb))).mean(),
+            "hit_gained_mb": cells.at(flows="hit").mean(),
+        }
+        found += rows(metrics, key=behind({"share": key_value(Axis("share", (share,)), 0), "restored_at_s": int(at)}))
+    earlier = gains["both"].at(flows="all") * (1 / (float(AT) - float(EARLY)))
+    return [*found, *rows({"earlier_mb_a_s": earlier.mean()})]
+
+
+def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str, Parts | Mapping[str, Parts]]:
+    """Each statement but the one about scaling, by sender."""
+    of: dict[str, dict[str, Parts]] = {}
+    for name in seen.axis("sender").values:
+        mine, gain = seen.at(sender=name), gains[AT].at(sender=name)
+        cut, back, step = (mine.at(event=event) for event in ("cut", "return", "step"))
+        every, hit = (gain.at(flows=flows) for flows in ("all", "hit"))
+        lost = cut.at(share=HALF, metric="lost_ms"), step.at(share=HALF, metric="lost_ms")
+        late = {share: back.at(share=share, metric="back_s") for share in SHARES}
+        timeouts = {share: back.at(share=share, metric="timeouts").values for share in SHARES}
+        found: dict[str, list[Part]] = {
+            "reconfigurable-fast-reroute-is-cheap": [
+                difference_part("lost_ms of the cut less 100", lost[0] - 100, "below", "ms")
+            ],
+            "reconfigurable-back-in-two-seconds": [
+                difference_part(f"share {share}, back_s less 2", one - 2, "below", "s") for share, one in late.items()
+            ],
+            "reconfigurable-half-is-worth-half": [
+                difference_part(
+                    "a half less half of all", every.at(share=HALF) - every.at(share=ALL) / 2, "above", "MB"
+                )
+            ],
+            "reconfigurable-quarter-hurts-who-returns": [
+                difference_part("flows that return", hit.at(share=QUARTER), "below", "MB"),
+                difference_part("all flows", every.at(share=QUARTER), "above", "MB"),
+            ],
+            "reconfigurable-return-without-timeouts": [
+                judge.exact_part(f"share {share}: {one.sum():.0f} timeouts in {one.size} runs", bool(one.sum() == 0))
+                for share, one in timeouts.items()
+            ],
+            "reconfigurable-step-is-cheap": [
+                difference_part(f"lost_ms of the step less {gaps_ms:g}", lost[1] - gaps_ms, "below", "ms")
+            ],
+        }
+        for id_, parts in found.items():
+            of.setdefault(id_, {})[name] = parts
+    return {**of, "reconfigurable-bbr-before-cubic": sooner(seen)}
+
+
+def sooner(seen: Cells) -> list[Part]:
+    """Judge: BBRv3 is back sooner than CUBIC."""
+    if "bbr3" not in seen.axis("sender").values:
+        return [not_run("other senders")]
+    back = seen.at(event="return", metric="back_s")
+    between = back.at(sender="bbr3") - back.at(sender="cubic")
+    return [
+        difference_part(f"share {share}, BBRv3 less CUBIC", between.at(share=share), "below", "s") for share in SHARES
+    ]
+
+
+def alike(scale: Cells) -> list[Part]:
+    """Judge: what is lost at both rates is within a quarter of what it is at the scaled one."""
+    scaled, full = scale.axis("gbps").values
+    parts = []
+    for event in SCALE_EVENTS:
+        lost = scale.at(share=HALF, event=event, metric="lost_ms")
+        one, two = (float(lost.at(gbps=at).values.item()) for at in (scaled, full))
+        text = f"{event}: {two:.1f} ms at {full} Gb/s, {one:.1f} at {scaled}"
+        parts.append(judge.exact_part(text, abs(two - one) <= ALIKE * abs(one)))
+    return parts
+
+
+def over_time(done: Done) -> list[Series]:
+    """What flows get around the events where half of the capacity comes back, by sender and group."""
+    steps = round(SHOWN_S * A_SECOND)
+    first_s = CUT_S - 1
+
+    def of(run: StoredRun) -> NDArray[np.float64]:
+        got = goodput(run)
+        shown = [in_time(got[name], (first_s, first_s + 3 * PHASE_S + 1)).reshape(-1, steps) for name in GROUPS]
+        gbps: NDArray[np.float64] = np.array(shown).sum(axis=2) * (8 / SHOWN_S / 1e9)
+        return gbps
+
+    ends = [f"{first_s - CUT_S + SHOWN_S * (at + 1):g}" for at in range(round((3 * PHASE_S + 1) / SHOWN_S))]
+    curves = done.each(of, Axis("flows", GROUPS), Axis("since_cut_s", tuple(ends))).at(share=HALF)
+    return curves_over(
+        rows({"gbps": curves.mean()}), "since_cut_s", Label("time since the cut", "s"), Label("goodput", "Gb/s")
+    )
+
+
+RESTORATION = Exhibit(
+    "reconfigurable/restoration",
+    "A cut on germany50, a part of the capacity back, and a rate that steps down",
+    "docs/papers/reconfigurable.md, restoration",
+    Setup(PAPER, None, grids, seeds, ASSUMED),
+    find,
+)

@@ -1,0 +1,177 @@
+"""Goodput over time by class and in all, and the first second's gain of 50 ms over an immediate switch."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers import curve, histogram, judge
+from optcp.papers.curves import coarser, over_time
+from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.printed import tables
+from optcp.stats import resampling
+from optcp.stats.quantiles import sample_quantile
+from optcp_papers.slides.first import CLASSES, DELTA_MS, END_S, FAILURE_S, REPAIR_S, SEEDS_NOTE, SETUP, STEP_S, world
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.data.cells import Cells
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key, Row, Series
+    from optcp_papers.slides.first import World
+
+BIN_PCT = 10
+SAME_FROM_S = 14
+LABELS = ("time", "s", "goodput", "Mb/s")
+WHY = (
+    "The printed value is of one run. Over start times the gain spreads far more than the distance: the rows beside "
+    "this one say how far and where the printed value falls."
+)
+
+
+def find(found: Found) -> Findings:
+    """Curves by class, and the distribution of the first second's gain over start times."""
+    measured = world(found)
+    gain_pct = first_second_gain_pct(measured)
+    (gains,) = histogram.curves({"delta_ms": 50}, gain_pct.values, BIN_PCT, "gain of 50 ms over 0 ms")[:1]
+    return Findings(
+        rows=gain_rows(gain_pct) + second_rows(measured),
+        claims={"losses-by-class": goodput_by_class(measured), "first-second-gain": first_second(measured)},
+        series=[*over_time_by_class(measured), replace(gains, name="gain")],
+        notes=[SEEDS_NOTE],
+    )
+
+
+def by_class(bytes_: Cells) -> Cells:
+    """Of each class and in all, over ``class``."""
+    return bytes_.with_total("group").renamed(group="class")
+
+
+def first_second_gain_pct(measured: World) -> Cells:
+    """Total goodput of (10 s, 11 s] with 50 ms over that with 0 ms, minus one, in per cent."""
+    total = measured.goodput.between(FAILURE_S, FAILURE_S + 1).total("group")
+    return 100 * (total.at(delta_ms=50) / total.at(delta_ms=0) - 1)
+
+
+def gain_rows(gain_pct: Cells) -> list[Row]:
+    """How the first second's gain is distributed, and where the printed value falls."""
+    printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
+    below = (gain_pct < printed) + 0.5 * (gain_pct == printed)
+    metrics = {
+        "one_run_gain_pct": gain_pct.mean(),
+        "gain_median_pct": gain_pct.median(),
+        "gain_p05_pct": gain_pct.quantile(0.05),
+        "gain_p95_pct": gain_pct.quantile(0.95),
+        "gain_sd_pct": gain_pct.deviation(),
+        "print_percentile_pct": below.share().times(100),
+    }
+    return rows(metrics, {"one_run_gain_pct": printed}, WHY, {"window": "10-11 s", "delta_ms": 50, "class": "total"})
+
+
+def second_rows(measured: World) -> list[Row]:
+    """Goodput of the first seconds by class."""
+    found = []
+    for second in (10, 11, 12):
+        kb = by_class(measured.goodput.between(second, second + 1) / 1e3)
+        found += rows({"goodput_kb": kb.mean()}, key={"window": f"{second}-{second + 1} s"})
+    return found
+
+
+def over_time_by_class(measured: World) -> list[Series]:
+    """Mean over seeds with its interval, and the first seed, in intervals of 100 ms."""
+    mbps = by_class(coarser(measured.goodput, STEP_S)) * (8e-6 / STEP_S)
+    series = []
+    for delta, name in itertools.product(DELTA_MS, mbps.axis("class").values):
+        key: Key = {"delta_ms": delta, "class": name}
+        series += over_time(mbps.at(**key), key, LABELS, 4, shown_s=(0, END_S), example=True)
+    return series
+
+
+def goodput_by_class(measured: World) -> list[Part]:
+    """Judge: who loses how much with which delay, in the first second."""
+    before = measured.goodput.between(FAILURE_S - 1, FAILURE_S)
+    pct = 100 * measured.goodput.between(FAILURE_S, FAILURE_S + 1) / before
+    switched, fixed = (pct.at(group=name) for name in CLASSES)
+    steps = coarser(measured.goodput, STEP_S)
+    fifty, thousand = (
+        curve.curves(steps.at(group="switched", delta_ms=delta).values, FAILURE_S, END_S) for delta in (50, 1000)
+    )
+
+    def later(mean: NDArray[np.float64]) -> NDArray[np.float64]:
+        one, other = np.split(mean, 2, axis=1)
+        return curve.back_s(other) - curve.back_s(one)
+
+    estimate, samples = resampling.bootstrap(np.hstack([fifty, thousand]), later)
+    ends = [float(curve.back_s(one.mean(axis=0, keepdims=True))[0]) for one in (fifty, thousand)]
+    return [
+        judge.equivalence_part(
+            "switched in (10 s, 11 s], 50 ms minus 0 ms",
+            switched.at(delta_ms=50) - switched.at(delta_ms=0),
+            15,
+            "% of before",
+        ),
+        judge.paired_part(
+            "switched in (10 s, 11 s], 1000 ms minus 50 ms",
+            switched.at(delta_ms=1000),
+            switched.at(delta_ms=50),
+            "below",
+            "% of before",
+        ),
+        # One interval of the curve later is later.
+        judge.bootstrap_part(
+            f"switched back at 90 % after {ends[1]:.1f} s with 1000 ms, {ends[0]:.1f} s with 50 ms (the repair is at "
+            f"{REPAIR_S - FAILURE_S:g} s), difference",
+            samples,
+            estimate,
+            len(pct.seeds),
+            STEP_S / 2,
+            "s",
+        ),
+        *judge.trend_parts(
+            "fixed in (10 s, 11 s]",
+            [f"{delta} ms" for delta in DELTA_MS],
+            [fixed.at(delta_ms=delta) for delta in DELTA_MS],
+            "up",
+            "% of before",
+        ),
+    ]
+
+
+def first_second(measured: World) -> list[Part]:
+    """Judge: the first second's gain, and that the cases differ only in the first few seconds."""
+    goodput = measured.goodput.total("group")
+    kb = goodput.between(FAILURE_S, FAILURE_S + 1) / 1e3
+    printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
+    gain_pct = first_second_gain_pct(measured).values
+    low, high = (sample_quantile(gain_pct, q) for q in (0.05, 0.95))
+    parts = [
+        judge.paired_part(
+            "total of (10 s, 11 s], 50 ms minus 0 ms", kb.at(delta_ms=50), kb.at(delta_ms=0), "above", "kB"
+        ),
+        judge.exact_part(
+            f"printed {printed:+.2f} % between the runs' 5th and 95th percentile, {low:+.1f} and {high:+.1f} %",
+            bool(low <= printed <= high),
+        ),
+    ]
+    for second in range(SAME_FROM_S, round(END_S)):
+        bytes_ = goodput.between(second, second + 1)
+        for one, other in itertools.combinations(DELTA_MS, 2):
+            base = bytes_.at(delta_ms=one)
+            difference = 100 * (bytes_.at(delta_ms=other) - base) / base.values.mean()
+            name = f"({second} s, {second + 1} s], {other} ms minus {one} ms"
+            parts.append(judge.equivalence_part(name, difference, 2, "%"))
+    return parts
+
+
+GOODPUT = Exhibit(
+    "slides/goodput",
+    "Goodput by protection switch delay, and the first second after the failure",
+    "slides, TCP goodput",
+    SETUP,
+    find,
+)

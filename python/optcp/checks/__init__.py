@@ -1,0 +1,1 @@
+"""The simulator beside other stacks and packetdrill scripts, and its own speed."""

@@ -1,0 +1,69 @@
+"""The verbs that look at a scenario without a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from optcp.cli.options import SCENARIO, SET, Whole, console, pairs
+from optcp.errors import InputError, nearest
+
+
+@click.command()
+@click.argument("scenario", type=SCENARIO)
+@SET
+@click.option("--paths", is_flag=True, help="Print the path of every flow, the backups, and how routers spread flows.")
+@click.option("--seed", type=Whole(), default=1, metavar="N", help="With --paths: the run whose hashes are shown; 1.")
+def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: int) -> None:
+    """Check a scenario file and list likely mistakes."""
+    from optcp import _core
+    from optcp.scenarios import schedules, warned
+
+    world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))
+    summary = world.summary()
+    click.echo(f"{scenario}: valid")
+    for name, value in summary.items():
+        click.echo(f"  {name}: {_plain(value)}")
+    for axis, values in world.axes:
+        click.echo(f"  sweep {axis.removeprefix('sweep.')}: {', '.join(values)}")
+    for line in schedules.lines(json.loads(world.resolved())):
+        click.echo(f"  {line}")
+    if paths:
+        from optcp.cli.paths import show_paths, show_routes
+        from optcp.scenarios.scenario import check_seed
+
+        check_seed(seed)
+        show_paths(console(), json.loads(world.resolved()), world.hashed(seed), seed)
+        show_routes(console(), world.written_routes())
+    warned.show(warned.of_world(world), whole=True)
+
+
+@click.command()
+@click.argument("scenario", type=SCENARIO)
+@SET
+@click.option("--router", metavar="NAME", help="Only this router.")
+def routing(scenario: Path, settings: tuple[str, ...], router: str | None) -> None:
+    """Print the next hop and the backup of every router for every destination, and how much is protected."""
+    from optcp import _core
+    from optcp.study.routing import show_backups, show_coverage
+
+    world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))
+    backups, coverage = world.backups(), world.coverage()
+    if coverage is None:
+        raise InputError(f"{scenario}: there is no table [routing]")
+    routers = dict.fromkeys(one["router"] for one in backups)
+    if router is not None and router not in routers:
+        raise InputError(f"--router {router}: there is no such router; {nearest(router, routers)}")
+    show_backups(console(), [one for one in backups if router in (None, one["router"])])
+    show_coverage(console(), [coverage])
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {text}" for name, text in value.items())
+    return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
+
+
+VERBS = (validate, routing)

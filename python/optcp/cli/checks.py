@@ -1,0 +1,79 @@
+"""The verbs that check and measure the simulator: against other stacks and scripts, and its speed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from optcp.cli.options import FILE, POSITIVE, Whole, console
+from optcp.errors import RunFailed
+
+
+@click.command()
+@click.argument("cases", type=FILE)
+@click.option("--out", type=FILE, required=True, help="Where the results go.")
+def conformance(cases: Path, out: Path) -> None:
+    """Run the single-flow cases of a JSON file, for comparison with what another stack did.
+
+    A case that asks for something that does not exist is left out of the results and named; the status is then 1.
+    """
+    from optcp.checks.conformance import conform
+    from optcp.checks.show import show_outcomes
+
+    outcomes, refused = conform(cases, out)
+    show_outcomes(console(), outcomes)
+    click.echo(f"results: {out}")
+    if refused:
+        raise RunFailed("\n".join(["these cases were refused:", *refused]))
+
+
+@click.command()
+@click.argument("scripts", type=FILE, nargs=-1, required=True, metavar="FILE.pkt...")
+@click.option("--tolerance", type=Whole(0, 1_000_000), metavar="MS", help="What times may be off by. [default: 4]")
+@click.option("--json", "out", type=FILE, help="Where the outcomes go as JSON too.")
+def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | None) -> None:
+    """Run packetdrill scripts against the simulated endpoint.
+
+    A script that fails is shown with its line, what it expects and what happened; the status is then 1. One that
+    asks for something that is not simulated is refused with the reason; the status is then 2.
+    """
+    from optcp.checks.packetdrill import run as run_script
+    from optcp.checks.packetdrill import write
+    from optcp.checks.show import show_scripts
+    from optcp.common.terminal import counts
+
+    tolerance_us = None if tolerance is None else 1000 * tolerance
+    outcomes = [run_script(script, tolerance_us) for script in scripts]
+    for outcome in outcomes:
+        click.echo(outcome.message(), nl=False, err=True)
+    show_scripts(console(), outcomes)
+    words = [outcome.result for outcome in outcomes]
+    click.echo(counts(words, ("ok", "failed", "refused")))
+    if out:
+        write(outcomes, out)
+    raise click.exceptions.Exit(2 if "refused" in words else int("failed" in words))
+
+
+@click.command()
+@click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
+def bench(repeat: int) -> None:
+    """Measure the speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a mesh, a fat-tree and other worlds."""
+    from optcp.checks.bench import ROWS, SIZES, WAYS, measure, measure_core, measure_in_one_run, measure_worlds
+    from optcp.checks.bench_worlds import IN_ONE_RUN, WORLDS
+    from optcp.checks.show import show_bench
+
+    tables, notes = console(), console(stderr=True)
+    rows = []
+    for flows, seconds in SIZES:
+        notes.print(f"{flows} flows, {seconds} s, {repeat} times with each of {'; '.join(ROWS)} ...")
+        rows += measure(ROWS, flows, seconds, repeat)
+    notes.print(f"{'; '.join(WORLDS)}, {repeat} times ...")
+    worlds = measure_worlds(repeat)
+    notes.print(f"{'; '.join(IN_ONE_RUN)}, {repeat} times with each of {'; '.join(WAYS)} ...")
+    in_one_run = measure_in_one_run(repeat)
+    notes.print(f"a core of burst switches (scenario burst-core), {repeat} times ...")
+    show_bench(tables, rows, worlds, in_one_run, measure_core(repeat))
+
+
+VERBS = (conformance, packetdrill, bench)

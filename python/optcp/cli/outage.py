@@ -1,0 +1,105 @@
+"""The verb that asks a network what its failures cost."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from optcp.cli import completion
+from optcp.cli.options import DIRECTORY, FILE, JOBS, console, pairs, workers
+
+if TYPE_CHECKING:
+    from optcp.outage.result import Result
+
+FAILURES = ("links", "nodes", "ducts", "doubles")
+SENDERS = ("cubic", "bbr", "newreno")
+
+
+@click.command()
+@click.argument("network", metavar="WORLD", shell_complete=completion.among(completion.networks))
+@click.option("--demands", type=FILE, help="A CSV file of from,to,weight. [default: the network's own, or gravity]")
+@click.option(
+    "--mechanism",
+    "mechanisms",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.among(completion.mechanisms),
+    help="What answers failures; repeat. [default: none, lfa, ti-lfa, local, 1:1, 1+1, 'restoration, 2 s']",
+)
+@click.option(
+    "--failures", type=click.Choice(FAILURES), default="links", show_default=True, help="What fails, one at a time."
+)
+@click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Set an assumption; may be repeated.")
+@click.option(
+    "--sender", type=click.Choice(SENDERS), default="cubic", show_default=True, help="Which TCP the long flows have."
+)
+@click.option("--out", type=DIRECTORY, help="Where results go. [default: results/outage-<name of the network>]")
+@JOBS
+@click.option("--force", is_flag=True, help="Remove another study that is in the directory.")
+def outage(
+    network: str,
+    demands: Path | None,
+    mechanisms: tuple[str, ...],
+    failures: str,
+    settings: tuple[str, ...],
+    sender: str,
+    out: Path | None,
+    jobs: int | None,
+    force: bool,
+) -> None:
+    """Say what each failure of a network costs its transfers, by mechanism.
+
+    WORLD is a network by name (`optcp list topologies`) or a GML or GraphML file. The directory holds the runs, a page
+    and outage.json. What is not set with --set, such as
+    rate_mbps, peak or detection_ms, stands at a default, and a warning says so. Stored runs are used again.
+    """
+    import functools
+
+    from optcp.common.files import check_directory, write_text
+    from optcp.common.stored import sealed
+    from optcp.data.labelled import missing
+    from optcp.outage.asked import Asked
+    from optcp.outage.made import make
+    from optcp.report.outage import page
+    from optcp.scenarios import warned
+    from optcp.study.progress import for_console
+
+    target = out or Path("results") / f"outage-{Path(network).stem}"
+    check_directory(target)
+    asked = Asked.of(network, str(demands) if demands else None, mechanisms, failures, pairs(settings), sender)
+    where = workers(jobs)
+    warn = functools.partial(warned.show, whole=True)
+    result = make(asked, target, where, for_console(console(stderr=True)), warn=warn, force=force)
+    write_text(target / "outage.json", sealed(result.to_json()))
+    given = [("--mechanism", one) for one in mechanisms] + [("--set", one) for one in settings]
+    given += [("--demands", str(demands))] if demands else []
+    given += [("--failures", failures), ("--sender", sender), ("--out", str(target))]
+    command = shlex.join(["optcp", "outage", network, *(part for pair in given for part in pair)])
+    write_text(target / "index.html", page(result, command))
+    _show(result)
+    click.echo(f"\n{target / 'outage.json'}\n{target / 'index.html'}")
+    if bare := missing("matplotlib"):
+        click.echo(f"the page has no figure: {bare}", err=True)
+
+
+def _show(result: Result) -> None:
+    from rich.table import Table
+
+    from optcp.common.terminal import show_table
+
+    screen = console()
+    for one in result.tables():
+        screen.print(f"\n{one.title}", style="bold")
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for at, head in enumerate(one.heads):
+            table.add_column(head, justify="right" if at else "left", no_wrap=True)
+        for row in one.rows:
+            table.add_row(*row)
+        show_table(screen, table)
+        screen.print(one.note, style="dim", soft_wrap=True)
+
+
+VERBS = (outage,)

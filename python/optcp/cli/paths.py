@@ -1,0 +1,102 @@
+"""``optcp validate --paths``: the path of every flow, its backups, and how flows spread over the links."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from optcp.common.terminal import show_table
+from optcp.scenarios.hashes import with_hashes
+from optcp.scenarios.schedules import time
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+MOST_ROUTES = 100
+"""Of a flow that are printed, one after the other."""
+
+
+def show_paths(console: Console, resolved: dict[str, Any], hashed: dict[str, Any] | None, seed: int) -> None:
+    """Print every path with its flows, every backup with what it is for, and how flows are spread.
+
+    ``hashed`` is what routers' hashes do in the run with a seed, if they spread flows over next hops of equal cost.
+    """
+    resolved = with_hashes(resolved, hashed)
+    rows: list[tuple[str, ...]] = []
+    over: Counter[str] = Counter()
+    for entry in [*resolved["flows"], *resolved.get("traffic", ())]:
+        for route in entry["routes"]:
+            flows, path = route["flows"], " ".join(route["path"])
+            name = flows[0] if len(flows) == 1 else f"{flows[0]} and {len(flows) - 1} more"
+            rows.append((name, path + (" (routed)" if route.get("routed") else "")))
+            over.update({port: len(flows) for port in route["ports"]})
+    if rows:
+        show_table(console, _table(("flow", "path"), rows))
+    drawn = [one for one in resolved["flows"] if "drawn" in one]
+    for entry in drawn:
+        pairs = sum(len(route["flows"]) for route in entry["routes"])
+        console.print(f"{entry['group']}: each run draws {entry['drawn']['count']} of these {pairs}")
+    backups: list[tuple[str, ...]] = [
+        (_some(one["lsps"]) if "lsps" in one else one["flows"] or "(routed)", _around(one), " ".join(one["backup"]))
+        for one in resolved["protection"]
+    ]
+    if backups:
+        show_table(console, _table(("flows", "around", "backup"), backups))
+    if len(over) > 1:
+        (most, high), (least, low) = over.most_common(1)[0], over.most_common()[-1]
+        mean = statistics.fmean(over.values())
+        console.print(f"flows a link: {mean:.1f} on average, at most {high} ({most}), at least {low} ({least})")
+    if hashed is not None:
+        console.print(f"spread over next hops of equal cost in the run with seed {seed}, data and ACKs")
+        spread = _by_set(hashed["spread"])
+        rows = [(router, str(to), "  ".join(f"{port} {flows}" for port, flows in over)) for router, to, over in spread]
+        if rows:
+            show_table(console, _table(("router", "destinations", "flows by next hop"), rows))
+        else:
+            console.print("no flow comes to a router that has a choice")
+
+
+def show_routes(console: Console, written: dict[str, list[tuple[int, list[str]]]]) -> None:
+    """Print how the routes of flows change by written tables."""
+    rows: list[tuple[str, ...]] = []
+    for flow, routes in written.items():
+        names = itertools.chain([flow], itertools.repeat(""))
+        if len(routes) > 1:
+            of_flow = zip(names, routes[:MOST_ROUTES], strict=False)
+            rows += [(name, time(at_ps), " ".join(nodes) or "none") for name, (at_ps, nodes) in of_flow]
+        if len(routes) > MOST_ROUTES:
+            rows.append(("", "", f"... and {len(routes) - MOST_ROUTES} more"))
+    if rows:
+        show_table(console, _table(("flow", "from", "route"), rows))
+
+
+def _by_set(spread: list[tuple[str, str, list[tuple[str, int]]]]) -> list[tuple[str, int, list[tuple[str, int]]]]:
+    """By router and set of next hops: how many destinations have it, and how many flows take each next hop."""
+    found: dict[tuple[str, ...], Counter[str]] = {}
+    destinations: Counter[tuple[str, ...]] = Counter()
+    for router, _, over in spread:
+        key = (router, *(port for port, _ in over))
+        destinations[key] += 1
+        found.setdefault(key, Counter()).update(dict(over))
+    return [(key[0], destinations[key], [(port, flows[port]) for port in key[1:]]) for key, flows in found.items()]
+
+
+def _some(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _around(protection: dict[str, Any]) -> str:
+    links = protection["links"]
+    return ", ".join(links) if links else f"{protection['backup'][0]} to {protection['backup'][-1]}"
+
+
+def _table(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+    table = Table(*names, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -1,0 +1,103 @@
+"""Numbers and tables as a terminal shows them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+    from rich.table import Column, Table
+
+
+WIDEST = 10_000
+"""Letters a line that no table needs."""
+
+FOLDED = 4
+"""Letters a line that a folded key or metric keeps at least."""
+
+STYLES = {
+    "match": "green",
+    "near": "yellow",
+    "differs": "red",
+    "undecided": "magenta",
+    "claim-only": "dim",
+    "true": "green",
+    "false": "red",
+    "ok": "green",
+    "failed": "red",
+    "refused": "yellow",
+}
+
+
+def number(value: float | None) -> str:
+    """Write a value with two decimals; a dash where there is none."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def bounds(values: Sequence[float | None]) -> str:
+    """Write an estimate with the ends of its interval."""
+    centre, low, high = (number(value) for value in values)
+    return f"{centre} [{low}, {high}]"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write an interval; a dash for an end that one run cannot give, or for both."""
+    if low is None and high is None:
+        return "-"
+    return f"[{number(low)}, {number(high)}]"
+
+
+def digits(value: float, beside: float) -> str:
+    """Write a number with four digits; zero where it is but the rounding of numbers as large as ``beside``."""
+    if not math.isfinite(value):
+        return "-"
+    if abs(value) < 1e-12 * beside:
+        return "0"
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def p_text(p: float) -> str:
+    """Write a p-value with two digits; what is very small as a bound."""
+    return "-" if math.isnan(p) else "<0.001" if p < 0.001 else f"{p:.2g}"
+
+
+def rate_text(bps: float) -> str:
+    """Write a rate in bits a second with its unit."""
+    if not math.isfinite(bps):
+        return "-"
+    for factor, unit in ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")):
+        if abs(bps) >= factor:
+            return f"{bps / factor:.3f} {unit}"
+    return f"{bps:.0f} bps"
+
+
+def counts(words: Iterable[str], order: Sequence[str]) -> str:
+    """Count words, in a fixed order: "3 match, 1 differs"."""
+    found = list(words)
+    return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
+
+
+def show_table(console: Console, table: Table) -> None:
+    """Print a table without cutting any text short.
+
+    It has its own width, however wide that is. On a terminal that is too narrow the columns that may wrap are folded,
+    to no less than ``FOLDED`` letters, and the others stay whole.
+    """
+    table.width = console.measure(table, options=console.options.update(max_width=WIDEST)).maximum
+    if console.is_terminal and table.width > console.width:
+        columns = [column for column in table.columns if not column.no_wrap]
+        spare = sum(max(_letters(column) - FOLDED, 0) for column in columns)
+        table.width = max(console.width, table.width - spare)
+        for column in columns:
+            column.overflow, column.justify = "fold", "left"
+            column.header = str(column.header).replace("_", "_\n")
+    console.print(table, crop=False)
+
+
+def _letters(column: Column) -> int:
+    return max(cell_len(str(text)) for text in (column.header, *column.cells))

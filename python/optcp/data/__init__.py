@@ -1,0 +1,1 @@
+"""Values of seeds and cells with named axes: cells, samples, estimates, tables."""

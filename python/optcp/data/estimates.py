@@ -1,0 +1,202 @@
+"""Estimates with 95 % intervals over labelled axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp.common import arguments
+from optcp.common.plurals import many
+from optcp.data.axes import Axis
+from optcp.data.labelled import cells_of, censored, html_table, label, number, optional, position, text_table, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from optcp.stats import Interval
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates:
+    """An estimate with its interval for each cell.
+
+    Attributes
+    ----------
+    axes
+        Of the four arrays, in order; none for a single estimate.
+    estimate, low, high
+        In ``unit``, of the axes' shape; NaN where every seed was undefined, infinite bounds where one seed is not
+        enough for an interval.
+    n
+        The seeds behind each estimate, of the axes' shape.
+    seeds
+        All seeds; ``n`` is less where the value of some was undefined.
+    name, unit
+        What is estimated, and its SI unit.
+    """
+
+    axes: tuple[Axis, ...]
+    estimate: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    n: NDArray[np.int64]
+    seeds: int
+    name: str = ""
+    """What is estimated."""
+    unit: str = ""
+    """Its SI unit; empty for pure numbers."""
+    at_least: NDArray[np.float64] | None = None
+    """Lower bounds of the estimates, of the axes' shape; NaN where the estimate is known."""
+    repeated: NDArray[np.bool_] | None = None
+    """Which cells have one run, whatever the seed, of the axes' shape."""
+
+    def __post_init__(self) -> None:
+        label(self)
+        arguments.whole(self.seeds, "seeds", 1)
+        shape = tuple(len(axis) for axis in self.axes)
+        for name in ("estimate", "low", "high", "n", "at_least"):
+            if (given := getattr(self, name)) is not None:
+                array = arguments.shaped(given, name, shape)
+                object.__setattr__(self, name, array if name != "n" else array.astype(np.int64))
+
+    @classmethod
+    def of(
+        cls,
+        axes: tuple[Axis, ...],
+        interval: Callable[[tuple[int, ...]], Interval | None],
+        seeds: int,
+        *,
+        name: str = "",
+        unit: str = "",
+    ) -> Estimates:
+        """Estimate each cell by a function of its position; None where it is undefined."""
+        from optcp.stats import Interval
+
+        arguments.function(interval, "interval")
+        axes = tuple(arguments.one_of(axis, Axis, "axes", "an Axis") for axis in arguments.several(axes, "axes"))
+        shape = tuple(len(axis) for axis in axes)
+        estimate, low, high, at_least = (np.full(shape, np.nan) for _ in range(4))
+        n, repeated = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
+        for at in np.ndindex(*shape):
+            if (one := interval(at)) is not None:
+                arguments.one_of(one, Interval, "interval", "a function from a position to an interval or None")
+                estimate[at], low[at], high[at], n[at] = one.estimate, one.low, one.high, one.n
+                at_least[at] = np.nan if one.at_least is None else one.at_least
+                repeated[at] = one.repeated
+        return cls(axes, estimate, low, high, n, seeds, name, unit, at_least, repeated)
+
+    def interval(self, at: tuple[int, ...] = ()) -> Interval:
+        """The estimate at a position, one index an axis.
+
+        Raises
+        ------
+        InputError
+            If there is no such position.
+        """
+        from optcp.stats import Interval
+
+        try:
+            estimate, low, high, n = (array[at].item() for array in (self.estimate, self.low, self.high, self.n))
+            bound = np.nan if self.at_least is None else self.at_least[at].item()
+        except (TypeError, ValueError, IndexError):
+            expected = f"a position, one index for each axis of {self.estimate.shape}"
+            raise arguments.refused(at, "at", expected) from None
+        repeated = self.repeated is not None and bool(self.repeated[at])
+        return Interval(estimate, low, high, n, None if np.isnan(bound) else bound, repeated)
+
+    def times(self, factor: float, unit: str = "") -> Estimates:
+        """The same in another unit, such as shares in per cent."""
+        factor = arguments.number(factor, "factor")
+        arrays = {name: factor * getattr(self, name) for name in ("estimate", "low", "high")}
+        at_least = None if self.at_least is None else factor * self.at_least
+        return replace(self, unit=unit, **arrays, at_least=at_least)
+
+    def known(self, value: float, **where: str | float) -> Estimates:
+        """The same, with a cell that is what it is by definition: without an error."""
+        place = [slice(None)] * len(self.axes)
+        for name, wanted in where.items():
+            axis = position(self.axes, name)
+            place[axis] = slice((at := self.axes[axis].index(wanted)), at + 1)
+        value = arguments.number(value, "value")
+        arrays = {name: getattr(self, name).copy() for name in ("estimate", "low", "high")}
+        for array in arrays.values():
+            array[tuple(place)] = value
+        return replace(self, **arrays)
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude among finite estimates and lower bounds of others; 0 without any."""
+        known = [self.estimate] if self.at_least is None else [self.estimate, self.at_least]
+        return max((float(np.abs(array[np.isfinite(array)]).max(initial=0)) for array in known), default=0.0)
+
+    def __iter__(self) -> Iterator[tuple[dict[str, str], Interval]]:
+        """Each cell's values as written, by axis, and its interval."""
+        for at, key in cells_of(self.axes):
+            yield key, self.interval(at)
+
+    def _table(self) -> tuple[str, list[str], list[list[str]]]:
+        unit = f" [{self.unit}]" if self.unit else ""
+        title = f"{self.name or 'estimate'}{unit}, 95 % interval over {many(self.seeds, 'seed')}"
+        if (self.n < self.seeds).any():
+            title += "; n is less where some were undefined"
+        rows = [
+            [axis.shown[i] for axis, i in zip(self.axes, at, strict=True)]
+            + [censored(one.estimate, one.at_least), number(one.low), number(one.high), str(one.n)]
+            for at, _ in cells_of(self.axes)
+            for one in [self.interval(at)]
+        ]
+        return title, [*(axis.name for axis in self.axes), "estimate", "low", "high", "n"], rows
+
+    def __repr__(self) -> str:
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Tidy columns, named as in Parquet files: each axis in SI, or else as written; estimate, low, high and n."""
+        axes = {axis.column: axis.coordinates for axis in self.axes}
+        return tidy(axes, estimate=self.estimate, low=self.low, high=self.high, n=self.n)
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
+        """Make a pandas DataFrame of :meth:`columns`.
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed.
+        """
+        return optional("pandas").DataFrame(self.columns())
+
+    def to_numpy(self) -> NDArray[np.float64]:
+        """Return estimate, low and high along a last axis of three."""
+        return np.stack([self.estimate, self.low, self.high], axis=-1)
+
+    def plot(self, *, x: str, by: str | None = None, columns: int = 1, ax: Axes | None = None) -> Axes:
+        """Draw the estimates against an axis, with their intervals as error bars.
+
+        Parameters
+        ----------
+        x
+            The axis along which they are drawn.
+        by
+            The axis whose values are curves; left out, there is one curve.
+        columns
+            The figure's width: one or two columns of an IEEE page.
+        ax
+            Where to draw; left out, a new figure.
+
+        Raises
+        ------
+        InputError
+            If an axis is unknown, or one that is neither ``x`` nor ``by`` has several values.
+        """
+        optional("matplotlib")
+        from optcp.plots.estimates import draw
+
+        return draw(self, x, by, columns, ax)

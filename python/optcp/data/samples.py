@@ -1,0 +1,164 @@
+"""Many values a seed in every cell, such as the completion times of its flows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp.common import arguments
+from optcp.common.plurals import many
+from optcp.data.cells import UNBOUNDED, Cells
+from optcp.data.estimates import Estimates
+from optcp.data.labelled import label
+from optcp.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from optcp.data.axes import Axis
+    from optcp.stats import Interval
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Samples:
+    """Values of varying number for each seed and cell.
+
+    Parameters
+    ----------
+    values
+        Shape (seeds, length of each axis), of objects: each an array of values in ``unit``, shape (any number,).
+    axes
+        Of the cells, in order.
+    seeds
+        The seed of each row.
+    name, unit
+        What the values are, and their SI unit ("" for pure numbers).
+    at_least
+        Lower bounds, in the same form: an infinite value is known only to be greater than its bound, as the completion
+        time of a flow that the end of the run cuts. Left out, an infinite value is greater than all others.
+    bounds, repeated
+        As of :class:`optcp.data.cells.Cells`: the quantity's range, and which cells have one run, whatever the seed.
+
+    Raises
+    ------
+    InputError
+        If the shape is not that of the seeds and axes, a value is NaN, or a finite value is not its own lower bound.
+
+    Examples
+    --------
+    >>> times = np.empty(3, dtype=object)
+    >>> times[:] = [[1.0, 3.0], [], [4.0]]
+    >>> Samples(times, (), (1, 2, 3), "completion", "s").mean()
+    completion [s], 95 % interval over 3 seeds; n is less where some were undefined
+    estimate     low   high  n
+           3  -9.706  15.71  2
+    """
+
+    values: NDArray[Any]
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+    name: str = ""
+    """What the values are."""
+    unit: str = ""
+    """Their SI unit; empty for pure numbers."""
+    at_least: NDArray[Any] | None = None
+    """Lower bounds of the values, of their shape; of a value that is cut by the end of a run, how long it was then."""
+    bounds: tuple[float, float] = UNBOUNDED
+    """The least and the greatest value that the quantity can have."""
+    repeated: NDArray[np.bool_] | None = None
+    """Which cells have one run, whatever the seed, shape (1, length of each axis)."""
+
+    def __post_init__(self) -> None:
+        label(self)
+        object.__setattr__(self, "seeds", arguments.wholes(self.seeds, "seeds"))
+        arguments.one_of(self.values, np.ndarray, "values", "an array of objects, each an array of values")
+        expected = (len(self.seeds), *(len(axis) for axis in self.axes))
+        given = self.values if self.at_least is None else self.at_least
+        arguments.one_of(given, np.ndarray, "at_least", "an array of objects, each an array of values")
+        if self.values.shape != expected or given.shape != expected or not self.seeds:
+            raise InputError(f"expected an array of values for each of {expected}, got {self.values.shape}")
+        own, bounds = np.empty(expected, dtype=object), np.empty(expected, dtype=object)
+        for at in np.ndindex(*expected):
+            own[at], bounds[at] = (arguments.values(array[at], "values").ravel() for array in (self.values, given))
+            if np.isnan(own[at]).any():
+                raise InputError(f"seed {self.seeds[at[0]]}: a value is undefined; leave it out")
+            if own[at].shape != bounds[at].shape or (own[at] != bounds[at])[np.isfinite(own[at])].any():
+                raise InputError(f"seed {self.seeds[at[0]]}: a value and its lower bound differ")
+        object.__setattr__(self, "values", own)
+        object.__setattr__(self, "at_least", bounds)
+
+    def at(self, **where: str | float) -> Samples:
+        """Take one value of some axes, which are dropped: as :meth:`optcp.data.cells.Cells.at`."""
+        places = np.arange(self.values.size, dtype=np.float64).reshape(self.values.shape)
+        numbered = Cells(places, self.axes, self.seeds, repeated=self.repeated).at(**where)
+        values, bounds = (array.ravel()[numbered.values.astype(int)] for array in self._pair())
+        return Samples(values, numbered.axes, self.seeds, self.name, self.unit, bounds, self.bounds, numbered.repeated)
+
+    def _pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Values and their lower bounds."""
+        return self.values, self.values if self.at_least is None else self.at_least
+
+    def per_seed(self, function: Callable[[NDArray[np.float64]], float]) -> Cells:
+        """One number of each seed's values, such as ``numpy.max``; undefined where a seed has none.
+
+        What the end of a run cuts is infinite.
+        """
+        arguments.function(function, "function")
+        found = arguments.values(
+            [function(one) if one.size else np.nan for one in self.values.ravel()], "values of the function"
+        )
+        if found.ndim != 1:
+            raise InputError("function: expected one number for the values of a seed, got several")
+        return Cells(
+            found.reshape(self.values.shape), self.axes, self.seeds, self.name, self.unit, repeated=self.repeated
+        )
+
+    def count(self) -> Cells:
+        """How many values each seed has."""
+        counts = np.array([one.size for one in self.values.ravel()])
+        return Cells(counts.reshape(self.values.shape), self.axes, self.seeds, "count", repeated=self.repeated)
+
+    def mean(self) -> Estimates:
+        """Mean over seeds of each seed's mean, with Student's t interval; seeds without a value are left out.
+
+        A seed's mean is infinite where its largest value is cut by the end of the run; the lower bound is then the mean
+        restricted to the largest time observed. See :func:`optcp.stats.quantiles.restricted_mean`.
+        """
+        from optcp.stats.quantiles import restricted_mean
+
+        values, bounds = self._pair()
+        pairs = [
+            restricted_mean(one, bound) if one.size else (np.nan, np.nan)
+            for one, bound in zip(values.ravel(), bounds.ravel(), strict=True)
+        ]
+        means, at_least = (np.array(side).reshape(values.shape) for side in zip(*pairs, strict=True))
+        return Cells(means, self.axes, self.seeds, self.name, self.unit, at_least, self.bounds, self.repeated).mean()
+
+    def quantile(self, q: float) -> Estimates:
+        """Quantile of all seeds' values together, with an interval over seeds.
+
+        See :func:`optcp.stats.quantiles.pooled_quantile`.
+        """
+        from optcp.stats.quantiles import checked, pooled_quantile
+
+        q = checked(q)
+
+        values, bounds = self._pair()
+
+        def one(at: tuple[int, ...]) -> Interval | None:
+            runs, limits = (list(array.T[at[::-1]]) for array in (values, bounds))
+            if self.repeated is not None and self.repeated[0][at]:
+                runs, limits = runs[:1], limits[:1]
+            return pooled_quantile(runs, q, limits) if any(run.size for run in runs) else None
+
+        return Estimates.of(self.axes, one, len(self.seeds), name=self.name, unit=self.unit)
+
+    def __repr__(self) -> str:
+        axes = "".join(f" x {axis.name} ({', '.join(axis.shown)})" for axis in self.axes)
+        total = sum(one.size for one in self.values.ravel())
+        unit = f" [{self.unit}]" if self.unit else ""
+        return f"{self.name or 'samples'}{unit}: {many(total, 'value')} of {many(len(self.seeds), 'seed')}{axes}"

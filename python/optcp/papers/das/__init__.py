@@ -1,9 +1,0 @@
-"""The DAS paper: duplicate ACKs that a receiver suppresses after IP fast reroute."""
-
-from optcp.papers.das.fig1 import FIG1
-from optcp.papers.das.fig2 import FIG2
-from optcp.papers.das.fig4 import FIG4
-from optcp.papers.das.fig6 import FIG6
-from optcp.papers.das.repairs import REPAIRS
-
-EXHIBITS = (FIG1, FIG2, FIG4, FIG6, REPAIRS)

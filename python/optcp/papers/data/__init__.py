@@ -1,1 +1,0 @@
-"""Data files: printed values, claims, tolerances, and the baseline of verdicts."""

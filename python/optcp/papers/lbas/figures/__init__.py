@@ -1,5 +1,0 @@
-"""Figures of the LBAS paper's exhibits."""
-
-from optcp.papers.lbas.figures import smaller, tables
-
-__all__ = ["smaller", "tables"]

@@ -1,5 +1,0 @@
-"""Figures of the study, a module an exhibit."""
-
-from optcp.papers.leo.figures import changes, checks, pairs, remedies
-
-__all__ = ["changes", "checks", "pairs", "remedies"]

@@ -1,5 +1,0 @@
-"""Figures of the outage study."""
-
-from optcp.papers.outage.figures import budget, population, staircase
-
-__all__ = ["budget", "population", "staircase"]

@@ -1,0 +1,157 @@
+"""A study as tables on the terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from optcp.common.plurals import many
+from optcp.common.terminal import bounds, number, show_table
+from optcp.papers.sensitivity.indices import FEWEST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from rich.console import Console
+
+    from optcp.papers.sensitivity.result import Result
+
+LISTED = 5
+"""How many of the settings that were run again are listed, those that went furthest first."""
+
+
+def show(console: Console, result: Result) -> None:
+    """Show what drives the result, which settings are compatible with the printed values, and which statements hold."""
+    counts = result.design
+    console.print()
+    console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
+    console.print(
+        Text(
+            f"{many(counts['samples'], 'sample')}, {many(counts['points'], 'point')}, "
+            f"{many(counts['settings'], 'different setting')}, {many(counts['seeds'], 'seed')}, "
+            f"{many(counts['runs'], 'run')}",
+            style="dim",
+        )
+    )
+    _ranking(console, result)
+    _responses(console, result)
+    if result.print is not None:
+        _print(console, result.print)
+    if result.contrasts:
+        _contrasts(console, result)
+    if result.claims:
+        console.print("statements of the paper, over the space", style="bold")
+        table = _table(["holds"], ["true", "false", "undecided"], ["statement"])
+        for one in result.claims:
+            cells = [str(one[name]) for name in ("holds", "fails", "undecided")]
+            table.add_row(one["word"], *cells, Text(one["text"]))
+        console.print(table)
+    for one in result.left_out:
+        console.print(Text(f"left out: {_setting(one['setting'])}: {one['why']}", style="dim"))
+
+
+def _ranking(console: Console, result: Result) -> None:
+    console.print("what drives the result: shares of the variance, mean over all responses", style="bold")
+    table = _table(["parameter", "range"], ["total effect", "main effect"], [])
+    for one in result.ranking:
+        table.add_row(one.parameter, result.space[one.parameter]["range"], bounds(one.total), bounds(one.main))
+    show_table(console, table)
+    if result.design["samples"] < FEWEST:
+        text = f"{result.design['samples']} samples are too few for effects: use --samples {FEWEST} or more"
+        console.print(Text(text, style="dim"))
+
+
+def _responses(console: Console, result: Result) -> None:
+    console.print(
+        "each response: its spread over the space, and the parameter of the greatest total effect", style="bold"
+    )
+    table = _table(["response"], ["printed", "least", "most", "> 0", "< 0", "seeds", "total"], [])
+    table.add_column("of")
+    for one in result.responses:
+        first = max((e for e in result.effects if e.response == one.name), key=lambda effect: effect.total[0] or 0.0)
+        table.add_row(
+            Text(one.name),
+            "-" if one.paper is None else f"{one.paper:.2f}",
+            *(f"{value:.2f}" for value in (one.low, one.high)),
+            str(one.above),
+            str(one.below),
+            f"{100 * one.seeds_share:.0f} %",
+            number(first.total[0]),
+            "-" if first.total[0] is None else first.parameter,
+        )
+    show_table(console, table)
+    text = "> 0, < 0: points of A and B where it significantly is; seeds: the most of the variance that chance may be"
+    console.print(Text(text, style="dim"))
+
+
+def _contrasts(console: Console, result: Result) -> None:
+    console.print("conclusions of the paper as differences that it says are above zero", style="bold")
+    counted = ["significantly > 0", "significantly < 0", "undecided"]
+    table = _table([], ["mean over the space", "positive at", *counted], ["difference"])
+    for one in result.contrasts:
+        counts = [str(one[name]) for name in ("above", "below", "undecided")]
+        table.add_row(bounds(one["mean"]), bounds(one["positive"]), *counts, Text(one["name"]))
+    console.print(table)
+
+
+def _print(console: Console, found: dict[str, Any]) -> None:
+    console.print("settings that give the printed values together", style="bold")
+    console.print(
+        f"compatible (misfit at most {found['bound']:.2f} over {found['values']} values): {found['compatible']} "
+        f"settings; share of the space {bounds(found['share'])}",
+        soft_wrap=True,
+    )
+    table = _table([], ["misfit", "within 95 %"], ["setting", "worst"])
+    for one in found["best"]:
+        misfit = "inf" if one["misfit"] is None else f"{one['misfit']:.2f}"
+        table.add_row(
+            misfit, f"{one['within']} of {found['values']}", Text(_setting(one["setting"])), Text(one["worst"])
+        )
+    console.print(table)
+    table = _table(["parameter", "part"], ["least misfit", "compatible share"], [])
+    for parameter, parts in found["profile"].items():
+        for one in parts:
+            misfit = "-" if one["misfit"] is None else f"{one['misfit']:.2f}"
+            table.add_row(parameter, one["part"], misfit, bounds(one["share"]))
+    show_table(console, table)
+    if found["confirmed"]:
+        _confirmed(console, found)
+
+
+def _confirmed(console: Console, found: dict[str, Any]) -> None:
+    agree = sum(one["compatible"] for one in found["confirmed"])
+    console.print(
+        f"{len(found['confirmed'])} of them with more random cases, up to the paper's number: {agree} compatible",
+        soft_wrap=True,
+    )
+    table = _table([], ["misfit before", "again", "seeds", "within 95 %"], ["setting", "worst"])
+    order = sorted(found["confirmed"], key=lambda one: (-one["seeds"], _misfit(one["again"])))
+    for one in order[:LISTED]:
+        again = one["again"] or {"misfit": None, "within": 0, "worst": "could not be evaluated"}
+        misfits = ["inf" if value is None else f"{value:.2f}" for value in (one["first"], again["misfit"])]
+        within = f"{again['within']} of {found['values']}"
+        table.add_row(*misfits, str(one["seeds"]), within, Text(_setting(one["setting"])), Text(again["worst"]))
+    console.print(table)
+
+
+def _misfit(fit: dict[str, Any] | None) -> float:
+    return math.inf if fit is None or fit["misfit"] is None else float(fit["misfit"])
+
+
+def _table(left: Sequence[str], right: Sequence[str], folded: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, no_wrap=True, justify="right")
+    for name in folded:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _setting(setting: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in setting.items())

@@ -1,0 +1,126 @@
+"""Results of exhibits as tables on the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from optcp.common.plurals import many
+from optcp.common.terminal import STYLES, interval, number, show_table
+from optcp.papers.judge import word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from optcp.papers.model import Claim, Holds, Result, Row
+
+
+MOST_STUDIES = 3
+"""That are named where the size of an exhibit is said."""
+
+
+def show_result(console: Console, result: Result) -> None:
+    """Print an exhibit: its rows, its claims, what was assumed."""
+    console.print()
+    console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
+    console.print(Text(f"{result.source['where']}; {size_text(result)}", style="dim"))
+    if result.rows:
+        show_table(console, _rows(result.rows))
+        for why in dict.fromkeys(row.why for row in result.rows if row.why):
+            console.print(Text.assemble(("differs", STYLES["differs"]), f"  {why}"))
+    if result.claims:
+        console.print(_claims(result))
+    console.print(Text(assumed_text(result), style="dim"))
+    for note in result.notes:
+        console.print(Text(note, style="dim"))
+
+
+def size_text(result: Result) -> str:
+    """Say how many runs are behind a result, and how many the paper had."""
+    name, paper_runs = result.size["name"], result.size["paper_runs"]
+    theirs = "" if paper_runs is None else f"; the paper had {many(paper_runs, 'run')}"
+    if result.provenance["seeds"] is None:
+        return f"size {name}: no runs{theirs}"
+    counts: dict[int, list[str]] = {}
+    for study, count in result.size["seeds"].items():
+        if count:
+            counts.setdefault(count, []).append(study)
+    parts = [
+        f"{many(count, 'seed')} "
+        + (f"of each of {len(of)} studies" if len(of) > MOST_STUDIES else f"({', '.join(of)})")
+        for count, of in counts.items()
+    ]
+    if kept := len(result.provenance.get("kept", [])):
+        parts.append(f"{many(kept, 'run')} stored with the project")
+    first, last = result.provenance["seeds"]
+    seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
+    return f"size {name}: {', '.join(parts)}, {seeds}{theirs}"
+
+
+def assumed_text(result: Result) -> str:
+    """List the paper's unstated parameters with the assumed values, and what ``--set`` changed."""
+    text = "assumed: " + ", ".join(f"{name} = {value}" for name, value in result.assumed.items())
+    if result.changed:
+        changed = ", ".join(f"{name} (default {value})" for name, value in result.changed.items())
+        text += f"; changed by --set: {changed}"
+    return text
+
+
+def measured(row: Row) -> str:
+    """Write the measured value of a row; one that the end of runs cuts by its bound."""
+    if row.at_least is not None:
+        return f"> {number(row.at_least)}"
+    return number(row.measured) if row.at_most is None else f"< {number(row.at_most)}"
+
+
+def _rows(rows: Sequence[Row]) -> Table:
+    keys = list(dict.fromkeys(name for row in rows for name in row.key))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in keys:
+        table.add_column(name, justify="right")
+    table.add_column("metric")
+    for name in ("printed", "measured", "95 % interval", "n"):
+        table.add_column(name, no_wrap=True, justify="right")
+    table.add_column("verdict", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            *(str(row.key.get(name, "")) for name in keys),
+            row.metric,
+            number(row.paper),
+            measured(row),
+            interval(*row.ci95),
+            str(row.n),
+            Text(row.verdict, style=STYLES[row.verdict]),
+        )
+    return table
+
+
+def _claims(result: Result) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("holds", no_wrap=True)
+    table.add_column("claim (evidence: in the JSON file and the report)", overflow="fold")
+    for claim in result.claims:
+        readings = ", ".join(f"{name}: {word(holds)}" for name, holds in claim.readings.items())
+        text = Text(claim.text)
+        text.append(f"  {claim.where}; {readings}", style="dim")
+        if ended := ended_text(result, claim):
+            text.append(f"; {ended}", style="dim")
+        table.add_row(_chip(claim.holds), text)
+    return table
+
+
+def ended_text(result: Result, claim: Claim) -> str:
+    """Say with how many seeds a claim was decided, or why it is not; nothing where neither is known."""
+    if "until_decided" not in result.size:
+        return "interpretations disagree" if claim.disagrees else ""
+    stage, seeds = (result.size["until_decided"]["claims"][claim.id][key] for key in ("stage", "seeds"))
+    # Elsewhere the number of seeds bears on nothing.
+    return f"{stage} at {seeds} seeds" if stage in ("decided", "bound reached") else stage
+
+
+def _chip(holds: Holds) -> Text:
+    return Text(word(holds), style=STYLES[word(holds)])

@@ -1,0 +1,1 @@
+"""Scenario files: loaded, changed, checked; the networks, matrices and schedules that they name."""

@@ -1,0 +1,114 @@
+"""The scenario files that come with OpTCP: found by name, and copied to begin with."""
+
+from __future__ import annotations
+
+import glob
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from optcp.common.files import write_text
+from optcp.common.installed import folders
+from optcp.errors import InputError, closest, nearest
+
+SCHEMA = "optcp.schema.json"
+"""The JSON Schema beside scenario files, which their first line names without a path of one machine."""
+
+if TYPE_CHECKING:
+    Paths = click.ParamType[Path]
+else:
+    Paths = click.ParamType  # click 8.1 does not say of what
+
+
+def scenarios() -> dict[str, Path]:
+    """Each shipped scenario's file by its name: the papers' own, which lie with them, and the others."""
+    places = [Path(__file__).parent, *(folder / "scenarios" for folder in folders().values())]
+    found = [path for place in places for path in place.glob("*.toml")]
+    return {path.stem: path for path in sorted(found, key=lambda path: path.name)}
+
+
+def find(text: str) -> Path:
+    """Return the scenario file that a user means: a path, or else the name of a shipped one.
+
+    Raises
+    ------
+    InputError
+        If there is neither.
+    """
+    path = Path(text)
+    if path.is_file():
+        return path
+    known = scenarios()
+    named = path.name.removesuffix(".toml")
+    if path.parent == Path() and named in known:
+        return known[named]
+    if path.is_dir():
+        raise InputError(f"{text}: this is a directory; a scenario is a file, such as world.toml")
+    close = closest(named, known)
+    meant = f"; did you mean {close!r}?" if close else ""
+    missing = "" if folders() else "; those of papers come with `pip install 'optcp[papers]'`"
+    raise InputError(
+        f"{text}: there is no such file, nor a shipped scenario of this name{meant} (`optcp list scenarios` lists "
+        f"them{missing})"
+    )
+
+
+def begin(path: Path, name: str, *, force: bool) -> list[tuple[Path, bool]]:
+    """Write a copy of a shipped scenario, and beside it the JSON Schema, which the copy's first line names.
+
+    Returns
+    -------
+    list
+        Each file, and whether it was written; a file that is there with the same content stays.
+
+    Raises
+    ------
+    InputError
+        If there is no such scenario, or another file is in the place of one and ``force`` is not given.
+    """
+    from optcp import _core
+
+    known = scenarios()
+    if name not in known:
+        raise InputError(f"--from {name}: there is no scenario of this name; {nearest(name, known)}")
+    if path.suffix != ".toml":
+        raise InputError(f"{path}: expected a name that ends with .toml, as editors do, such as {path.name}.toml")
+    texts = {
+        path: f"#:schema ./{SCHEMA}\n{known[name].read_text(encoding='utf-8')}",
+        path.with_name(SCHEMA): _core.schema(),
+    }
+    written = [(file, not file.exists() or file.read_bytes() != text.encode()) for file, text in texts.items()]
+    for file, differs in written:
+        if differs and file.exists() and not force:
+            renew = f", or `optcp schema --out {shlex.quote(str(file))}` renews it" if file.name == SCHEMA else ""
+            raise InputError(f"{file}: there is another file already; --force overwrites it{renew}")
+    for file, differs in written:
+        if differs:
+            write_text(file, texts[file])
+    return written
+
+
+class ScenarioType(Paths):
+    """A scenario on the command line."""
+
+    name = "scenario"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
+        """Find the file."""
+        return value if isinstance(value, Path) else find(str(value))
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's own
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """Complete with files and shipped names; where there are none with whatever the shell finds."""
+        # A path stays as it is typed, `./` too; one that needs quotes is left to the shell.
+        there = glob.glob(f"{glob.escape(incomplete)}*.toml")  # noqa: PTH207 - pathlib drops `./`
+        files = [file for file in there if shlex.quote(file) == file]
+        found = sorted({*files, *(name for name in scenarios() if name.startswith(incomplete))})
+        return [CompletionItem(name) for name in found] or [CompletionItem(incomplete, type="file")]

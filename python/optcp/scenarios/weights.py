@@ -1,0 +1,121 @@
+"""Weights of pairs of nodes, as traffic matrices have them: read exactly, and turned into whole numbers.
+
+Limitations
+    Whole numbers have a sum below 2^62. Where exact proportions need more, a weight is off by 2^-61 of the sum at most.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypedDict
+
+from optcp.common import rows
+from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Row = tuple[int, str, str, int]
+"""Line number, source, destination, and weight as :func:`whole` returns it."""
+
+
+class Matrix(TypedDict):
+    """Pairs of nodes with weights, as crates/scenario takes it.
+
+    Attributes
+    ----------
+    heading
+        Line number and fields of a first row whose third field is no number: a heading, unless it names two nodes.
+    rows
+        See :data:`Row`.
+    """
+
+    heading: tuple[int, tuple[str, str, str]] | None
+    rows: list[Row]
+
+
+NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
+ATTEMPTED = re.compile(r"[-+.]?[0-9].*|[-+]?(?:nan|inf|infinity)|n/?a|null|none|[-?]*", re.IGNORECASE)
+SWAPPED = re.compile(r"(?:to|target|dst|dest|destination|sink)\b.*", re.IGNORECASE)
+LONGEST = 100
+"""Characters of a weight."""
+LEAST, MOST = Decimal("1e-60"), Decimal("1e60")
+"""Bounds of a weight above zero."""
+BITS = 62
+
+
+def is_attempted(text: str) -> bool:
+    """Return whether a field is meant to be a weight, even a wrong one, rather than the name of a column."""
+    return ATTEMPTED.fullmatch(text) is not None
+
+
+def is_swapped(name: str) -> bool:
+    """Return whether the name of the first column says that it holds destinations."""
+    return SWAPPED.fullmatch(name) is not None
+
+
+def parsed(text: str, where: str) -> Decimal:
+    """Return the weight in a field.
+
+    Parameters
+    ----------
+    where
+        File, line and column, for the message.
+
+    Raises
+    ------
+    InputError
+        If it is no number from 0 on.
+    """
+    if not NUMBER.fullmatch(text) or len(text) > LONGEST:
+        comma = "; the decimal sign is a point" if "," in text else ""
+        raise InputError(f"{where}: expected a number such as `3` or `0.0004`, found `{rows.short(text)}`{comma}")
+    weight = Decimal(text)
+    if weight != 0 and not LEAST <= weight <= MOST:
+        raise InputError(f"{where}: expected 0, or a number from {LEAST} to {MOST:E}, found `{rows.short(text)}`")
+    return weight
+
+
+def whole(weights: Sequence[Decimal]) -> list[int]:
+    """Return whole numbers in the same proportions, with a sum below 2^62.
+
+    They count thousandths, or a smaller power of ten if a weight needs one. A weight above zero never becomes zero.
+    """
+    parts = [weight.normalize().as_tuple() for weight in weights]
+    digits = [int("".join(map(str, part.digits))) for part in parts]
+    powers = [int(part.exponent) for part in parts]
+    places = max([3, *(-power for power in powers)])
+    exact = [number * 10 ** (places + power) for number, power in zip(digits, powers, strict=True)]
+    shift = max(0, sum(exact).bit_length() - BITS)
+    return [max(number >> shift, min(number, 1)) for number in exact]
+
+
+def check_nodes(file: str, matrix: Matrix, known: Mapping[str, int], where: str) -> None:
+    """Check that a matrix names nodes of a network.
+
+    Parameters
+    ----------
+    file
+        The matrix.
+    known
+        The nodes by their names.
+    where
+        What has these nodes, such as "ring.gml".
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or the first row names two nodes and has no weight.
+    """
+    if matrix["heading"] is not None:
+        line, (*ends, text) = matrix["heading"]
+        if set(ends) <= set(known):
+            parsed(text, f"`{file}`, line {line}: column `weight`")
+    for line, *ends, _ in matrix["rows"]:
+        for column, name in zip(("from", "to"), ends, strict=True):
+            if name not in known:
+                raise InputError(
+                    f"`{file}`, line {line}: column `{column}`: no node {rows.short(name)!r} in {where}; "
+                    f"{nearest(name, known)}"
+                )

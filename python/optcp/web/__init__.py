@@ -1,0 +1,1 @@
+"""Pages that a browser opens: animations of runs, and a page that simulates."""

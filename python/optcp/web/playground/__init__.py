@@ -1,0 +1,6 @@
+"""The simulator in a browser: one HTML file with a world that its reader changes and runs."""
+
+from optcp.web.playground.page import Start, address, page, simulator, starts
+from optcp.web.playground.world import read, short
+
+__all__ = ["Start", "address", "page", "read", "short", "simulator", "starts"]

@@ -1,0 +1,333 @@
+"""Record what Linux's TCP does in the worlds of ``kernel_worlds.toml``, into ``kernel_runs.json`` beside it.
+
+The machine's own kernel sends between two network namespaces, each with a TUN device; between them ``kernel_link.c``
+is the link, in real time. Needs root, ``/dev/net/tun`` and a C compiler; nothing leaves the machine. Sender, receiver
+and link have real-time priority. The link says how late it handed packets over: a repetition in which that was more
+than :data:`LATEST_S` once, or :data:`LATE_S` in the mean, is thrown away and made again.
+
+Everything of the kernel is at its default but for buffers: the sender's never limits, and the receiver's as the world
+says. A large one comes with a first window of 2000 segments.
+
+Usage: python tools/recorders/kernel_runs.py [--repetitions N] [--anew] [--traces FOLDER] [WORLD|CONTROL ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import bisect
+import itertools
+import json
+import os
+import platform
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linux_uml_runs import ADDRESS, NO_THRESHOLD, RECORDS, SETTINGS, child, network_end, shell
+from optcp.errors import nearest
+from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, Flow, World, worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Run = dict[str, Any]
+
+HERE = Path(__file__).resolve()
+LINK = HERE.with_name("kernel_link.c")
+OUT = RECORDS / "kernel_runs.json"
+REPETITIONS = 5
+MOST_TRIES = 4
+"""Of each repetition, before the machine is said to be too busy."""
+LATE_S, LATEST_S = 50e-6, 2e-3
+STEP = 0.25
+"""Between two values of a series, in seconds."""
+SAMPLE_S = 0.001
+LIMIT_S = 60
+"""No transfer takes as long."""
+FIRST_PORT = 9000
+TUN = Path("/dev/net/tun")
+INFO, ESTABLISHED = struct.Struct("<BB6x 16x I 40x I 4x II 16x I 16x Q 16x I"), 1
+"""Of ``tcp_info``: state, state of recovery, what is unacknowledged, round trip in microseconds, ssthresh, cwnd, all
+retransmissions, bytes that are acknowledged and that are not sent."""
+PROGRAMS = ("cc", "ip")
+
+
+def hurry(priority: int) -> None:
+    """Go before everybody else on this machine."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+
+
+def enter(number: int, gives: socket.socket, world: World) -> None:
+    """Enter a network namespace of one's own, with the settings of a world and a TUN device that goes to the link."""
+    settings = SETTINGS | {"tcp_sack": str(int(world.sack))}
+    if not world.large_buffer:
+        del settings["tcp_rmem"]
+    network_end(number, gives, settings)
+
+
+def receive(gives: socket.socket, world: World) -> None:
+    """Take connections and read what comes, until killed."""
+    enter(2, gives, world)
+    poll = select.epoll()
+    servers = [socket.create_server((ADDRESS.format(2), FIRST_PORT + number)) for number in range(2)]
+    ends: dict[int, socket.socket] = {server.fileno(): server for server in servers}
+    for number in ends:
+        poll.register(number, select.EPOLLIN)
+    hurry(40)
+    gives.send(b".")
+    while True:
+        for number, _ in poll.poll():
+            if ends[number] in servers:
+                connection, _ = ends[number].accept()
+                ends[connection.fileno()] = connection
+                poll.register(connection.fileno(), select.EPOLLIN)
+            elif not ends[number].recv(1 << 20):
+                poll.unregister(number)
+
+
+class Sender:
+    """One flow's sending end."""
+
+    def __init__(self, number: int, control: str, flow: Flow) -> None:
+        self.start, self.writes, self.rows = flow.start_s, list(flow.writes), list[tuple[float, ...]]()
+        self.address = (ADDRESS.format(2), FIRST_PORT + number)
+        self.left = 0
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.connecting = self.connected = self.done = False
+
+    def step(self, now: float) -> None:
+        """Do what is due."""
+        if not self.connecting:
+            if now >= self.start:
+                self.socket.setblocking(False)
+                self.socket.connect_ex(self.address)
+                self.connecting = True
+            return
+        state, *_ = info = INFO.unpack(self.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO.size))
+        if not self.connected:
+            self.connected = state == ESTABLISHED
+            if not self.connected:
+                return
+        _, recovery, unacked, rtt, ssthresh, cwnd, resent, acked, unsent = info
+        self.rows.append((now, recovery, cwnd, ssthresh, acked, unacked, rtt, resent))
+        self.done = not (self.writes or self.left or unacked or unsent)
+        while self.writes and self.start + self.writes[0][0] <= now:
+            self.left += self.writes.pop(0)[1] * MSS_BYTES
+        if self.left:
+            self.left -= self.socket.send(bytes(self.left))
+
+
+def send(gives: socket.socket, world: World, control: str) -> None:
+    """Send what a world says, and tell windows, thresholds and what is acknowledged over time."""
+    enter(1, gives, world)
+    senders = [Sender(number, flow.congestion or control, flow) for number, flow in enumerate(world.flows)]
+    gives.recv(1)
+    hurry(30)
+    start = time.monotonic()
+    while not all(sender.done for sender in senders):
+        for sender in senders:
+            if not sender.done:
+                sender.step(time.monotonic() - start)
+        # What a SYN exchange opens is written to at once.
+        select.select([], [sender.socket for sender in senders if sender.connecting > sender.connected], [], SAMPLE_S)
+        if time.monotonic() - start > LIMIT_S:
+            break
+    text = json.dumps([sender.rows for sender in senders]).encode()
+    gives.sendall(struct.pack("<Q", len(text)) + text)
+
+
+def read(end: socket.socket) -> Any:  # noqa: ANN401 - whatever was sent
+    """What a child tells."""
+    (length,) = struct.unpack("<Q", end.recv(8, socket.MSG_WAITALL))
+    return json.loads(end.recv(length, socket.MSG_WAITALL))
+
+
+def transfer(link: Path, world: World, control: str) -> tuple[list[Any], str]:
+    """Send what a world says: the samples of each flow, and what the link tells."""
+    receiver, from_receiver = child(receive, world)
+    sender, from_sender = child(send, world, control)
+    devices = [socket.recv_fds(end, 1, 1)[1][0] for end in (from_sender, from_receiver)]
+    words: list[str | int] = [*devices, int(world.rate_mbps * 1e6), world.queue]
+    for at, there, back in world.paths:
+        words += ["delay", round(at * 1e9), round(there * 1e6), round(back * 1e6)]
+    for segment, nth in world.lost:
+        words += ["lost", 0, segment, nth]
+    process = subprocess.Popen(  # noqa: S603 - compiled from the file beside this one
+        [str(link), *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, pass_fds=devices
+    )
+    from_sender.send(from_receiver.recv(1))
+    samples = read(from_sender)
+    told, _ = process.communicate()
+    for number in (sender, receiver):
+        os.kill(number, signal.SIGKILL)
+        os.waitpid(number, 0)
+    for file in (*devices, from_sender.detach(), from_receiver.detach()):
+        os.close(file)
+    return samples, told
+
+
+def told_by(text: str) -> tuple[dict[int, dict[str, list[list[int]]]], list[int]]:
+    """What the link tells: by flow data and ACKs in order of time, SACK left out; how late packets were."""
+    flow: dict[int, dict[str, list[list[int]]]] = {}
+    late: list[int] = []
+    for line in text.splitlines():
+        kind, *words = line.split()
+        if kind == "late":
+            late = [int(word) for word in words]
+        else:
+            number, *rest = [int(word) for word in words if "-" not in word[1:]]
+            flow.setdefault(number, {"data": [], "ack": []})[kind].append(rest)
+    for kinds in flow.values():
+        kinds["ack"].sort()
+    return flow, late
+
+
+def measured(rows: list[list[float]], passed: dict[str, list[list[int]]], segments: int) -> Run:
+    """What one flow did; instants from its first data, in seconds."""
+    data = [one for one in passed["data"] if one[1] >= 0]
+    begin = data[0][0]
+    acks = [(at, acked) for at, acked in passed["ack"] if at > begin]
+
+    def since(at: float) -> float:
+        return round((at - begin) / 1e9, 5)
+
+    end = next((since(at) for at, acked in acks if acked >= segments * MSS_BYTES), None)
+    again = [since(at) for at, _, nth, _ in data if nth > 1]
+    lost = [since(at) for at, _, _, fate in data if fate]
+    thresholds: list[int] = []
+    for row in rows:
+        if row[3] < NO_THRESHOLD and thresholds[-1:] != [row[3]]:
+            thresholds.append(int(row[3]))
+    times = [row[0] - begin / 1e9 for row in rows]
+    at = [bisect.bisect(times, STEP * number) - 1 for number in range(1, int((end or 0) / STEP) + 1)]
+    return {
+        "begin_s": round((begin - passed["data"][0][0]) / 1e9, 4),
+        "completion_s": end,
+        "first_loss_s": lost[0] if lost else None,
+        "lost": len(lost),
+        "retransmissions": len(again),
+        "retransmitted_s": [again[0], again[-1]] if again else [],
+        "acks": len(acks),
+        "ssthresh": thresholds,
+        "greatest_cwnd": max(int(row[2]) for row in rows),
+        "last_cwnd": int(rows[-1][2]),
+        "cwnd": [int(rows[place][2]) for place in at],
+        "acked": [max(0, round(rows[place][4] / MSS_BYTES)) for place in at],
+    }
+
+
+def repetition(link: Path, world: World, control: str, traces: Path | None) -> list[Run] | None:
+    """Send what a world says once, over a link that was not late; None if it always was."""
+    for _ in range(MOST_TRIES):
+        samples, told = transfer(link, world, control)
+        passed, (packets, late_ns, latest_ns) = told_by(told)
+        if traces:
+            traces.with_suffix(".link").write_text(told, encoding="ascii")
+            traces.with_suffix(".samples").write_text(json.dumps(samples), encoding="ascii")
+        if packets and late_ns / 1e9 <= LATE_S and latest_ns / 1e9 <= LATEST_S:
+            flows = enumerate(zip(samples, world.flows, strict=True))
+            runs = [measured(rows, passed[number], flow.segments) for number, (rows, flow) in flows]
+            return [run | {"late_us": [late_ns / 1e3, latest_ns / 1e3]} for run in runs]
+        sys.stdout.write(f"late by {late_ns / 1e3:g} us in the mean and {latest_ns / 1e3:g} us at most: again\n")
+    return None
+
+
+def refuse(why: str) -> None:
+    """Say why nothing can be recorded here."""
+    sys.stderr.write(f"kernel_runs: {why}\n")
+    raise SystemExit(2)
+
+
+def check(asked: Sequence[str]) -> None:
+    """Whether this machine can record, and what is asked for is there."""
+    if os.geteuid():
+        refuse("recording needs root, for network namespaces and real-time priority")
+    if not TUN.exists():
+        refuse(f"recording needs {TUN}")
+    for program in PROGRAMS:
+        if not shutil.which(program):
+            refuse(f"recording needs the program `{program}`")
+    for control in CONTROLS:
+        if control not in available():
+            refuse(f"this kernel has no `{control}`, only {', '.join(available())}")
+    known = (*worlds(), *CONTROLS)
+    for name in asked:
+        if name not in known:
+            refuse(f"there is no world or control {name!r}; {nearest(name, known)}")
+
+
+def available() -> Sequence[str]:
+    """The congestion controls of this kernel."""
+    return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
+
+
+def record(asked: Sequence[str], repetitions: int, traces: Path | None, *, anew: bool) -> None:
+    """Record what is missing of what is asked for, and keep it with what was recorded before."""
+    known = worlds()
+    names = [name for name in known if name in asked] or list(known)
+    controls = [control for control in CONTROLS if control in asked] or list(CONTROLS)
+    runs = json.loads(OUT.read_text(encoding="utf-8"))["runs"] if OUT.exists() else {}
+    missing: list[str] = []
+    with tempfile.TemporaryDirectory() as place:
+        link = Path(place) / "link"
+        shell("cc", "-O2", "-D_GNU_SOURCE", "-o", str(link), str(LINK))
+        for name, control in itertools.product(names, controls):
+            done = [] if anew else runs.get(name, {}).get(control, [])
+            for number in range(len(done), repetitions):
+                trace = traces / f"{name}-{control}-{number}" if traces else None
+                if run := repetition(link, known[name], control, trace):
+                    done.append(run)
+            if len(done) < repetitions:
+                missing.append(f"{name} {control}: {len(done)} of {repetitions}")
+            if not done:
+                continue
+            runs.setdefault(name, {})[control] = done
+            ends = [run[0]["completion_s"] for run in done]
+            late = [max(run[0]["late_us"][at] for run in done) for at in (0, 1)]
+            sys.stdout.write(f"{name} {control} {ends} late {late[0]:.1f}, {late[1]:.0f} us\n")
+            sys.stdout.flush()
+            write({name: runs[name] for name in known if name in runs})
+    if missing:
+        raise SystemExit("this machine was too busy to keep real time: " + "; ".join(missing))
+
+
+def write(runs: dict[str, dict[str, list[list[Run]]]]) -> None:
+    """Write what is recorded, a line a repetition."""
+    head = {"kernel": f"Linux {platform.release().partition('-')[0]}", "mss": MSS_BYTES, "step_s": STEP}
+    worlds_text = []
+    for name, by_control in runs.items():
+        lines = []
+        for control, done in by_control.items():
+            texts = ",\n".join(f"   {json.dumps(one, separators=(',', ':'))}" for one in done)
+            lines.append(f'  "{control}": [\n{texts}\n  ]')
+        worlds_text.append(f' "{name}": {{\n' + ",\n".join(lines) + "\n }")
+    text = json.dumps(head)[:-1] + ',\n"runs": {\n' + ",\n".join(worlds_text) + "\n}}\n"
+    OUT.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Record what the command line asks for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="how many there are to be then")
+    parser.add_argument("--anew", action="store_true", help="throw away what is recorded of what is asked for")
+    parser.add_argument("--traces", type=Path, help="a folder for what passed, packet by packet, and for samples")
+    parser.add_argument("asked", nargs="*", metavar="WORLD|CONTROL")
+    options = parser.parse_args()
+    check(options.asked)
+    if options.traces:
+        options.traces.mkdir(parents=True, exist_ok=True)
+    record(options.asked, options.repetitions, options.traces, anew=options.anew)
+
+
+if __name__ == "__main__":
+    main()

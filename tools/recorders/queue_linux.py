@@ -1,0 +1,770 @@
+"""Record what Linux's queue disciplines do, into ``queue_linux.json`` beside this file; no part of the program.
+
+``queue_linux_build.sh FOLDER [TREE]`` builds the kernel; then, as root: ``python queue_linux.py FOLDER [WORLD ...]``,
+forty minutes for everything. Called so, the file boots that kernel with itself as the first process there. Time in it
+is simulated (``time-travel=inf-cpu``): whatever is worked out takes no time, and a sleep ends at its instant. Nothing
+is late, and nothing depends on the machine. What differs between repetitions is what the kernel draws at random: RED,
+PIE, DualPI2, the hash of FQ-CoDel, and in TCP worlds what the microseconds of a start change. Reading a clock takes
+256 ns there, and the clock goes in such steps.
+
+Three network namespaces are a line: sender, router, receiver, with veth pairs of MTU 1486 between them: a full packet
+has 1500 bytes with its Ethernet header, and that is what Linux's disciplines count. The discipline sits at the router
+below a token bucket of one packet (``tbf rate R burst 1501``), which is the link: there is no other queue. A token
+bucket asks for the next packet as soon as it has let one go, and holds it until its time has come. So the discipline
+gives a packet away when a link would begin to send it, and what comes out comes at the end of its sending time. Only
+the first packet of a busy period goes at once: it is as if the link had just sent one. The packet that the token bucket
+holds still counts in the discipline's length: ``qdisc_peek_head`` leaves it in the queue (FIFOs, RED), and
+``qdisc_peek_dequeued`` counts it on (the others). ``netem`` delays what the receiver sends back by the round trip.
+``disciplines`` holds what was asked for, and last what ``tc -d qdisc show`` said of it.
+
+``udp`` worlds: a burst of four packets at instant 0 (the first leaves at once, the others wait), and from ``first_ns``
+on one packet each ``every_ns``, numbered from 0 in the order in which they are sent, burst included. Each of
+``sources`` goes to a port of its own (and from one of its own), only the first sends a burst, and ``from_s`` is added
+to ``first_ns``. ``runs`` holds the repetitions; of the second on only what is short, and whether the same packets
+were lost and marked (``lost_as_first``):
+
+* ``sent``, ``delivered``: packets by source. ``lost``: numbers of lost packets, each as the difference to the one
+  before (the first to -1), of the first 1000 (200 where the discipline draws at random); ``marked``: in the same way,
+  those that came with CE; ``lost_in_all``, ``marked_in_all``.
+* ``lost_at_ms``: of the first 100 lost packets the instant at which the next delivered one was taken from the queue;
+  the instant of the drop for disciplines that drop at the head.
+* ``off_grid_us``: by how much the instants of delivery are off a link's whole sending times, at most; 0 where there
+  are several sources.
+* ``sojourn_ms``: quantiles 0.05, 0.25, 0.5, 0.75, 0.95, 1 of the time from arrival to leaving the queue, by source;
+  less than 0 where a packet found the link idle and the token bucket let it go at once.
+* ``state``: what the discipline tells of itself, each 100 ms; names of columns in ``state_columns``.
+* ``prob_each_15_ms``: the probability of PIE and DualPI2, of the first 6 s. The kernel tells it without its whole part;
+  it is put together from looks each 5 ms.
+* ``counters``: at the end, as the kernel tells them.
+
+``tcp`` worlds: greedy flows of ``controls`` that start 0.1 s apart, from :data:`WARM_S` to the end: ``goodput_mbps`` of
+each flow (what was acknowledged), ``queue_packets`` (quantiles as above, and the mean; sampled each 5 ms, each 2 ms
+with DCTCP), ``marks_per_s``, ``drops_per_s``, and from the start ``cwnd`` of the first flow each 0.25 s. With DCTCP
+``alpha`` and ``dctcp_cwnd`` of all its flows, each 25 ms (quantiles and mean), and ``queue_series``, 400 samples. With
+DualPI2 ``prob`` and the delays of both queues, quantiles and mean. Flows to port 9000 are those of the first control,
+and with ``dualpi2-dctcp`` a filter puts these into the L queue whatever their ECN field says.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve()
+OUT = HERE.parents[2] / "papers/optcp_papers/evidence/data/queue_linux.json"
+FRAME, HEADERS = 1500, 14 + 20 + 8
+FIRST_NS = 350_000
+"""Off the grid of whole sending times, so that nothing comes just when something leaves."""
+WARM_S = 5.0
+PORT = 9000
+WINDOW_BYTES = 600_000
+"""What a receiver offers: more than any link and queue here hold."""
+CLOCK, ABSOLUTE, SLACK, TIMESTAMPS = 1, 1, 29, 35
+STEP_MS, LOOK_MS = 100, 5
+TICK_MS = 25
+"""How often senders look after their flows."""
+SAMPLE_MS = {True: 2, False: 5}
+"""How often the queue is looked at, by whether one of the flows is of DCTCP."""
+MOST = 1000
+"""How many numbers of packets are kept; of disciplines that draw at random 200."""
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1)
+CODEL = ("maxpacket", "count", "lastcount", "ldelay_us", "drop_next_us", "drop_overlimit", "ecn_mark", "dropping")
+PIE = (
+    "prob",
+    "delay_us",
+    "avg_dq_rate",
+    "dq_rate_estimating",
+    "packets_in",
+    "dropped",
+    "overlimit",
+    "maxq",
+    "ecn_mark",
+)
+RED = ("early", "pdrop", "other", "marked")
+FQ = ("type", "maxpacket", "drop_overlimit", "ecn_mark", "new_flow_count", "new_flows_len", "old_flows_len")
+DUAL = ("prob", "delay_c_us", "delay_l_us", "credit", "packets_in_c", "packets_in_l", "maxq", "ecn_mark", "step_marks")
+COLUMNS: dict[str, tuple[tuple[str, ...], str]] = {
+    "codel": (CODEL, "<4Ii3I"),
+    "pie": (PIE, "<Q8I"),
+    "red": (RED, "<4I"),
+    "fq_codel": (FQ, "<7I"),
+    "dualpi2": (DUAL, "<3Ii5I"),
+}
+"""What each discipline tells of itself: names, and how its bytes are read."""
+KEPT = {
+    "codel": ("count", "lastcount", "dropping"),
+    "pie": ("prob", "delay_us"),
+    "red": (),
+    "fq_codel": ("new_flows_len", "old_flows_len"),
+    "dualpi2": ("prob", "delay_c_us", "delay_l_us"),
+}
+"""Which of these columns are kept over time, after queue length and bytes."""
+RANDOM = {"pie", "red", "dualpi2"}
+
+FILTER = "tc filter add dev r1 parent 3: protocol ip prio {0} u32 match ip dport {1} 0xffff flowid 3:{0}"
+SOURCES = [FILTER.format(1, PORT), FILTER.format(2, PORT + 1), FILTER.format(3, PORT + 2)]
+DISCIPLINES: dict[str, list[str]] = {
+    "fifo": ["pfifo limit 100"],
+    "head-drop": ["pfifo_head_drop limit 100"],
+    "codel": ["codel"],
+    "codel-ecn": ["codel ecn"],
+    "codel-10-50": ["codel limit 2000 target 10ms interval 50ms"],
+    "codel-ce": ["codel ecn ce_threshold 1ms"],
+    "fq-codel": ["fq_codel"],
+    "fq-codel-small": ["fq_codel limit 200 quantum 300 target 5ms interval 50ms noecn"],
+    "pie": ["pie"],
+    "pie-ecn": ["pie ecn"],
+    "pie-20": ["pie limit 500 target 20ms tupdate 30ms alpha 2 beta 20"],
+    "red": ["red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1"],
+    "red-ecn": ["red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1 ecn"],
+    "red-adaptive": [
+        "red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1 adaptive"
+    ],
+    "step-20": ["step 20"],
+    "step-40": ["step 40"],
+    "dualpi2": ["dualpi2"],
+    "dualpi2-dctcp": ["dualpi2", FILTER.format(1, PORT)],
+    "prio": ["prio bands 3", *(f"tc qdisc add dev r1 parent 3:{k} pfifo limit 50" for k in (1, 2, 3)), *SOURCES],
+    "drr": [
+        "drr",
+        "tc class add dev r1 parent 3: classid 3:1 drr quantum 1500",
+        "tc class add dev r1 parent 3: classid 3:2 drr quantum 1500",
+        "tc class add dev r1 parent 3: classid 3:3 drr quantum 3000",
+        *(f"tc qdisc add dev r1 parent 3:{k} pfifo limit 50" for k in (1, 2, 3)),
+        *SOURCES,
+    ],
+}
+"""What is put below the token bucket: a discipline, and further commands."""
+
+
+def load(times: float, seconds: float = 6, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - keys of a source
+    """A source of full packets, so many times as fast as a link of 10 Mb/s."""
+    return {
+        "every_ns": round(1_200_000 / times),
+        "first_ns": FIRST_NS,
+        "bytes": FRAME,
+        "until_s": seconds,
+        "ect": 0,
+    } | more
+
+
+def three(*sources: dict[str, Any]) -> list[dict[str, Any]]:
+    """Sources that never send at the same instant."""
+    return [source | {"first_ns": FIRST_NS + 10_000 * number} for number, source in enumerate(sources)]
+
+
+SPARSE = {"every_ns": 20_000_000, "bytes": 200}
+UDP: dict[str, dict[str, Any]] = {}
+for one in ("codel", "codel-10-50", "pie", "pie-20", "red", "red-adaptive"):
+    for factor in (1.2, 1.5, 2.0):
+        UDP[f"{one} {factor}"] = {"discipline": one, "sources": [load(factor, 10 if one == "codel" else 6)]}
+UDP |= {
+    "fifo 1.5": {"discipline": "fifo", "sources": [load(1.5, 2)]},
+    "head-drop 1.5": {"discipline": "head-drop", "sources": [load(1.5, 2)]},
+    "codel-ecn 1.5": {"discipline": "codel-ecn", "sources": [load(1.5, ect=2)]},
+    "codel-ce 1.2": {"discipline": "codel-ce", "sources": [load(1.2, 5, ect=2)]},
+    "pie-ecn 1.05": {"discipline": "pie-ecn", "sources": [load(1.05, ect=2)]},
+    "pie-ecn 1.5": {"discipline": "pie-ecn", "sources": [load(1.5, ect=2)]},
+    "red-ecn 1.2": {"discipline": "red-ecn", "sources": [load(1.2, ect=2)]},
+    "codel 1.2 then 0.5 then 1.2": {
+        "discipline": "codel",
+        "sources": three(load(1.2, 4), load(0.5, 4.3, from_s=4), load(1.2, 8, from_s=4.3)),
+    },
+    "fq-codel three and a sparse one": {
+        "discipline": "fq-codel",
+        "sources": three(load(1.0), load(0.6), load(0.2), load(1) | SPARSE),
+    },
+    "fq-codel-small three and a sparse one": {
+        "discipline": "fq-codel-small",
+        "sources": three(load(1.0), load(0.6, bytes=750), load(0.2), load(1) | SPARSE),
+    },
+    "prio": {"discipline": "prio", "sources": three(load(0.5, 4), load(0.4, 4), load(0.6, 4))},
+    "drr": {"discipline": "drr", "sources": three(load(1, 4), load(3, 4, bytes=500), load(1, 4))},
+    "dualpi2 classic 1.2": {"discipline": "dualpi2", "sources": [load(1.2)]},
+    "dualpi2 l4s 1.2": {"discipline": "dualpi2", "sources": [load(1.2, ect=1)]},
+    "dualpi2 classic 0.6 l4s 0.45": {"discipline": "dualpi2", "sources": three(load(0.6), load(0.45, ect=1))},
+    "dualpi2 classic 0.6 l4s 0.6": {"discipline": "dualpi2", "sources": three(load(0.6), load(0.6, ect=1))},
+    "dualpi2 classic 1.0 l4s 1.0": {"discipline": "dualpi2", "sources": three(load(1.0), load(1.0, ect=1))},
+}
+TCP: dict[str, dict[str, Any]] = {}
+for flows in (1, 2, 10, 40):
+    TCP[f"step-40 dctcp x{flows}"] = {
+        "discipline": "step-40", "controls": ["dctcp"] * flows, "ecn": 1, "rate_mbps": 100, "rtt_ms": 10, "stop_s": 10,
+    }  # fmt: skip
+TCP["step-20 dctcp x2"] = TCP["step-40 dctcp x2"] | {"discipline": "step-20"}
+for first, second in ((1, 1), (1, 4), (4, 1), (4, 4)):
+    TCP[f"dualpi2 dctcp x{first} cubic x{second}"] = {
+        "discipline": "dualpi2-dctcp", "controls": ["dctcp"] * first + ["cubic"] * second, "ecn": 1,
+        "rate_mbps": 40, "rtt_ms": 10, "stop_s": 25,
+    }  # fmt: skip
+for one in ("codel", "pie", "red", "fq-codel", "fifo"):
+    for control in ("reno", "cubic"):
+        for flows in (1, 2, 10):
+            for ecn in (0, 1):
+                if not (ecn and one == "fifo"):
+                    name = {0: one, 1: one if one == "fq-codel" else one + "-ecn"}[ecn]
+                    TCP[f"{one} {control} x{flows}" + " ecn" * ecn] = {
+                        "discipline": name, "controls": [control] * flows, "ecn": ecn,
+                        "rate_mbps": 10, "rtt_ms": 40, "stop_s": 20,
+                    }  # fmt: skip
+
+library = ctypes.CDLL(None)
+route: list[socket.socket] = []
+"""The netlink socket, once there is one."""
+
+
+class Timespec(ctypes.Structure):
+    """As the C library has it."""
+
+    _fields_ = (("s", ctypes.c_long), ("ns", ctypes.c_long))
+
+
+def sleep_until(at_ns: int) -> None:
+    """Sleep until an instant of the monotonic clock."""
+    library.clock_nanosleep(CLOCK, ABSOLUTE, ctypes.byref(Timespec(*divmod(at_ns, 10**9))), None)
+
+
+def shell(*lines: str) -> None:
+    """Run commands of the system."""
+    subprocess.run(";".join(("set -e", *lines)), check=True, shell=True)  # noqa: S602 - only what stands in this file
+
+
+def child(run: Any, *arguments: object) -> tuple[int, socket.socket]:  # noqa: ANN401 - any function
+    """Run a function in a process and a network namespace of its own; its number, and a connection to it."""
+    ours, theirs = socket.socketpair()
+    number = os.fork()
+    if not number:
+        try:
+            library.unshare(0x4000_0000)  # CLONE_NEWNET
+            library.prctl(SLACK, 1, 0, 0, 0)
+            theirs.send(b".")
+            theirs.recv(1)
+            run(theirs, *arguments)
+        except BaseException:  # noqa: BLE001 - nobody else would tell
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    ours.recv(1)
+    return number, ours
+
+
+def tell(end: socket.socket, what: object) -> None:
+    """Send something to another process."""
+    text = json.dumps(what).encode()
+    end.sendall(struct.pack("<Q", len(text)) + text)
+
+
+def hear(end: socket.socket) -> Any:  # noqa: ANN401 - whatever was sent
+    """What another process tells."""
+    (length,) = struct.unpack("<Q", end.recv(8, socket.MSG_WAITALL))
+    return json.loads(end.recv(length, socket.MSG_WAITALL))
+
+
+def network(sender: int, receiver: int, rtt_ms: float, rate_mbps: float, discipline: list[str]) -> None:
+    """Lay links between two namespaces, this one between them."""
+    lines = ["sysctl -qw net.ipv4.ip_forward=1 2>/dev/null || echo 1 > /proc/sys/net/ipv4/ip_forward"]
+    for number, (name, pid) in enumerate((("s0", sender), ("d0", receiver))):
+        mac = f"02:00:00:00:0{number}"
+        lines += [
+            f"ip link add name r{number} mtu 1486 address {mac}:01 type veth"
+            f" peer name {name} mtu 1486 address {mac}:02",
+            f"ip link set {name} netns {pid}",
+            f"ip addr add 10.{number}.0.2/24 dev r{number}",
+            f"ip link set r{number} up",
+            f"ip neigh add 10.{number}.0.1 lladdr {mac}:02 dev r{number} nud permanent",
+        ]
+    if rtt_ms:
+        lines.append(f"tc qdisc add dev r0 root netem delay {rtt_ms}ms limit 100000")
+    lines.append(f"tc qdisc add dev r1 root handle 1: tbf rate {rate_mbps}mbit burst 1501 limit 100000000")
+    kind, *more = discipline
+    if not kind.startswith("step"):
+        lines += [f"tc qdisc add dev r1 parent 1:1 handle 3: {kind}", *more]
+    shell(*lines)
+    if kind.startswith("step"):
+        step(int(kind.split()[1]) * FRAME)
+
+
+def own_network(number: int) -> None:
+    """Set this namespace's end of a link up."""
+    name = ("s0", "d0")[number]
+    mac = f"02:00:00:00:0{number}"
+    shell(
+        f"ip addr add 10.{number}.0.1/24 dev {name}",
+        f"ip link set {name} gso_max_segs 1 up",
+        f"ip neigh add 10.{number}.0.2 lladdr {mac}:01 dev {name} nud permanent",
+        f"ip route add default via 10.{number}.0.2",
+    )
+
+
+def netlink(kind: int, flags: int, body: bytes) -> list[tuple[int, bytes]]:
+    """Ask the kernel over a netlink socket for routes and queues."""
+    if not route:
+        route.append(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
+    (end,) = route
+    end.send(struct.pack("<IHHII", 16 + len(body), kind, flags, 1, 0) + body)
+    found: list[tuple[int, bytes]] = []
+    while True:
+        data = end.recv(1 << 16)
+        while data:
+            length, answer = struct.unpack_from("<IH", data)
+            if answer == 2 and (error := struct.unpack_from("<i", data, 16)[0]):
+                raise OSError(-error, os.strerror(-error))
+            if answer in {2, 3}:
+                return found
+            found.append((answer, data[16:length]))
+            data = data[(length + 3) & ~3 :]
+
+
+def attributes(data: bytes) -> dict[int, bytes]:
+    """Parts of a netlink message by number."""
+    found = {}
+    while len(data) >= 4:
+        length, number = struct.unpack_from("<HH", data)
+        found[number & 0x3FFF] = data[4:length]
+        data = data[(length + 3) & ~3 :]
+    return found
+
+
+def part(number: int, data: bytes) -> bytes:
+    """One part of a netlink message."""
+    return struct.pack("<HH", 4 + len(data), number) + data + bytes(-len(data) % 4)
+
+
+def step(threshold: int) -> None:
+    """RED that marks what finds so many bytes waiting or more: both thresholds there, and no average.
+
+    The program ``tc`` does not let the weight be 1.
+    """
+    qopt = struct.pack("<IIIBBBB", 10**7, threshold, threshold, 0, 0, 0, 1)  # limit, min, max, Wlog, Plog, Scell, ECN
+    options = part(1, qopt) + part(2, bytes(256)) + part(3, struct.pack("<I", 2**32 - 1))
+    message = struct.pack("<BxxxiIII", 0, socket.if_nametoindex("r1"), 0x30000, 0x10001, 0)
+    netlink(36, 0x605, message + part(1, b"red\0") + part(2, options))  # RTM_NEWQDISC
+
+
+def state(index: int) -> dict[str, Any]:
+    """What the discipline tells of itself."""
+    for _, message in netlink(38, 0x301, struct.pack("<BxxxiIII", 0, index, 0, 0, 0)):  # RTM_GETQDISC, dump
+        _, at, handle = struct.unpack_from("<BxxxiI", message)
+        if at != index or handle != 0x30000:
+            continue
+        given = attributes(message[20:])
+        kind = given[1].rstrip(b"\0").decode()
+        stats = attributes(given[7])
+        names = ("qlen", "backlog", "drops", "requeues", "overlimits")
+        found = dict(zip(names, struct.unpack("<5I", stats[3][:20]), strict=True))
+        if kind in COLUMNS and 4 in stats:
+            columns, form = COLUMNS[kind]
+            found |= dict(zip(columns, struct.unpack_from(form, stats[4]), strict=True))
+            if "prob" in found:
+                found["prob"] = round(found["prob"] / 2 ** (64 if kind == "pie" else 32), 9)
+        return found
+    raise RuntimeError("the discipline is gone")
+
+
+def send_udp(end: socket.socket, world: dict[str, Any]) -> None:
+    """Send what the sources say, and tell when each packet was sent."""
+    own_network(0)
+    tell(end, 0)
+    begin = hear(end)
+    plan: list[tuple[int, int]] = []
+    for number, source in enumerate(world["sources"]):
+        if not number:
+            plan += [(0, number)] * 4
+        at = source["first_ns"] + round(source.get("from_s", 0) * 1e9)
+        while at < source["until_s"] * 1e9:
+            plan.append((at, number))
+            at += source["every_ns"]
+    plan.sort()
+    sockets, fillings = [], []
+    for number, source in enumerate(world["sources"]):
+        one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        one.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, source["ect"])
+        one.bind(("", 8000 + number))
+        one.connect(("10.1.0.1", PORT + number))
+        sockets.append(one)
+        fillings.append(bytes(source["bytes"] - HEADERS - 8))
+    for packet, (at, number) in enumerate(plan):
+        if at or not packet:
+            sleep_until(begin + at)
+        sockets[number].send(struct.pack("<Q", packet) + fillings[number])
+    tell(end, plan)
+    end.recv(1)
+
+
+def receive_udp(end: socket.socket, world: dict[str, Any]) -> None:
+    """Tell number, instant and ECN field of each packet, once told to stop."""
+    own_network(1)
+    sockets = []
+    for number in range(len(world["sources"])):
+        one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        one.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+        one.setsockopt(socket.SOL_SOCKET, TIMESTAMPS, 1)
+        one.setsockopt(socket.SOL_SOCKET, 33, 1 << 27)  # SO_RCVBUFFORCE: nothing is read before the end
+        one.bind(("", PORT + number))
+        sockets.append(one)
+    tell(end, 0)
+    end.recv(1)
+    rows = []
+    for one in sockets:
+        one.setblocking(False)
+        while True:
+            try:
+                data, more, _, _ = one.recvmsg(2048, 128)
+            except BlockingIOError:
+                break
+            told = {kind: content for _, kind, content in more}
+            seconds, rest = struct.unpack("<qq", told[TIMESTAMPS])
+            rows.append((struct.unpack_from("<Q", data)[0], seconds * 10**9 + rest, told[socket.IP_TOS][0] & 3))
+    tell(end, sorted(rows))
+    end.recv(1)
+
+
+def quantiles(values: list[float], digits: int = 3) -> list[float]:
+    """The quantiles that are kept."""
+    values = sorted(values)
+    return (
+        [round(values[min(len(values) - 1, int(part * len(values)))], digits) for part in QUANTILES] if values else []
+    )
+
+
+def differences(numbers: list[int]) -> list[int]:
+    """Each number less the one before, the first less -1."""
+    return [now - then for then, now in zip([-1, *numbers], numbers, strict=False)]
+
+
+def udp(world: dict[str, Any]) -> dict[str, Any]:
+    """One run of sources that do not respond."""
+    sender, to_sender = child(send_udp, world)
+    receiver, to_receiver = child(receive_udp, world)
+    discipline = DISCIPLINES[world["discipline"]]
+    network(sender, receiver, 0, 10, discipline)
+    kind = discipline[0].split()[0]
+    for end in (to_sender, to_receiver):
+        end.send(b".")
+        hear(end)
+    index = socket.if_nametoindex("r1")
+    begin = (time.monotonic_ns() // 10**9 + 1) * 10**9
+    # Packets are stamped with the other clock, which goes ahead by the same steps.
+    real = time.time_ns() - time.monotonic_ns() + 256
+    tell(to_sender, begin)
+    stop = max(source["until_s"] for source in world["sources"])
+    series: list[list[Any]] = []
+    fine: list[float] = []
+    told: dict[str, Any] = {}
+    every = LOOK_MS if kind in {"pie", "dualpi2"} else STEP_MS
+    for number in range(1, int(stop * 1000 / every) + 1):
+        sleep_until(begin + number * every * 10**6 - 50_000)
+        told = state(index)
+        if "prob" in told:
+            # What is told is the probability less its whole part, which PIE lets become 1 and more.
+            last = fine[-1] if fine else 0
+            told["prob"] = round(told["prob"] + round(last - told["prob"]), 9)
+            fine.append(told["prob"])
+        if not number * every % STEP_MS:
+            series.append([told[key] for key in ("qlen", "backlog", "drops", *KEPT.get(kind, ()))])
+    plan = hear(to_sender)
+    sleep_until(begin + round(stop * 1e9) + 3 * 10**9)
+    to_receiver.send(b".")
+    rows = hear(to_receiver)
+    counters = state(index)
+    finish(sender, receiver, to_sender, to_receiver)
+    came = {number: (at - real - begin, field) for number, at, field in rows}
+    lost = [number for number in range(len(plan)) if number not in came]
+    marked = sorted(number for number, (_, field) in came.items() if field == 3)
+    most = 200 if kind in RANDOM else MOST
+    after, then = {}, None
+    for number in reversed(range(len(plan))):
+        then = number if number in came else then
+        after[number] = then
+    times = [packet["bytes"] * 800 for packet in world["sources"]]
+    leaves = {number: came[number][0] - times[plan[number][1]] for number in came}
+    at_ms = [round(leaves[after[number]] / 1e6, 4) for number in lost[:100] if after[number] is not None]
+    sojourn: list[list[float]] = [[] for _ in world["sources"]]
+    for number in came:
+        sojourn[plan[number][1]].append((leaves[number] - plan[number][0]) / 1e6)
+    # From the second delivery on, while the sources overload the link, everything leaves a whole sending time apart.
+    at = sorted(arrived for arrived, _ in came.values())
+    off = [(arrived - at[1]) % 1_200_000 for arrived in at[1 : len(at) // 2]] if len(times) == 1 else [0]
+    return {
+        "sent": [sum(source == number for _, source in plan) for number in range(len(times))],
+        "delivered": [len(it) for it in sojourn],
+        "lost": differences(lost)[:most],
+        "lost_in_all": len(lost),
+        "marked": differences(marked)[:most],
+        "marked_in_all": len(marked),
+        "lost_at_ms": at_ms,
+        "off_grid_us": max(min(it, 1_200_000 - it) for it in off) / 1000,
+        "sojourn_ms": [quantiles(it) for it in sojourn],
+        "state_columns": ["qlen", "backlog_bytes", "drops", *KEPT.get(kind, ())],
+        "state": series,
+        **({"prob_each_15_ms": [float(f"{it:.6g}") for it in fine[2::3]][:400]} if fine else {}),
+        "counters": counters,
+    }
+
+
+def finish(sender: int, receiver: int, *ends: socket.socket) -> None:
+    """Take the network down."""
+    shell("ip link del r0", "ip link del r1")
+    for process in (sender, receiver):
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    for end in ends:
+        end.close()
+    time.sleep(1)
+
+
+def send_tcp(end: socket.socket, world: dict[str, Any]) -> None:
+    """Send for ever; tell windows and the like over time."""
+    own_network(0)
+    settings(world)
+    tell(end, 0)
+    begin = hear(end)
+    ends: list[socket.socket] = []
+    rows = []
+    tick = TICK_MS * 10**6
+    for number in range(int(world["stop_s"] * 1e9 / tick)):
+        sleep_until(begin + number * tick)
+        if not number * TICK_MS % 100 and len(ends) < len(world["controls"]):
+            one = socket.socket()
+            control = world["controls"][len(ends)]
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+            one.setblocking(False)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("<ii", 1, 0))
+            one.connect_ex(("10.1.0.1", PORT + (control != world["controls"][0])))
+            ends.append(one)
+        row = []
+        for one, control in zip(ends, world["controls"], strict=False):
+            try:
+                while one.send(bytes(1 << 18)):
+                    pass
+            except BlockingIOError:
+                pass
+            told = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
+            info = struct.unpack_from("<8x24I", told)
+            (acked,) = struct.unpack_from("<Q", told, 120)
+            more = one.getsockopt(socket.IPPROTO_TCP, 26, 32) if control == "dctcp" else b""  # TCP_CC_INFO
+            alpha = struct.unpack_from("<HHI", more)[2] if more else 0
+            row.append((info[18], info[17], acked, alpha))
+        rows.append(row)
+    tell(end, rows)
+    end.recv(1)
+
+
+def settings(world: dict[str, Any]) -> None:
+    """Settings of TCP in this namespace."""
+    ipv4 = Path("/proc/sys/net/ipv4")
+    for name, value in (
+        ("tcp_ecn", str(world["ecn"])),
+        ("tcp_no_metrics_save", "1"),
+        ("tcp_wmem", "4096 1000000 4000000"),
+    ):
+        (ipv4 / name).write_text(value, encoding="ascii")
+
+
+def receive_tcp(end: socket.socket, world: dict[str, Any]) -> None:
+    """Read what comes."""
+    own_network(1)
+    settings(world)
+    servers = []
+    for number in range(2):
+        server = socket.socket()
+        # A reader that comes each 10 ms only must not show: with so much room the window never shrinks, and ACKs go
+        # out as they do where everything is read at once.
+        server.setsockopt(socket.SOL_SOCKET, 33, 1 << 25)  # SO_RCVBUFFORCE
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, WINDOW_BYTES)
+        if "dctcp" in world["controls"] and not number:
+            server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"dctcp")
+        server.bind(("10.1.0.1", PORT + number))
+        server.listen(100)
+        server.setblocking(False)
+        servers.append(server)
+    tell(end, 0)
+    begin = hear(end)
+    ends: list[socket.socket] = []
+    for number in range(1, int(world["stop_s"] * 100) + 1):
+        sleep_until(begin + number * 10_000_000)
+        for server in servers:
+            try:
+                one, _ = server.accept()
+            except BlockingIOError:
+                continue
+            one.setblocking(False)
+            ends.append(one)
+        for one in ends:
+            try:
+                while one.recv(1 << 20):
+                    pass
+            except BlockingIOError:
+                pass
+    end.recv(1)
+
+
+def tcp(world: dict[str, Any]) -> dict[str, Any]:
+    """One run of greedy flows."""
+    sender, to_sender = child(send_tcp, world)
+    receiver, to_receiver = child(receive_tcp, world)
+    discipline = DISCIPLINES[world["discipline"]]
+    network(sender, receiver, world["rtt_ms"], world["rate_mbps"], discipline)
+    for end in (to_receiver, to_sender):
+        end.send(b".")
+        hear(end)
+    index = socket.if_nametoindex("r1")
+    begin = (time.monotonic_ns() // 10**9 + 1) * 10**9
+    tell(to_receiver, begin - 5_000_000)
+    tell(to_sender, begin)
+    queue, before, told = [], {}, {}
+    dual: list[list[float]] = []
+    every = SAMPLE_MS["dctcp" in world["controls"]]
+    for number in range(1, int(world["stop_s"] * 1000 / every)):
+        sleep_until(begin + number * every * 10**6 + 333_000)
+        told = state(index)
+        if number * every < WARM_S * 1000:
+            before = told
+        else:
+            queue.append(told["qlen"])
+            if "delay_c_us" in told:
+                dual.append([told["prob"], told["delay_c_us"] / 1000, told["delay_l_us"] / 1000])
+    rows = hear(to_sender)
+    finish(sender, receiver, to_sender, to_receiver)
+    span = world["stop_s"] - WARM_S
+    warm = [one[2] for one in rows[int(WARM_S * 1000 / TICK_MS) - 1]]
+    warm += [0] * (len(world["controls"]) - len(warm))
+    goodput = [round((last[2] - first) * 8e-6 / span, 4) for first, last in zip(warm, rows[-1], strict=True)]
+    found: dict[str, Any] = {
+        "goodput_mbps": goodput,
+        "queue_packets": [*quantiles(queue, 0), round(statistics.mean(queue), 3)],
+        "drops_per_s": round((told["drops"] - before["drops"]) / span, 4),
+        "cwnd": [row[0][0] for row in rows[250 // TICK_MS - 1 :: 250 // TICK_MS]],
+    }
+    for key in ("marked", "ecn_mark"):
+        if key in told:
+            found["marks_per_s"] = round((told[key] - before[key]) / span, 4)
+    if dual:
+        for place, name in enumerate(("prob", "delay_c_ms", "delay_l_ms")):
+            values = [row[place] for row in dual]
+            found[name] = [*quantiles(values, 6), round(statistics.mean(values), 6)]
+        found["step_marks_per_s"] = round((told["step_marks"] - before["step_marks"]) / span, 4)
+    if "dctcp" in world["controls"]:
+        many = world["controls"].count("dctcp")
+        late = [one for row in rows[int(WARM_S * 1000 / TICK_MS) :] for one in row[:many]]
+        alpha = [one[3] / 1024 for one in late]
+        found["alpha"] = [*quantiles(alpha, 4), round(statistics.mean(alpha), 5)]
+        found["dctcp_cwnd"] = [
+            *quantiles([one[0] for one in late], 0),
+            round(statistics.mean(one[0] for one in late), 3),
+        ]
+        found["queue_series"] = queue[:400]
+    return found
+
+
+def text_of(discipline: list[str]) -> str:
+    """Every parameter of a discipline, as the program tc tells it."""
+    network(os.getpid(), os.getpid(), 0, 10, discipline)
+    asked = ["tc", "-d", "qdisc", "show", "dev", "r1"]
+    told = subprocess.run(asked, check=True, capture_output=True, text=True)  # noqa: S603 - what stands above
+    shell("ip link del r0", "ip link del r1")
+    return " ".join(line.strip() for line in told.stdout.splitlines()[1:])
+
+
+def record(asked: list[str]) -> None:
+    """As the first process of the kernel: run every world, and stop."""
+    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
+    shell("mount -t proc proc /proc", "mount -t sysfs sys /sys", "ip link set lo up")
+    library.prctl(SLACK, 1, 0, 0, 0)
+    Path("/proc/sys/net/ipv4/tcp_mem").write_text("1000000 1000000 1000000", encoding="ascii")
+    runs = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
+    runs.setdefault("disciplines", {})
+    for name, commands in DISCIPLINES.items():
+        if runs["disciplines"].get(name, [])[:-1] != commands:
+            runs["disciplines"][name] = [*commands, text_of(commands)]
+    write(runs)
+    for part_name, worlds, run in (("udp", UDP, udp), ("tcp", TCP, tcp)):
+        for name, world in worlds.items():
+            if asked and not any(word in f"{part_name} {name}" for word in asked):
+                continue
+            kind = DISCIPLINES[world["discipline"]][0].split()[0]
+            repetitions = 3 if kind in RANDOM and part_name == "udp" else 2
+            started = time.monotonic()
+            done = [run(world) for _ in range(repetitions)]
+            runs.setdefault(part_name, {})[name] = world | {"runs": thin(done)}
+            shown = ("delivered", "goodput_mbps", "sojourn_ms", "queue_packets", "off_grid_us")
+            first = {key: done[0][key] for key in shown if key in done[0]}
+            sys.stdout.write(f"{part_name} {name}: {first} {time.monotonic() - started:.0f} s\n")
+            sys.stdout.flush()
+            write(runs)
+
+
+LONG = ("prob_each_15_ms", "lost", "marked", "lost_at_ms", "state", "state_columns", "cwnd", "queue_series")
+
+
+def thin(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of the second repetition on only what is short, and whether the rest is the same."""
+    first, *others = done
+    kept = [first]
+    for other in others:
+        short = {key: value for key, value in other.items() if key not in LONG}
+        if "lost" in other:
+            short["lost_as_first"] = all(first[key] == other[key] for key in ("lost", "marked"))
+        kept.append({"same_as_first": True} if first == other else short)
+    return kept
+
+
+def write(runs: dict[str, Any]) -> None:
+    """Write what is recorded, a line a world."""
+    text = '{"made_by": ' + json.dumps(
+        f"Linux {os.uname().release}, as a process, time-travel=inf-cpu, HZ 1000, queue_linux.py"
+    )
+    for key in ("disciplines", "udp", "tcp"):
+        rows = runs.get(key, {})
+        lines = [f' "{name}": {json.dumps(row, separators=(",", ":"))}' for name, row in rows.items()]
+        text += f',\n"{key}": {{\n' + ",\n".join(lines) + "\n}"
+    OUT.write_text(text + "}\n", encoding="utf-8")
+    os.sync()
+
+
+def boot(folder: str, asked: list[str]) -> None:
+    """Run this file as the first process of a Linux of its own."""
+    place = Path(folder).resolve()
+    kernel = [
+        str(place / "linux-source-6.1/linux"),
+        "time-travel=inf-cpu",
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "rootflags=/",
+    ]
+    kernel += [
+        "rw",
+        "quiet",
+        "mem=1024M",
+        "con=null",
+        "con0=fd:0,fd:1",
+        f"init={sys.executable}",
+        "--",
+        str(HERE),
+        *asked,
+    ]
+    subprocess.run(kernel, check=True, env=os.environ | {"LD_PRELOAD": str(place / "floating.so")})  # noqa: S603
+
+
+if __name__ == "__main__":
+    if os.getpid() == 1:
+        try:
+            record([word.replace("_", " ") for word in sys.argv[1:]])
+        except Exception:  # noqa: BLE001 - the kernel stops before anybody else could print it
+            traceback.print_exc()
+        os.sync()
+        sys.stdout.flush()
+        library.reboot(0x4321FEDC)
+    else:
+        boot(sys.argv[1], [word.replace(" ", "_") for word in sys.argv[2:]])
