@@ -28,17 +28,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linux_uml_runs import ADDRESS, NO_THRESHOLD, RECORDS, SETTINGS, child, network_end, shell
 from optcp.errors import nearest
 from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, Flow, World, worlds
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Run = dict[str, Any]
 
-    Run = dict[str, Any]
 
 HERE = Path(__file__).resolve()
 LINK = HERE.with_name("kernel_link.c")

@@ -36,11 +36,9 @@ import sys
 import time
 import traceback
 from collections import Counter, deque
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import Any
 
 MODULES = (
     *("westwood", "illinois", "vegas", "scalable", "highspeed"),

@@ -15,20 +15,17 @@ import importlib
 import json
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import distributions
 
 from optcp import _core, stats
 from optcp_papers.gmpls import section6
 from optcp_papers.gmpls.paper import ns2
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
 
 HERE = Path(__file__).parent
 TCL, RUNS = HERE / "ns2-gmpls.tcl", HERE / "ns2-gmpls.json"

@@ -106,9 +106,10 @@ fn with_all_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 6] {
 fn every_shipped_scenario_runs_alike_with_all_kernels() {
     let list =
         |folder: &Path| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/optcp");
-    let papers = list(&python.join("papers")).map(|paper| paper.join("scenarios"));
-    let folders = papers.chain([python.join("scenarios")]).filter(|folder| folder.is_dir());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let papers = list(&root.join("papers/optcp_papers")).map(|paper| paper.join("scenarios"));
+    let others = root.join("python/optcp/scenarios");
+    let folders = papers.chain([others]).filter(|folder| folder.is_dir());
     let files = folders.flat_map(|folder| list(&folder));
     let library = Library::new(Germany);
     let mut compared = 0;

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from optcp.data.axes import Axis
-from optcp.data.cells import stack
+from optcp.data.cells import Cells, stack
 from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Series
+from optcp.papers.options import Options
+from optcp.study import Done, Grid, RunData
 from optcp_papers.das.paper import PAPER, scenario
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid, RunData
 
 RUNS = 100
 QUICK_RUNS = 8

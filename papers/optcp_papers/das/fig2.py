@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.data.cells import Cells
 from optcp.papers import histogram, judge
 from optcp.papers.assume import overrides
-from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row, Series
+from optcp.papers.options import Options, Size
 from optcp.papers.printed import tables
+from optcp.study import Done, Grid, RunData
 from optcp_papers.das.paper import (
     MSS_BYTES,
     PAPER,
@@ -24,14 +27,6 @@ from optcp_papers.das.paper import (
     receivers,
     scenario,
 )
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid, RunData
 
 STARTS = 500
 BACKUP_STARTS = 100

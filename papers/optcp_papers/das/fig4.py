@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from optcp.data.cells import stack
+from optcp.data.cells import Cells, stack
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, overrides, positive_int
-from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options, Size
 from optcp.papers.over import Axis, curves_over
+from optcp.study import Done, Grid
 from optcp_papers.das.paper import PAPER, WORLD, receivers, scenario
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
 
 CONNECTIONS = range(1, 11)
 QUICK_CONNECTIONS = (1, 10)

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides
-from optcp.papers.exhibit import Exhibit, Findings, Setup
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row, Series
+from optcp.papers.options import Options
 from optcp.papers.verdict import row
+from optcp.study import Grid, RunData
 from optcp_papers.das.paper import PAPER, RECEIVERS, SUPPRESSING, receivers, scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options
-    from optcp.study import Grid, RunData
 
 FIRST = 80
 """The segment that is packet 0 of the figure; see the scenario."""

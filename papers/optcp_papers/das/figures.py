@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+from matplotlib.axes import Axes
+
+from optcp.papers.model import Result, Series
 from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Series
 
 RECEIVER_COLOURS = {"plain": "#0072B2", "das": "#D55E00", "das-bounded": "#009E73"}
 TOPOLOGY_COLOURS = {"square": "#0072B2", "diagonal": "#D55E00"}

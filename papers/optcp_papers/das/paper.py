@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, built_in, not_negative, positive_int
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
 
 PAPER = "M. Mao, Z. Wen, K. L. Yeung: Enhancing TCP Performance in IP Fast Reroute, IEEE ICC 2012"
 

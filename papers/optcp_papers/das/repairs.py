@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from optcp.data.cells import Cells
 from optcp.papers.assume import built_in
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.model import Key, Row
+from optcp.papers.options import Options, Size
 from optcp.papers.over import Axis, curves_over
+from optcp.study import Done, Grid
 from optcp_papers.das.paper import PAPER, scenario
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
 
 RUNS = 10
 QUICK_RUNS = 2

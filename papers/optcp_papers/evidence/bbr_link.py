@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,6 @@ from optcp.stats.quantiles import sample_quantile
 from optcp.study import Study
 from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Figures, Found, Runs, Studies
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 SCENARIO = "tcp-bbr"
 SEEDS = 10

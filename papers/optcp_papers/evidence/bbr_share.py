@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from optcp.stats import Interval
 from optcp.study import Study
 from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from optcp.stats import Interval
 
 SCENARIO = "tcp-bbr-share"
 MODEL = "Ware et al. 2019, model"

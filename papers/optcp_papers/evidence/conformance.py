@@ -10,16 +10,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from optcp.checks.conformance import conform
 from optcp.errors import InputError, RunFailed
 from optcp_papers.evidence.base import Experiment, Row, counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 REFERENCE = Path("tests") / "reference" / "tcp"
 FILES = ("scenarios.json", "more-cases.json", "more-sack-cases.json")

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from optcp.data.axes import Axis
 from optcp.study import Study
+from optcp.study.stored_run import StoredRun
 from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from optcp.study.stored_run import StoredRun
 
 SCENARIO = "tcp-controls"
 SOURCE = "Linux 6.1, recorded"

@@ -5,23 +5,20 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from optcp.data.axes import Axis
+from optcp.scenarios.run import Observing
 from optcp.scenarios.scenario import Scenario
 from optcp.study import Study
 from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
 from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, Flow, World, worlds
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from optcp.scenarios.run import Observing
 
 RUNS = Path(__file__).parent / "data" / "kernel_runs.json"
 SOURCE = "Linux 6.18, recorded"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any
 
 FILE = Path(__file__).parent / "data" / "kernel_worlds.toml"
 MSS_BYTES = 1448

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from optcp.study import Study
+from optcp.study.stored_run import StoredRun
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
 from optcp_papers.evidence.variants import VARIANTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.study.stored_run import StoredRun
 
 SCENARIO = "tcp-loss"
 LOSSES = ("independent", "periodic")

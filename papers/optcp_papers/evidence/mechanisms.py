@@ -5,16 +5,13 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from optcp.common import stored
 from optcp_papers.evidence import outside, public
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from optcp_papers.evidence.base import Compared, Result, Row
+from optcp_papers.evidence.base import Compared, Result, Row
 
 TABLE = outside.DATA / "mechanisms.toml"
 VERDICTS = {"agrees": "agree", "near": "near", "differs": "differ", "undecided": "undecided"}

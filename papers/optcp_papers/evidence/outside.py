@@ -6,15 +6,13 @@ import functools
 import json
 import math
 import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from optcp import stats
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 Verdict = Literal["agrees", "near", "differs", "undecided"]
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from optcp.common import stored
 from optcp_papers.evidence import EXPERIMENTS, mechanisms, outside, public
-from optcp_papers.evidence.base import Result
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from optcp_papers.evidence.base import Compared, Row
+from optcp_papers.evidence.base import Compared, Result, Row
 
 FOLDER = "evidence"
 """Where stored results are, beside the page."""

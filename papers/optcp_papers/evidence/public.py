@@ -7,10 +7,10 @@ import hashlib
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.checks import packetdrill
@@ -18,9 +18,6 @@ from optcp.common import stored
 from optcp.common.files import write_text
 from optcp.errors import InputError, nearest
 from optcp_papers.evidence import outside
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TABLE = outside.DATA / "packetdrill-suites.json"
 TITLE = "Public packetdrill scripts"

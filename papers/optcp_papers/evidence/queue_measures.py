@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from optcp.scenarios.run import OneRun
 from optcp.stats.quantiles import sample_quantile
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.scenarios.run import OneRun
 
 FIRST = 200
 """Of so many lost packets the numbers are compared."""

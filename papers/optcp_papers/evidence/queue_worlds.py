@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from optcp.scenarios.scenario import Scenario
 from optcp_papers.evidence import outside
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+Tables = dict[str, Any]
 
-    Tables = dict[str, Any]
 
 CODEPOINTS = ("not-ect", "ect1", "ect0")
 """By the number of the ECN field."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from optcp.data.axes import Axis
+from optcp.scenarios.run import OneRun
+from optcp.scenarios.scenario import Scenario
 from optcp.study import Study
 from optcp_papers.evidence import outside
 from optcp_papers.evidence import queue_worlds as worlds
@@ -45,12 +48,6 @@ from optcp_papers.evidence.queue_measures import (
     unresponsive,
     waves,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from optcp.scenarios.run import OneRun
-    from optcp.scenarios.scenario import Scenario
 
 NS2, NS3, LINUX = "ns-2.35, queues", "ns-3.37, queues", "Linux 6.1, queues"
 TEXT, FORMULA, SHARES = "RFC 8289, worked", "Alizadeh et al. 2010, worked", "max-min fairness, worked"

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 from optcp import _core
 from optcp.common.files import write_text
 from optcp.errors import InputError, nearest
-from optcp.study import execute
+from optcp.stats import Interval
+from optcp.study import Done, execute
+from optcp.study.pool import Jobs, Progress
 from optcp_papers.evidence import EXPERIMENTS, outside
 from optcp_papers.evidence import page as pages
-from optcp_papers.evidence.base import Compared, Result, Row, Runs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from optcp.stats import Interval
-    from optcp.study import Done
-    from optcp.study.pool import Jobs, Progress
-    from optcp_papers.evidence.base import Experiment
+from optcp_papers.evidence.base import Compared, Experiment, Result, Row, Runs
 
 
 def select(names: Sequence[str]) -> list[Experiment]:

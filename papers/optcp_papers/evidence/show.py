@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from optcp.common.terminal import show_table
 from optcp_papers.evidence import outside, page
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from optcp_papers.evidence.base import Result
+from optcp_papers.evidence.base import Result
 
 
 def show_evidence(console: Console, result: Result) -> None:

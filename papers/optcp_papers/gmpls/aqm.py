@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.data.cells import Cells
 from optcp.data.censored import Censored, each
+from optcp.data.estimates import Estimates
 from optcp.papers import assume
-from optcp.papers.assume import Assumed, built_in, overrides
-from optcp.papers.exhibit import Exhibit, Findings, Setup, defined, rows
+from optcp.papers.assume import Assumed, Value, built_in, overrides
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows
+from optcp.papers.model import Key, Row
+from optcp.papers.options import Options, Size
 from optcp.papers.verdict import row
+from optcp.study import Done, Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.gmpls import section5
 from optcp_papers.gmpls.fig7 import settling
 from optcp_papers.gmpls.paper import PAPER, PS, SOURCES
 from optcp_papers.gmpls.section5_2 import resampled, settled_s
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from optcp.data.cells import Cells
-    from optcp.data.estimates import Estimates
-    from optcp.papers.assume import Value
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
-    from optcp.study.stored_run import StoredRun
 
 SEEDS, QUICK_SEEDS = 40, 3
 MESH_SEEDS, QUICK_MESH_SEEDS = 30, 2

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.model import Row
+from optcp.papers.options import Options
+from optcp.study import Done, Grid
 from optcp_papers.gmpls import section8
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS
 from optcp_papers.gmpls.section8 import DELTA_MS, LOCAL_BACKUP, PATH_BACKUP, SCENARIOS, SWITCH_OVER_S, Delays
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Row
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid
 
 SCHEMES = ("local", "loopback-variant", "loopback", "path", "1:1", "1+1", "restoration")
 PROFILES = ("ns2-2001", "linux-6")

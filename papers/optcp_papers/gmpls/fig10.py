@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from optcp import stats
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.papers import curve, judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options, Size
+from optcp.study import Done, Grid
 from optcp_papers.gmpls import section6
-from optcp_papers.gmpls.goodput import trend
+from optcp_papers.gmpls.goodput import Goodput, trend
 from optcp_papers.gmpls.late import OBSERVE, count_timeouts
 from optcp_papers.gmpls.paper import FAILURE_S, LOST_NOTE, PAPER_RUNS, WINDOW_S
 from optcp_papers.gmpls.section6 import D_MS, goodput
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
-    from optcp_papers.gmpls.goodput import Goodput
 
 DELTA_MS = 5
 PACKETS = "delta = 5 ms, packet by packet"

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Exhibit, Findings, Found
 from optcp.papers.histogram import distribution
+from optcp.papers.judge import Part
 from optcp.papers.printed import tables
 from optcp_papers.gmpls.goodput import trend
 from optcp_papers.gmpls.paper import LOST_NOTE, PAPER_RUNS
 from optcp_papers.gmpls.section6 import D_MS, SETUP, goodput, relative
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
 
 DELTA_MS = 5
 BIN_PCT = 1

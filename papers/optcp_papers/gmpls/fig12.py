@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.data.cells import Cells
 from optcp.papers import curve, judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
 from optcp.stats import resampling
-from optcp_papers.gmpls.goodput import trend
+from optcp_papers.gmpls.goodput import Goodput, trend
 from optcp_papers.gmpls.paper import FAILURE_S, LOST_NOTE
 from optcp_papers.gmpls.section6 import D_MS, DELTA_MS, SETUP, goodput
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp_papers.gmpls.goodput import Goodput
 
 SHORT_MS = (1, 2, 10)
 LONG_MS = 100

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from optcp import stats
 from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
 from optcp_papers.gmpls.goodput import trend
 from optcp_papers.gmpls.paper import LOST_NOTE
 from optcp_papers.gmpls.section6 import D_MS, SETUP, goodput
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
 
 
 def find(found: Found) -> Findings:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import stats
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, Found, rows
 from optcp.papers.judge import Part
+from optcp.papers.model import Holds
 from optcp.stats import resampling
 from optcp_papers.gmpls.goodput import trend
 from optcp_papers.gmpls.section6 import D_MS, DELTA_MS, SETUP, goodput
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Found
-    from optcp.papers.model import Holds
 
 SAME_POINTS = 1.0
 AS_MUCH = (0.67, 1.5)

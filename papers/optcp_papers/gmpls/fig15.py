@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from optcp import stats
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Holds
 from optcp_papers.gmpls.paper import LOST_NOTE, PAPER_RUNS
 from optcp_papers.gmpls.section7 import COMPARED, OPTICAL_NOTE, SETUP, goodput
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Holds
 
 ONE_OF_THREE = 1 / 3
 

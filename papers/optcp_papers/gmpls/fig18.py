@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.data.cells import Cells
 from optcp.papers import curve, judge
 from optcp.papers.assume import overrides
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options
 from optcp.stats import resampling
+from optcp.study import Grid
 from optcp_papers.gmpls import section6, section8
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import LOST_NOTE, PAPER_RUNS, WINDOW_S
@@ -28,13 +31,6 @@ from optcp_papers.gmpls.section8 import (
     goodput,
     merge_drops,
 )
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 SECTION_6 = "section 6, backups that add as much"
 SECTION_6_UNTIL_S = 6.0

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from optcp import stats
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Row
 from optcp.papers.verdict import row
 from optcp_papers.gmpls.paper import LOST_NOTE
 from optcp_papers.gmpls.section8 import (
@@ -27,12 +29,6 @@ from optcp_papers.gmpls.section8 import (
     WORKING_LINKS,
     goodput,
 )
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Row
 
 WINDOWS = {"switchover": SWITCH_OVER_S, "switchback": SWITCH_BACK_S}
 PAIRS = ((LOCAL, PATH), (LOCAL, LOOPBACK), (LOCAL, VARIANT), (LOOPBACK, PATH), (VARIANT, PATH), (VARIANT, LOOPBACK))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Exhibit, Findings, Found
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row, Series
 from optcp.papers.verdict import row
 from optcp_papers.gmpls.section3 import (
     FEWEST_DUPLICATES,
@@ -17,6 +16,7 @@ from optcp_papers.gmpls.section3 import (
     QUICK_WINDOWS,
     ROUND_TRIP_S,
     SETUP,
+    World,
     bursts,
     crossing,
     law_crossing,
@@ -24,12 +24,6 @@ from optcp_papers.gmpls.section3 import (
     law_progress,
     worlds,
 )
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp_papers.gmpls.section3 import World
 
 SHOWN_WINDOW = 20
 SHOWN_BURSTS = {"B > ssthresh": (12, 14, 16), "B < ssthresh": (3, 5, 8)}

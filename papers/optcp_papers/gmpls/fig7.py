@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
 from optcp.papers.curves import over_time
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, Found, Parts, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key
 from optcp.stats import resampling
 from optcp_papers.gmpls.paper import FAILURE_S, LOST_NOTE, WINDOW_S
-from optcp_papers.gmpls.section5 import CLASSES, DELTA_MS, END_S, READINGS_NOTE, SETUP, worlds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Found, Parts
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp_papers.gmpls.section5 import World
+from optcp_papers.gmpls.section5 import CLASSES, DELTA_MS, END_S, READINGS_NOTE, SETUP, World, worlds
 
 DELAYED = DELTA_MS[1:]
 SHOWN_S = (4.5, END_S)

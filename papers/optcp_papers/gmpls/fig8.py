@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Exhibit, Findings, Found
 from optcp.papers.histogram import distribution
-from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, worlds
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp_papers.gmpls.section5 import World
+from optcp.papers.judge import Part
+from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, World, worlds
 
 BIN_PCT = 5
 

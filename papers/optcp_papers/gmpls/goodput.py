@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import stats
+from optcp.data.cells import Cells
 from optcp.data.estimates import Estimates
 from optcp.papers import curve, judge
 from optcp.papers.curves import over_time
+from optcp.papers.exhibit import Found
+from optcp.papers.judge import Part
+from optcp.papers.model import Series
 from optcp.stats import resampling
+from optcp.study import Done
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Series
-    from optcp.study import Done
-
-    Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 Window = tuple[float, float]
 """From when to when in seconds, (start, end]."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
+from optcp.study import RunData
 from optcp_papers.gmpls.paper import PS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.study import RunData
 
 OBSERVE = '[{ name = "senders", kind = "tcp" }, { name = "packets", kind = "packets" }]'
 """What a run must observe."""

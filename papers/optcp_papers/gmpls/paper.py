@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from optcp.papers.assume import ns2_sender, ns2_world, start_spread
+from optcp.papers.assume import Assumed, ns2_sender, ns2_world, start_spread
 from optcp.papers.plausible import Plausible, Span
 from optcp.papers.printed import read
-
-if TYPE_CHECKING:
-    from optcp.papers.assume import Assumed
 
 PAPER = (
     "C. Develder, D. Colle, S. De Maesschalck, M. Pickavet, P. Demeester: "

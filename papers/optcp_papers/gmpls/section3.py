@@ -17,27 +17,20 @@ that nothing has changed the window before. Three continuations:
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import _core
 from optcp.errors import RunFailed
 from optcp.papers.assume import Assumed, built_in, overrides, positive_int
-from optcp.papers.exhibit import Setup
-from optcp.study import Branch, Grid
+from optcp.papers.exhibit import Chosen, Found, Setup
+from optcp.papers.options import Options, Size
+from optcp.study import Branch, Done, Grid, RunData
 from optcp_papers.gmpls.paper import PAPER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, RunData
 
 PROFILES = {
     "rfc": [("parameters.profile", "rfc")],

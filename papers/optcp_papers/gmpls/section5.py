@@ -6,18 +6,14 @@ import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, overrides
-from optcp.papers.exhibit import Setup, defined
+from optcp.papers.exhibit import Chosen, Found, Setup, defined
+from optcp.papers.options import Options, Size
 from optcp.papers.plausible import Choices, Plausible
+from optcp.study import Done, Grid
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S, world
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
 
 DELTA_MS = (0, 50, 250, 500, 1000)
 DELAYS = {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
 from optcp.papers.assume import built_in, ns2_world, overrides
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row, Series
+from optcp.papers.options import Options
 from optcp.papers.verdict import row
-from optcp.stats import resampling
+from optcp.stats import Interval, resampling
+from optcp.study import Done, Grid
 from optcp_papers.gmpls.fig7 import SETTLE_STEP_S, settle_s, settling
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S
 from optcp_papers.gmpls.section5 import CLASSES, END_S, SCENARIO
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options
-    from optcp.stats import Interval
-    from optcp.study import Done, Grid
 
 DELTA_MS = (0, 5, 10, 20, 30, 50, 100, 250, 500)
 UP_TO_250 = DELTA_MS[: DELTA_MS.index(250) + 1]

@@ -5,22 +5,18 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
 from optcp.papers.assume import overrides
-from optcp.papers.exhibit import Exhibit, Findings, Setup, defined, rows, runs_of
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
+from optcp.papers.judge import Part
+from optcp.papers.model import Row
+from optcp.papers.options import Options
 from optcp.papers.printed import tables
+from optcp.study import Done, Grid
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, SOURCES, WHY_CHANGED, WINDOW_S
 from optcp_papers.gmpls.section5 import ASSUMED, READINGS_NOTE
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Row
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid
 
 PAPER_RUNS = 140
 DELTA_MS = (0, 5, 10, 20, 30, 40, 50, 250, 500, 1000)

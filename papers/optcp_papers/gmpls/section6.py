@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from optcp.data.cells import Cells
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Setup, defined, runs_of
+from optcp.papers.exhibit import Chosen, Found, Setup, defined, runs_of
+from optcp.papers.options import Options
+from optcp.study import Grid
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS, PS, WINDOW_S, world
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 D_MS = (1, 2, 10, 20, 50, 100)
 """Propagation delay of the span L1-L4-L5-L2; that of L1-L2, which it replaces, is 1 ms."""

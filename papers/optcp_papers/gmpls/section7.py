@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Setup, defined, runs_of
+from optcp.papers.exhibit import Chosen, Found, Setup, defined, runs_of
+from optcp.papers.judge import Part
+from optcp.papers.options import Options
 from optcp.papers.printed import tables
+from optcp.study import Grid
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS, world
 from optcp_papers.gmpls.section6 import D_MS, backup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 REVERT = {"none": "none", "electrical": "electrical", "optical": "optical-emulated", "optical exact": "optical"}
 """What follows the repair, and what the scenario file calls it.

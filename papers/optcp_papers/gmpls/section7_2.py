@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.papers import curve, judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Row, Series
+from optcp.papers.options import Options, Size
 from optcp.papers.verdict import row
 from optcp.stats import resampling
-from optcp.study import Grid
+from optcp.study import Done, Grid, RunData
+from optcp.study.observed import Observed
 from optcp_papers.gmpls import section7
-from optcp_papers.gmpls.goodput import trend
+from optcp_papers.gmpls.goodput import Goodput, trend
 from optcp_papers.gmpls.overtaking import OBSERVE, count_needless, count_overtaken
 from optcp_papers.gmpls.paper import PAPER_RUNS, REPAIR_S
 from optcp_papers.gmpls.section6 import D_MS
 from optcp_papers.gmpls.section7 import COMPARED, GRID, OPTICAL_NOTE, SETUP, STRATEGIES, WINDOW_S, goodput
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, RunData
-    from optcp.study.observed import Observed
-    from optcp_papers.gmpls.goodput import Goodput
 
 QUEUES = {limit: f"queue of L2->L3 {limit} packets" for limit in (20, 35, 50, 75, 100)}
 """Limits of the queue of L2->L3, packets, and the name of each one's grid."""

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from optcp.data.cells import Cells
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Setup, runs_of
+from optcp.papers.exhibit import Chosen, Found, Setup, runs_of
+from optcp.papers.options import Options
 from optcp.papers.printed import tables
+from optcp.study import Done, Grid
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, REPAIR_S, world
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid
 
 SCENARIOS = ("A", "B", "C", "D")
 """Table 7's sets of delays."""

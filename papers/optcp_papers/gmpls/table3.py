@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 from optcp import stats
+from optcp.data.cells import Cells
+from optcp.data.estimates import Estimates
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Differences, Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key
 from optcp.papers.printed import tables
 from optcp_papers.gmpls.paper import PAPER_RUNS, WHY_CHANGED
-from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, worlds
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.data.estimates import Estimates
-    from optcp.papers.exhibit import Differences, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp_papers.gmpls.section5 import World
+from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, World, worlds
 
 WHY_STATED = (
     "With the stated 100+100 flows at the assumed 10 Mb/s the delays hardly differ: independent ns-2 runs "

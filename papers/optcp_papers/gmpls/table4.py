@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
 from optcp.papers.judge import Part
+from optcp.papers.model import Holds, Row
+from optcp.papers.options import Options
 from optcp.papers.printed import tables
+from optcp.study import Grid
 from optcp_papers.gmpls import section6
 from optcp_papers.gmpls.paper import WHY_CHANGED, WINDOW_S
 from optcp_papers.gmpls.section6 import D_MS, delta_rtt_pct, goodput, over_first, relative
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Holds, Row
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 DELTA_MS = 5
 HALF_D_MS = 31

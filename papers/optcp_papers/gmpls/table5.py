@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import stats
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Differences, Exhibit, Findings, Found, rows
 from optcp.papers.judge import Part
 from optcp.papers.printed import tables
 from optcp.stats.sequential import LEVEL
-from optcp_papers.gmpls.goodput import trend
+from optcp_papers.gmpls.goodput import Goodput, trend
 from optcp_papers.gmpls.paper import PAPER_RUNS, WHY_CHANGED, ns2
 from optcp_papers.gmpls.section6 import D_MS, DELTA_MS, SETUP, goodput, relative
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Differences, Found
-    from optcp_papers.gmpls.goodput import Goodput
 
 WHY = (
     "Bandwidth and queue are unstated, and partly interchangeable: independent ns-2 runs of this world differ from the "

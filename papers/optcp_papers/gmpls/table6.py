@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.data.cells import Cells
+from optcp.data.estimates import Estimates
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
 from optcp.papers.printed import tables
 from optcp_papers.gmpls.paper import WHY_CHANGED
 from optcp_papers.gmpls.section7 import OPTICAL_NOTE, SETUP, as_often_as_printed, goodput, over_electrical
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.data.estimates import Estimates
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
 
 SAME_PCT = 0.5
 WHY = (

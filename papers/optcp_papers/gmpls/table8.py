@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from optcp import stats
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row
+from optcp.papers.options import Options, Size
 from optcp.papers.verdict import row
+from optcp.study import Done, Grid
 from optcp_papers.gmpls import section6, section8
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, REPAIR_S
 from optcp_papers.gmpls.probes import ONE_PACKET, one_way_ps, shortest_round_trips_ps
@@ -29,16 +34,6 @@ from optcp_papers.gmpls.section8 import (
     WORKING_LINKS,
     Delays,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
 
 PROBES = "probes"
 ROUND_TRIPS = {"section 8": 216.0, "section 6": float(section6.MEAN_RTT_MS)}

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.cells import Cells
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
+from optcp.papers.model import Key, Row
+from optcp.papers.options import Options
+from optcp.study import Grid
 from optcp_papers.lbas import smaller
 from optcp_papers.lbas.rows import both_modes, curves
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 DEGREES = (1, 2, 5, 10)
 PRODUCTS = (0.01, 0.03, 0.1, 0.3, 1.0)

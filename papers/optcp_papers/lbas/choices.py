@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
+from optcp.papers.options import Options
+from optcp.study import Grid
 from optcp_papers.lbas import smaller
 from optcp_papers.lbas.rows import both_modes
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 INTERPRETATIONS: dict[str, dict[str, str]] = {
     "as assumed": {},

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import functools
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from optcp.errors import RunFailed
+from optcp.papers.exhibit import Chosen
 from optcp.papers.kept import LongRun
 from optcp.stats.autocorrelation import lag_one
 from optcp_papers.lbas import outcome
 from optcp_papers.lbas.outcome import Measured
 from optcp_papers.lbas.paper import CELLS, FEWER, SCENARIO, Cell, changed, directory, length, overrides, reading
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from optcp.papers.exhibit import Chosen
 
 
 def long_run(cell: Cell, chosen: Chosen, seed: int) -> LongRun:

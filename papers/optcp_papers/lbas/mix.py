@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from optcp.data.axes import Axis
-from optcp.data.censored import Censored
+from optcp.data.cells import Cells
+from optcp.data.censored import Bounded, Censored
 from optcp.data.labelled import cells_of
 from optcp.data.samples import Samples
-from optcp.papers.exhibit import Exhibit, Findings, key_value
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, key_value
+from optcp.papers.model import Key, Series
+from optcp.papers.options import Options
+from optcp.study import Done, Grid, RunData
 from optcp.study.observed import seconds
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.paper import METRO_NODES, Cell
 from optcp_papers.lbas.rows import DIFFERENCE, both_modes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.data.cells import Cells
-    from optcp.data.censored import Bounded
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid, RunData
 
 FLOWS = smaller.FLOWS[0]
 SENDERS = ("inet-2011", "linux-6")

@@ -6,17 +6,15 @@ packet can be listed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from optcp.data.axes import Axis
+from optcp.papers.exhibit import Chosen
+from optcp.papers.options import Options
+from optcp.study import Done, Grid, RunData
 from optcp_papers.lbas.paper import SCENARIO, overrides
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid, RunData
 
 ORDER = "order of packets"
 _SMALL = [

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import stats
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from optcp.stats import Interval
-    from optcp.study import Done, RunData
-    from optcp_papers.lbas.paper import Cell
+from optcp.stats import Interval
+from optcp.study import Done, RunData
+from optcp_papers.lbas.paper import Cell
 
 Batches = dict[str, "NDArray[np.float64]"]
 """Metric to one value a batch."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from optcp.papers import assume
-from optcp.papers.assume import AS_PROFILE, Assumed, built_in, not_negative, positive_int
+from optcp.papers.assume import AS_PROFILE, Assumed, Value, built_in, not_negative, positive_int
+from optcp.papers.model import Key
 from optcp.papers.printed import tables
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from optcp.papers.assume import Value
-    from optcp.papers.model import Key
 
 PAPER = (
     "P. Pavon-Marino, J.-L. Izquierdo-Zaragoza: TCP performance in an optical link applying lightpath bundling and "

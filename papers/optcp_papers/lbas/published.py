@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from optcp.common import stored
 from optcp.common.files import json_text, write_text
+from optcp.papers.assume import Value
 from optcp.papers.judge import word
-from optcp.papers.model import Result
+from optcp.papers.model import Claim, Result, Row
 from optcp_papers.lbas import table1, table2, table3, trends
 from optcp_papers.lbas.outcome import Measured
 from optcp_papers.lbas.paper import BUNDLING_DEGREES, CELLS, FLOWS, READINGS, directory, length, reading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from optcp.papers.assume import Value
-    from optcp.papers.model import Claim, Row
 
 METRICS = {
     table1.TABLE1.id: table1.METRIC,

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
+from optcp.data.cells import Cells
 from optcp.data.labelled import cells_of
 from optcp.papers.exhibit import key_value, rows
+from optcp.papers.model import Key, Row, Series
 from optcp.papers.over import Axis, curves_over
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from optcp.data.cells import Cells
-    from optcp.papers.model import Key, Row, Series
 
 DIFFERENCE = "with minus without"
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
+from optcp.papers.model import Key, Row
+from optcp.papers.options import Options
 from optcp.papers.verdict import row
+from optcp.study import Grid
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.long_runs import not_committed, stored
 from optcp_papers.lbas.outcome import Measured
 from optcp_papers.lbas.paper import CELLS, DEFAULTS, Cell
 from optcp_papers.lbas.steady import steady
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 NOTE = (
     "`inet-2011`, b_D = 2. `share_segments` is a flow's share of the bandwidth-delay product. `drops_over_law` is what "

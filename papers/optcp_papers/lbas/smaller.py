@@ -10,27 +10,22 @@ more (docs/papers/lbas.md).
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.papers import assume
 from optcp.papers.assume import built_in
-from optcp.papers.exhibit import Setup, runs_of
-from optcp.study import Grid
+from optcp.papers.exhibit import Chosen, Setup, runs_of
+from optcp.papers.options import Options
+from optcp.study import Done, Grid
 from optcp_papers.lbas import outcome
 from optcp_papers.lbas.paper import ASSUMED, PAPER, SCENARIO, Cell
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.options import Options
-    from optcp.study import Done
 
 T = TypeVar("T", "Cells", "NDArray[np.float64]")
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Exhibit, Findings, Found
+from optcp.papers.judge import Part
 from optcp_papers.lbas import order
+from optcp_papers.lbas.outcome import Measured, Together
 from optcp_papers.lbas.paper import CELLS, FEWER
 from optcp_papers.lbas.tables import (
     MODES,
@@ -22,16 +27,6 @@ from optcp_papers.lbas.tables import (
     shown,
     trends,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp_papers.lbas.outcome import Measured, Together
 
 METRIC = "throughput_gbps"
 PRINTED = {METRIC: "table1_throughput_gbps"}

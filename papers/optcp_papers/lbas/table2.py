@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Exhibit, Findings, Found
+from optcp.papers.judge import Part
 from optcp.papers.model import Row
-from optcp_papers.lbas.paper import CELLS
+from optcp.stats import Interval
+from optcp_papers.lbas.outcome import Measured
+from optcp_papers.lbas.paper import CELLS, Cell
 from optcp_papers.lbas.steady import Steady, steady
 from optcp_papers.lbas.tables import SETUP, curves, mode_parts, shown, trends
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.stats import Interval
-    from optcp_papers.lbas.outcome import Measured
-    from optcp_papers.lbas.paper import Cell
 
 METRIC, FAR = "drop_mbps", "far_drop_mbps"
 PRINTED = {METRIC: "table2_drop_mbps", "drop_node_mbps": "table2_drop_mbps"}

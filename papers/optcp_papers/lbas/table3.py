@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
-from optcp.papers.exhibit import Exhibit, Findings
-from optcp_papers.lbas.tables import SETUP, change_trends, curves, largest, mode_parts, shown, trends
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.stats import Interval
-    from optcp_papers.lbas.outcome import Measured, Together
-    from optcp_papers.lbas.paper import Cell
-    from optcp_papers.lbas.tables import Way
+from optcp.papers.exhibit import Exhibit, Findings, Found
+from optcp.papers.judge import Part
+from optcp.stats import Interval
+from optcp_papers.lbas.outcome import Measured, Together
+from optcp_papers.lbas.paper import Cell
+from optcp_papers.lbas.tables import SETUP, Way, change_trends, curves, largest, mode_parts, shown, trends
 
 METRIC = "queue_mb"
 PRINTED = {METRIC: "table3_queue_mb"}

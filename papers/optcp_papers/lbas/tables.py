@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from optcp.papers import judge
-from optcp.papers.exhibit import Setup, runs_of
+from optcp.papers.exhibit import Chosen, Found, Setup, runs_of
+from optcp.papers.judge import Part, Side
+from optcp.papers.kept import LongRun
+from optcp.papers.model import Row, Series
+from optcp.papers.options import Options
 from optcp.papers.over import Axis, curves_over
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
+from optcp.stats import Interval
+from optcp.study import Grid
 from optcp_papers.lbas import outcome
 from optcp_papers.lbas.long_runs import long_run, not_committed, stored
-from optcp_papers.lbas.outcome import Measured
+from optcp_papers.lbas.outcome import Measured, Together
 from optcp_papers.lbas.paper import (
     ASSUMED,
     BUNDLING_DEGREES,
@@ -29,24 +39,10 @@ from optcp_papers.lbas.paper import (
     reading,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+Over = Literal["flows", "degree"]
+Way = Literal["up", "down"]
+Change = Callable[[Together], list[NDArray[np.float64]]]
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part, Side
-    from optcp.papers.kept import LongRun
-    from optcp.papers.model import Row, Series
-    from optcp.papers.options import Options
-    from optcp.stats import Interval
-    from optcp.study import Grid
-    from optcp_papers.lbas.outcome import Together
-
-    Over = Literal["flows", "degree"]
-    Way = Literal["up", "down"]
-    Change = Callable[[Together], list[NDArray[np.float64]]]
 
 UNITS = {"gbps": "Gb/s", "mbps": "Mb/s", "mb": "MB"}
 ABOUT_POINTS = 2.0

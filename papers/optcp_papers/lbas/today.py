@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
+from optcp.papers.model import Key
+from optcp.papers.options import Options
+from optcp.study import Grid
 from optcp_papers.lbas import smaller
 from optcp_papers.lbas.rows import both_modes, curves
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 METRICS = {"utilisation_pct": "utilisation", "dropped_pct": "dropped bytes", "queue_pct": "queue"}
 NOTE = (

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import stats
+from optcp.data.cells import Cells
 from optcp.data.labelled import cells_of
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Exhibit, Findings, Found
+from optcp.papers.model import Key, Row
 from optcp.papers.verdict import row
 from optcp_papers.lbas import smaller, today
 from optcp_papers.lbas.long_runs import not_committed, stored
-from optcp_papers.lbas.outcome import Measured
+from optcp_papers.lbas.outcome import Batches, Measured, Together
 from optcp_papers.lbas.paper import BUNDLING_DEGREES, CELLS, FLOWS, READINGS, Cell
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Found
-    from optcp.papers.model import Key, Row
-    from optcp_papers.lbas.outcome import Batches, Together
 
 NOTE = (
     "Means over all pairs of cells that there are, as many as the row `pairs` says: with anycast switching minus "

@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
-from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
-from optcp.papers.judge import difference_part, equivalence_part
+from optcp.data.cells import Cells
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
+from optcp.papers.judge import Part, difference_part, equivalence_part
+from optcp.papers.model import Key
 from optcp.papers.model import Series as Curve
+from optcp.papers.options import Options, Size
+from optcp.study import Done, Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, PAYLOAD_SHARE, SENDERS, rate, sender
-from optcp_papers.leo.worlds import chosen_rate, grid, over, queue
+from optcp_papers.leo.windows import Window
+from optcp_papers.leo.worlds import Made, Worlds, chosen_rate, grid, over, queue
 from optcp_papers.outage.paper import not_run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
-    from optcp.study.stored_run import StoredRun
-    from optcp_papers.leo.windows import Window
-    from optcp_papers.leo.worlds import Made, Worlds
 
 BEFORE_S = 60.0
 """How long a flow sends before the change."""

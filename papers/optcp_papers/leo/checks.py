@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from optcp.constellation import Series
 from optcp.data.axes import Axis
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
-from optcp.papers.judge import exact_part
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part, exact_part
+from optcp.papers.model import Key
 from optcp.papers.model import Series as Curve
+from optcp.papers.options import Options
+from optcp.study import Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.leo import windows
 from optcp_papers.leo.pairs import seeds
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
-from optcp_papers.leo.worlds import SEGMENT_BITS, chosen_rate, empty_ms, grid, queue
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.constellation import Series
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Grid
-    from optcp.study.stored_run import StoredRun
-    from optcp_papers.leo.worlds import Made, Worlds
+from optcp_papers.leo.worlds import SEGMENT_BITS, Made, Worlds, chosen_rate, empty_ms, grid, queue
 
 NAMES = ("newreno", "vegas")
 SETTLED_S = 5.0

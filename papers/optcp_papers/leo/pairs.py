@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
-from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
-from optcp.papers.judge import difference_part
+from optcp.data.cells import Cells
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
+from optcp.papers.judge import Part, difference_part
 from optcp.papers.model import Series, finite
+from optcp.papers.options import Options, Size
+from optcp.study import Done, Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
-from optcp_papers.leo.worlds import chosen_rate, empty_ms, first_link, grid, over, queue, waits
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
-    from optcp.study.stored_run import StoredRun
-    from optcp_papers.leo.worlds import Made, Worlds
+from optcp_papers.leo.worlds import Made, Worlds, chosen_rate, empty_ms, first_link, grid, over, queue, waits
 
 QUICK_WINDOWS = 2
 PUBLISHED = str(windows.PUBLISHED_S)

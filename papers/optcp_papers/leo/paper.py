@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from optcp.papers.assume import Assumed, built_in, positive, positive_int
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PAPER = "TCP over moving satellites (a study of this project, in the set-up of Hypatia, IMC 2020)"
 PAYLOAD_SHARE = 1380 / 1434

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
-from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
-from optcp.papers.judge import difference_part, equivalence_part
+from optcp.data.cells import Cells
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
+from optcp.papers.judge import Part, difference_part, equivalence_part
+from optcp.papers.options import Options
+from optcp.study import Grid
 from optcp_papers.leo import windows
 from optcp_papers.leo.changes import MEASURED, changes, costs, of_done, points, seeds, twins
 from optcp_papers.leo.paper import ASSUMED, PAPER, sender
 from optcp_papers.leo.worlds import queue
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 BASE = "sack"
 UNDO = {"dsack_undo": "true", "timestamp_undo": "true"}

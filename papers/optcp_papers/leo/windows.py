@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.constellation import Series, Station, forwarding, shell, station
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from optcp.constellation.forwarding import State
+from optcp.constellation.forwarding import State
 
 SHELL = shell("kuiper-630")
 PAIRS = {

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import _core
-from optcp.constellation import forwarding
+from optcp.constellation import Series, forwarding
 from optcp.constellation.network import of_tables
 from optcp.constellation.world import node
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
+from optcp.papers.exhibit import Chosen
+from optcp.papers.options import Options
 from optcp.study.grid import Branch, Grid, UncheckedBranch
-from optcp_papers.leo.windows import SHELL
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.constellation import Series
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.options import Options
-    from optcp.study.stored_run import StoredRun
-    from optcp_papers.leo.windows import Window
+from optcp.study.stored_run import StoredRun
+from optcp_papers.leo.windows import SHELL, Window
 
 SEGMENT_BITS, ACK_BITS = 8 * 1434, 8 * 54
 """On the wire."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.data.cells import Cells
 from optcp.papers import over
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.model import Key
+from optcp.papers.options import Options
 from optcp.papers.over import curves_over
+from optcp.study import Done, Grid
 from optcp_papers.obs.lossless import OBSERVE
 from optcp_papers.obs.paper import (
     BESIDE,
@@ -21,13 +23,6 @@ from optcp_papers.obs.paper import (
     segments_per_burst,
     settings,
 )
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid
 
 RUNS = 50
 """Half of the paper's files."""

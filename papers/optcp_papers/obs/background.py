@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from optcp.papers.exhibit import Exhibit, Findings, Setup, defined, rows, runs_of
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
 from optcp.papers.model import Series
+from optcp.papers.options import Options
 from optcp.papers.printed import tables
+from optcp.study import Grid
 from optcp_papers.obs.paper import PAPER, WORLD, grid
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 RUNS = 20
 """An estimate has a standard error of 0.03; their mean a fifth of that."""

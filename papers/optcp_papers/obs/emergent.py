@@ -24,18 +24,23 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import stats
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, positive
-from optcp.papers.exhibit import Exhibit, Findings, Setup, runs_of
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, runs_of
+from optcp.papers.model import Key, Row, Series
+from optcp.papers.options import Options
 from optcp.papers.over import intervals_of
 from optcp.papers.verdict import row
 from optcp.stats import resampling
+from optcp.study import Done, Grid, RunData
 from optcp_papers.obs.lossless import OBSERVE
 from optcp_papers.obs.paper import (
     DIRECTION,
@@ -50,18 +55,8 @@ from optcp_papers.obs.paper import (
     settings,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+Column = NDArray[np.float64]
 
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid, RunData
-
-    Column = NDArray[np.float64]
 
 RUNS = 60
 """On both sides."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Series
+from optcp.papers.options import Options
+from optcp.study import Grid
 from optcp_papers.obs.lossless import LOSSLESS
 from optcp_papers.obs.paper import (
     ACK_TIMER,
@@ -26,16 +29,6 @@ from optcp_papers.obs.paper import (
     numbers,
     settings,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 PAPER_RUNS = 500
 """Files, section IV.B."""

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
+from optcp.papers.judge import Part
+from optcp.papers.options import Options
 from optcp.papers.verdict import row
+from optcp.study import Grid
 from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WINDOW, WORLD, one_file
-from optcp_papers.obs.trains import LISTED, PACKETS, SLOW_START, by_round, packet_trace, rounds, sent, trains, transfers
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Grid
-    from optcp_papers.obs.trains import Train
+from optcp_papers.obs.trains import (
+    LISTED,
+    PACKETS,
+    SLOW_START,
+    Train,
+    by_round,
+    packet_trace,
+    rounds,
+    sent,
+    trains,
+    transfers,
+)
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from optcp.data.samples import Samples
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options, Size
+from optcp.study import Grid
 from optcp_papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD
 from optcp_papers.obs.trains import (
     LISTED,
     NAME,
     PACKETS,
+    Train,
     by_round,
     listed_bursts,
     packet_trace,
@@ -21,14 +24,6 @@ from optcp_papers.obs.trains import (
     trains,
     transfers,
 )
-
-if TYPE_CHECKING:
-    from optcp.data.samples import Samples
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options, Size
-    from optcp.study import Grid
-    from optcp_papers.obs.trains import Train
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:

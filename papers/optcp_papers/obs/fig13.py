@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
+from optcp.data.cells import Cells
+from optcp.data.samples import Samples
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.exhibit import Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.judge import Part
 from optcp.papers.model import Series
 from optcp_papers.obs.goodput import percent
 from optcp_papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD
 from optcp_papers.obs.trains import MOVING, NAME, first_mean, listed_bursts, quarter_mean, trains
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.data.cells import Cells
-    from optcp.data.samples import Samples
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
 
 
 def find(found: Found) -> Findings:

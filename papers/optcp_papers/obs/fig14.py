@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from optcp import stats
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
 from optcp.papers.judge import Part
 from optcp.papers.model import Series
+from optcp.papers.options import Options
+from optcp.study import Grid
 from optcp_papers.obs import lossless
 from optcp_papers.obs.goodput import percent
 from optcp_papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, TIMERS_S, WORLD, curves, delayed_key, equation_3, ms
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 JUDGED_S = tuple(timer for timer in TIMERS_S if 3e-4 <= timer <= 1e-2)
 """The timers at which the paper's conclusions are judged."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key
+from optcp.papers.options import Options, Size
+from optcp.study import Grid
 from optcp_papers.obs import lossless
 from optcp_papers.obs.goodput import STATEMENTS, transfers
 from optcp_papers.obs.paper import (
@@ -23,14 +27,6 @@ from optcp_papers.obs.paper import (
     recovery_key,
 )
 from optcp_papers.obs.predicted import MODEL_NOTE, held_against
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options, Size
-    from optcp.study import Grid
 
 KINDS = ("exact", "tick")
 NOT_DELAYED = "none"

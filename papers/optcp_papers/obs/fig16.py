@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options
+from optcp.study import Done, Grid
 from optcp_papers.obs import lossless
 from optcp_papers.obs.fig15 import NOT_DELAYED, seeds
 from optcp_papers.obs.goodput import STATEMENTS, slope, transfers
@@ -27,15 +31,6 @@ from optcp_papers.obs.paper import (
     settings,
 )
 from optcp_papers.obs.predicted import MODEL_NOTE, held_against
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid
 
 LOSS_EVENTS = "loss events"
 BENEFIT_S = tuple(timer for timer in TIMERS_S if timer <= 3e-3)

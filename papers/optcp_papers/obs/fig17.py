@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Series
+from optcp.papers.options import Options, Size
+from optcp.study import Done, Grid, RunData
 from optcp_papers.obs import lossless
+from optcp_papers.obs.lossless import Lossless
 from optcp_papers.obs.paper import (
     ACKS,
     BACKGROUND,
@@ -31,15 +35,6 @@ from optcp_papers.obs.paper import (
     rtt0_s,
     settings,
 )
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid, RunData
-    from optcp_papers.obs.lossless import Lossless
 
 ROUND_TRIPS = "round trips"
 PACKETS = {

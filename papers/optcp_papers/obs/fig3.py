@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Exhibit, Findings, Found
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row
 from optcp.papers.verdict import row
 from optcp_papers.obs.paper import WINDOW
 from optcp_papers.obs.points import point_curves, point_rows
-from optcp_papers.obs.traces import curve, round_trip_s, setup, traced
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp_papers.obs.traces import Trace
+from optcp_papers.obs.traces import Trace, curve, round_trip_s, setup, traced
 
 LOST = 1
 TIMER_S = 1e-5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,22 +10,15 @@ from optcp import stats
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Series
+from optcp.papers.options import Options
 from optcp.papers.verdict import row
+from optcp.study import Done, Grid
 from optcp_papers.obs.paper import WINDOW, grid, numbers, settings
 from optcp_papers.obs.points import point_curves, point_rows
-from optcp_papers.obs.traces import FIRST_LOST, curve, setup, traced
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid
-    from optcp_papers.obs.traces import Trace
+from optcp_papers.obs.traces import FIRST_LOST, Trace, curve, setup, traced
 
 LOST = 2
 TIMER_S = 1e-3

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
+from optcp.papers.exhibit import Chosen
+from optcp.papers.judge import Part
+from optcp.papers.options import Options
 from optcp.stats import resampling
+from optcp.study import Grid
 from optcp_papers.obs.paper import BACKGROUND, BESIDE, RECOVERIES, RECOVERY, TIMER, TIMERS_S, grid, ms, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 LOW_S = (1e-5, 3e-5, 1e-4)
 MIDDLE_S = (3e-4, 1e-3, 3e-3, 1e-2)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
+from optcp.papers.exhibit import Chosen
+from optcp.papers.options import Options
+from optcp.study import Done, Grid
 from optcp_papers.obs.paper import (
     ACK_TIMER,
     BESIDE,
@@ -17,12 +20,6 @@ from optcp_papers.obs.paper import (
     parts,
     settings,
 )
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid
 
 NAME = "lossless"
 PRODUCTS = ((ACK_TIMER, BESIDE, TIMER), (Axis("recovery", ("sack",)), TIMER))

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.errors import RunFailed
 from optcp.papers import over
 from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
-from optcp.papers.exhibit import key_value
+from optcp.papers.exhibit import Chosen, key_value
+from optcp.papers.model import Key, Row, Series
+from optcp.papers.options import Options, Size
 from optcp.papers.over import curves_over
-from optcp.study import Grid
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.model import Key, Row, Series
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done
+from optcp.study import Done, Grid
 
 PAPER = (
     "Ó. González de Dios, I. de Miguel, V. López: Performance evaluation of TCP over OBS considering background traffic"

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.papers.model import Series
+from optcp.papers.model import Key, Row, Series
 from optcp.papers.verdict import row
-from optcp_papers.obs.traces import FIRST_LOST
+from optcp_papers.obs.traces import FIRST_LOST, Trace
 
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.model import Key, Row
-    from optcp_papers.obs.traces import Trace
-
-    First = Literal["loss", "detection"]
+First = Literal["loss", "detection"]
 
 
 class Point(NamedTuple):

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from optcp import stats
+from optcp.data.cells import Cells
 from optcp.data.estimates import Estimates
-from optcp.papers.exhibit import rows
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, rows
+from optcp.papers.model import Key, Row, Series
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
 from optcp_papers.obs.lossless import shares
 from optcp_papers.obs.paper import BACKGROUND, RECOVERIES, SEGMENT_BYTES, TIMERS_S, WINDOW, rtt0_s
 from optcp_papers.obs.prediction import Path, Sender, goodput_mbps, single_flow_sizes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.model import Key, Row
 
 TICK_S = 0.5
 """On which timers of the profile expire; a timer is late by half of it on average."""

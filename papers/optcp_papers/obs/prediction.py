@@ -20,11 +20,8 @@ burst carries those of a whole window. The distribution of sizes is that of a ru
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DUPLICATES = 3
 """Duplicate ACKs that a fast retransmit takes, RFC 5681 section 3.2."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from optcp.data.axes import Axis
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.model import Key
+from optcp.papers.options import Options, Size
+from optcp.study import Grid
 from optcp_papers.obs.lossless import LOSSLESS
 from optcp_papers.obs.paper import (
     ACKS,
@@ -20,12 +23,6 @@ from optcp_papers.obs.paper import (
     segments_per_burst,
     settings,
 )
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options, Size
-    from optcp.study import Grid
 
 RUNS = 30
 QUICK_RUNS = 2

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.errors import RunFailed
-from optcp.papers.exhibit import Setup
+from optcp.papers.exhibit import Chosen, Found, Setup
 from optcp.papers.model import Series
+from optcp.papers.options import Options
+from optcp.study import Done, Grid, RunData
 from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, one_file, rtt0_s, settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+Grids = Callable[[Chosen, Options], dict[str, Grid]]
 
-    from numpy.typing import NDArray
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid, RunData
-
-    Grids = Callable[[Chosen, Options], dict[str, Grid]]
 
 MSS_BYTES = 1460
 FIRST_LOST = 500

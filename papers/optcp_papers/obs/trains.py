@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.samples import Samples
+from optcp.papers.exhibit import Chosen
 from optcp.papers.model import Series
+from optcp.papers.options import Options
+from optcp.study import Done, Grid
 from optcp_papers.obs.paper import DIRECTION, PS, WINDOW, grid, settings
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Train = NDArray[np.float64]
 
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid
-
-    Train = NDArray[np.float64]
 
 TIMER_S = 1e-2
 """With which the flow is a fast one."""

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from optcp.outage.availability import year
+from optcp.outage.study import Costs
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, positive
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.papers.exhibit import Exhibit, Findings, Found
+from optcp.papers.judge import Part
+from optcp.papers.model import Key
 from optcp.papers.verdict import row
 from optcp.stats import Interval
 from optcp_papers.outage.links import SETUP, every_cost
 from optcp_papers.outage.paper import not_run
 from optcp_papers.outage.population import NETWORKS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.outage.study import Costs
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
 
 REPAIRED_SLOWLY = ("restoration, 2 s", "restoration, 8 s")
 REPAIRED_FAST = ("ti-lfa", "1+1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,18 +13,13 @@ from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive_int
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options, Size
+from optcp.study import Done, Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.law import SEGMENT_BITS
 from optcp_papers.outage.paper import PAPER, not_run, scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
-    from optcp.study.stored_run import StoredRun
 
 SEEDS, QUICK_SEEDS = 10, 2
 RTT_MS = 40

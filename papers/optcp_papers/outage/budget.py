@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,18 +10,15 @@ from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, positive_int
-from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row
+from optcp.papers.options import Options, Size
 from optcp.papers.verdict import row
+from optcp.study import Done, Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
-    from optcp.study.stored_run import StoredRun
 
 SEEDS, QUICK_SEEDS = 20, 2
 RTTS_MS = (5, 20, 80)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from optcp.outage.capacity import spare_of
-from optcp.papers.exhibit import Exhibit, Findings
+from optcp.outage.capacity import Spare, spare_of
+from optcp.outage.study import Costs
+from optcp.papers.exhibit import Exhibit, Findings, Found
+from optcp.papers.judge import Part
+from optcp.papers.model import Key
 from optcp.papers.verdict import row
 from optcp.stats import exact
 from optcp_papers.outage.links import SETUP, every_cost
 from optcp_papers.outage.paper import not_run
 from optcp_papers.outage.population import NETWORKS, assumptions, inside, network, per_cent_of, side
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.outage.capacity import Spare
-    from optcp.outage.study import Costs
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
 
 AGAINST = ("ti-lfa", "1:1")
 FEWER_PCT, SAME_PCT = 20.0, 10.0

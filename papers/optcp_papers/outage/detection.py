@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from optcp.outage.mechanisms import MECHANISMS
-from optcp.outage.study import CostsOf, failing, outages, sender
+from optcp.outage.study import Costs, CostsOf, failing, outages, sender
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
+from optcp.papers.judge import Part
+from optcp.papers.model import Key
+from optcp.papers.options import Options
+from optcp.study import Grid
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,
@@ -25,16 +29,6 @@ from optcp_papers.outage.population import (
     side,
     world,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.outage.study import Costs
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 MECHANISM = "ti-lfa"
 DETECTION_MS = (1, 10, 40, 50, 200, 600, 1000, 3000, 10_000)

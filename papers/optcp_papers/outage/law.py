@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import Literal
 
 Case = Literal["near clock", "far clock", "delayed ACK", "probe", "timeout"]
 

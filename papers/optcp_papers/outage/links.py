@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
 from optcp.outage import capacity, resampled
 from optcp.outage.availability import YEAR_MS
 from optcp.outage.mechanisms import MECHANISMS
+from optcp.outage.resampled import Resampled
 from optcp.outage.study import LATER_S, Costs, CostsOf, failing, outages, sender, window_s
-from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.outage.world import Assumptions
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
+from optcp.papers.judge import Part
+from optcp.papers.model import Row
+from optcp.papers.options import Options, Size
 from optcp.papers.verdict import row
 from optcp.stats import exact
+from optcp.study import Grid
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,
@@ -31,17 +37,6 @@ from optcp_papers.outage.population import (
     side,
     world,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.outage.resampled import Resampled
-    from optcp.outage.world import Assumptions
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Grid
 
 EVERY = tuple(MECHANISMS)
 FEW = ("none", "ti-lfa", "1+1")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from optcp.outage.study import METRICS, CostsOf, failing
-from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.outage.study import METRICS, Costs, CostsOf, failing
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
+from optcp.papers.judge import Part
+from optcp.papers.model import Key
+from optcp.papers.options import Options
 from optcp.papers.verdict import row
+from optcp.study import Grid
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,
@@ -23,16 +27,6 @@ from optcp_papers.outage.population import (
     side,
     world,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.outage.study import Costs
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 NETWORKS = ("nobel-eu", "germany50")
 QUICK_NETWORK = "abilene"

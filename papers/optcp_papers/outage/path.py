@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
+from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.law import Timers, Way
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.study.stored_run import StoredRun
 
 FAILURE_S = 4.0
 CORE_SHARE = 0.2

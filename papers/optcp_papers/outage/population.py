@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from optcp.outage import study
+from optcp.outage.events import Event
 from optcp.outage.network import Network
-from optcp.outage.study import METRICS
+from optcp.outage.resampled import Resampled
+from optcp.outage.study import METRICS, Costs
 from optcp.outage.world import Assumptions, World
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, positive, positive_int, share
+from optcp.papers.exhibit import Chosen
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row
+from optcp.papers.options import Options, Size
 from optcp.papers.verdict import row
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from optcp.outage.events import Event
-    from optcp.outage.resampled import Resampled
-    from optcp.outage.study import Costs
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Grid
+from optcp.study import Grid
 
 NETWORKS = {name: f"sndlib/{name}" for name in ("abilene", "geant", "nobel-eu", "germany50")}
 QUICK_NETWORK = "abilene"

@@ -6,30 +6,23 @@ import functools
 import itertools
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.outage import events
-from optcp.outage.study import CostsOf, failing
-from optcp.papers.assume import Assumed, overrides, positive, share
-from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.outage.events import Event
+from optcp.outage.study import Costs, CostsOf, failing
+from optcp.outage.world import Assumptions
+from optcp.papers.assume import Assumed, Value, overrides, positive, share
+from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup
+from optcp.papers.options import Options
 from optcp.papers.plausible import Choices, Plausible, Span
 from optcp.papers.verdict import row
+from optcp.study import Grid
 from optcp_papers.outage import population
 from optcp_papers.outage.paper import PAPER
 from optcp_papers.outage.population import assumptions, cut, grid, mechanisms, network, per_cent_of, seeds, world
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.outage.events import Event
-    from optcp.outage.study import Costs
-    from optcp.outage.world import Assumptions
-    from optcp.papers.assume import Value
-    from optcp.papers.exhibit import Chosen, Differences, Found
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 NETWORKS = ("abilene", "nobel-eu")
 QUICK_NETWORK = "abilene"

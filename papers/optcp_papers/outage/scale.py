@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
-from optcp.outage.study import CostsOf, failing, outages, sender
-from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.outage.study import Costs, CostsOf, failing, outages, sender
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
+from optcp.papers.judge import Part
+from optcp.papers.model import Key
+from optcp.papers.options import Options
 from optcp.papers.verdict import row
+from optcp.study import Grid
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,
@@ -21,14 +24,6 @@ from optcp_papers.outage.population import (
     seeds,
     world,
 )
-
-if TYPE_CHECKING:
-    from optcp.outage.study import Costs
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 NETWORK = "abilene"
 RATES_MBPS = (25, 50, 100, 200, 400)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from optcp.outage import events
 from optcp.outage.costs import UNCOVERED_MS
-from optcp.outage.study import METRICS, CostsOf, failing
-from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.outage.events import Event
+from optcp.outage.resampled import Resampled
+from optcp.outage.study import METRICS, Costs, CostsOf, failing
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
+from optcp.papers.judge import Part
+from optcp.papers.model import Key
+from optcp.papers.options import Options
 from optcp.papers.verdict import row
+from optcp.study import Grid
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,
@@ -26,18 +32,6 @@ from optcp_papers.outage.population import (
     side,
     world,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.outage.events import Event
-    from optcp.outage.resampled import Resampled
-    from optcp.outage.study import Costs
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 ACTING = ("none", "ti-lfa", "1+1")
 KINDS = ("node", "duct", "double", "link")

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from optcp.data.censored import UNDEFINED, Censored
+from optcp.data.cells import Cells
+from optcp.data.censored import UNDEFINED, Bounded, Censored
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import SIZES, Assumptions
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive, positive_int, share
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options, Size
+from optcp.study import Done, Grid
+from optcp.study.stored_run import StoredRun
+from optcp_papers.outage.law import Way
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.path import way
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.data.censored import Bounded
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
-    from optcp.study.stored_run import StoredRun
-    from optcp_papers.outage.law import Way
 
 SEEDS, QUICK_SEEDS = 10, 2
 OUTAGES_MS = (10, 20, 50, 100, 200, 500, 1000, 3000)

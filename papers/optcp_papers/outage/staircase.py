@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,21 +13,15 @@ from optcp.data.cells import Cells
 from optcp.outage.study import SENDERS
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, positive_int
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row, Series
+from optcp.papers.options import Options, Size
 from optcp.papers.verdict import row
 from optcp.stats import exact
+from optcp.study import Done, Grid
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
 
 RTT_MS = 40
 PLACE = "middle"

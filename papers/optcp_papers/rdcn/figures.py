@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
 
+from optcp.papers.model import Result, Row
 from optcp.plots.intervals import marks, marks_across
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row
 
 TIMES = {"p50_all_us": ("median", "#0072B2"), "p99_all_us": ("99th percentile", "#D55E00")}
 PRINTED = "#888888"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from optcp.data.cells import Cells
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
+from optcp.study import Done
+from optcp.study.stored_run import StoredRun
 from optcp_papers.rdcn.world import DAY_US, DAYS, DILATION, NIGHT_US
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.study import Done
-    from optcp.study.stored_run import StoredRun
 
 CIRCUIT_BPS = 80e9 / DILATION
 WIRE_BYTES = 9000

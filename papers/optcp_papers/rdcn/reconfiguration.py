@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.options import Options
+from optcp.study import Grid
 from optcp_papers.rdcn.measured import latencies_us, utilisation
 from optcp_papers.rdcn.voq import above
 from optcp_papers.rdcn.world import ASSUMED, DAYS, PAPER, grid, lasting, length_us, seeds, week
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 NIGHTS_US = (1000, 20, 1)
 DAY_NIGHTS = 9

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options
 from optcp.papers.printed import tables
 from optcp.stats import resampling
+from optcp.study import Grid
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
 from optcp_papers.rdcn.voq import EMPTY_US, PACKET_US, above, below, distance, trend
 from optcp_papers.rdcn.voq import grids as static_grids
 from optcp_papers.rdcn.world import ASSUMED, BIG, PAPER, grid, seeds, week
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Differences, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 LEADS_US = tuple(range(0, 3001, 300))
 RISING_US = [str(one) for one in LEADS_US if one <= 2400]

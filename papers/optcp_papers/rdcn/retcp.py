@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
+from optcp.data.cells import Cells
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, not_negative
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options
 from optcp.papers.plausible import Choices, Plausible
 from optcp.papers.printed import tables
 from optcp.stats import resampling
+from optcp.study import Done, Grid
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
 from optcp_papers.rdcn.resize import ratio, ratio_part
 from optcp_papers.rdcn.voq import GRID as CUBIC
 from optcp_papers.rdcn.voq import PACKETS, above, below, trend
 from optcp_papers.rdcn.voq import grids as cubic_grids
 from optcp_papers.rdcn.world import ASSUMED, MARK_ENDS, PAPER, grid, seeds, sender, week
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid
 
 LEADS_US = tuple(range(0, 301, 50))
 SHORT_US, CUBIC_LEAD_US = 150, 1800

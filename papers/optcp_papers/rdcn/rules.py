@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.papers.assume import overrides
-from optcp.papers.exhibit import Exhibit, Findings, Setup
-from optcp.papers.judge import exact_part
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
+from optcp.papers.judge import Part, exact_part
+from optcp.papers.model import Row
+from optcp.papers.options import Options, Size
 from optcp.papers.verdict import row
 from optcp.stats import exact
+from optcp.study import Done, Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.rdcn.measured import CLASSES, PS_A_US, WIRE_BYTES, circuit_pct
 from optcp_papers.rdcn.world import (
     ASSUMED,
@@ -28,18 +33,6 @@ from optcp_papers.rdcn.world import (
     sender,
     voq,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
-    from optcp.study.stored_run import StoredRun
 
 SLOT_US = DAY_US + NIGHT_US
 WEEK_US = DAYS * SLOT_US

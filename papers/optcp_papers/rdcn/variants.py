@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.data.cells import Cells
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options
 from optcp.papers.printed import tables
+from optcp.study import Grid
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
 from optcp_papers.rdcn.voq import above, below
 from optcp_papers.rdcn.world import ASSUMED, PAPER, grid, seeds, sender, week
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 STATIC, LEAD_US = "static", 1200
 NOT_LOSS_BASED = ("bbr", "nv", "vegas")

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part
+from optcp.papers.options import Options
 from optcp.papers.printed import tables
+from optcp.study import Grid
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
 from optcp_papers.rdcn.world import ASSUMED, PAPER, SMALL, grid, seeds, week
-
-if TYPE_CHECKING:
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Differences, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options
-    from optcp.study import Grid
 
 PACKETS = (4, 8, 16, 32, 64, 128)
 GRID = "voq"

@@ -6,21 +6,16 @@ timers were not scaled there, and are not here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
+from optcp.papers.assume import Assumed, Value, built_in, not_negative, overrides, positive, positive_int
+from optcp.papers.exhibit import Chosen
+from optcp.papers.options import Options, Size
 from optcp.papers.plausible import Choices, Plausible, Span
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from optcp.papers.assume import Value
-    from optcp.papers.exhibit import Chosen
-    from optcp.papers.options import Options, Size
-    from optcp.study import Grid
-    from optcp.study.grid import Values
+from optcp.study import Grid
+from optcp.study.grid import Values
 
 PAPER = (
     "M. K. Mukerjee, C. Canel, W. Wang, D. Kim, S. Seshan, A. C. Snoeren: Adapting TCP for Reconfigurable Datacenter "

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
-from optcp.papers.judge import difference_part
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
+from optcp.papers.judge import Part, difference_part
+from optcp.papers.options import Options, Size
+from optcp.study import Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.options import Options, Size
-    from optcp.study import Grid
-    from optcp.study.stored_run import StoredRun
 
 SEEDS, QUICK_SEEDS = 5, 1
 DAYS_US = (10, 30, 100, 300, 1000, 3000, 10_000)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import MSS_SHARE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.study import Done
-    from optcp.study.stored_run import StoredRun
+from optcp.study import Done
+from optcp.study.stored_run import StoredRun
 
 A_SECOND = 10
 """Intervals of goodput."""

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.outage.world import MSS_SHARE
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive
-from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, key_value, rows
-from optcp.papers.judge import difference_part
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Parts, Setup, behind, key_value, rows
+from optcp.papers.judge import Part, difference_part
+from optcp.papers.model import Row, Series
+from optcp.papers.options import Options, Size
 from optcp.papers.over import Axis as Label
 from optcp.papers.over import curves_over
+from optcp.study import Done, Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
 from optcp_papers.reconfigurable.phases import A_SECOND, EVENTS, GROUPS, MEASURED, Timeline, goodput, in_time, measured
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found, Parts
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Row, Series
-    from optcp.papers.options import Options, Size
-    from optcp.study import Done, Grid
-    from optcp.study.stored_run import StoredRun
 
 SEEDS, QUICK_SEEDS = 5, 1
 QUICK_SENDERS = ("cubic",)

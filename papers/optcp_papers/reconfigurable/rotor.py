@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
-from optcp.data.censored import UNDEFINED, Censored, each
+from optcp.data.cells import Cells
+from optcp.data.censored import UNDEFINED, Bounded, Censored, each
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
-from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
-from optcp.papers.judge import difference_part
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
+from optcp.papers.judge import Part, difference_part
+from optcp.papers.model import Row
+from optcp.papers.options import Options, Size
 from optcp.stats.quantiles import sample_quantile
+from optcp.study import Grid
+from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.circuits import Circuit
 from optcp_papers.reconfigurable.paper import PAPER, scenario
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.data.censored import Bounded
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Row
-    from optcp.papers.options import Options, Size
-    from optcp.study import Grid
-    from optcp.study.stored_run import StoredRun
 
 SEEDS, QUICK_SEEDS = 5, 1
 WORKLOADS = ("web-search", "data-mining")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+from matplotlib.axes import Axes
+
+from optcp.papers.model import Result, Series
 from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Series
 
 CLASS_COLOURS = {"switched": "#0072B2", "fixed": "#D55E00"}
 PORTS = {

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
+from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, built_in, ns2_world, overrides
-from optcp.papers.exhibit import Setup, runs_of
+from optcp.papers.exhibit import Chosen, Found, Setup, runs_of
+from optcp.papers.options import Options
+from optcp.study import Done, Grid, RunData
 from optcp_papers.slides import sources
 from optcp_papers.slides.sources import Scale
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.options import Options
-    from optcp.study import Done, Grid, RunData
 
 PAPER = (
     "C. Develder, D. Colle, P. Van Heuven, S. Van den Berghe, M. Pickavet, P. Demeester: "

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from optcp.data.cells import Cells
 from optcp.papers import curve, histogram, judge
 from optcp.papers.curves import coarser, over_time
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, Found, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row, Series
 from optcp.papers.printed import tables
 from optcp.stats import resampling
 from optcp.stats.quantiles import sample_quantile
-from optcp_papers.slides.first import CLASSES, DELTA_MS, END_S, FAILURE_S, REPAIR_S, SEEDS_NOTE, SETUP, STEP_S, world
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from optcp.data.cells import Cells
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row, Series
-    from optcp_papers.slides.first import World
+from optcp_papers.slides.first import (
+    CLASSES,
+    DELTA_MS,
+    END_S,
+    FAILURE_S,
+    REPAIR_S,
+    SEEDS_NOTE,
+    SETUP,
+    STEP_S,
+    World,
+    world,
+)
 
 BIN_PCT = 10
 SAME_FROM_S = 14

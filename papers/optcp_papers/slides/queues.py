@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from optcp.data.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, behind, rows
-from optcp.papers.model import Series
+from optcp.papers.exhibit import Exhibit, Findings, Found, behind, rows
+from optcp.papers.judge import Part
+from optcp.papers.model import Key, Row, Series
+from optcp.study import RunData
 from optcp_papers.slides import sources
 from optcp_papers.slides.first import (
     ACCESS,
@@ -25,15 +26,9 @@ from optcp_papers.slides.first import (
     SEEDS_NOTE,
     SETUP,
     STEP_S,
+    World,
     world,
 )
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Found
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
-    from optcp.study import RunData
-    from optcp_papers.slides.first import World
 
 WINDOWS_S = ((5.0, 10.0), (10.0, 11.0), (11.0, 20.0), (25.0, 30.0))
 ALL_UP_S = ((5.0, 10.0), (25.0, 30.0))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
-    from optcp.study import RunData
+from optcp.papers.assume import Value
+from optcp.study import RunData
 
 LINKS, BACKUP_LINKS = 5, 6
 """Of every flow, and of a switched one over the backup; the ACKs traverse as many."""

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, Found, rows
 from optcp.papers.judge import Part
-from optcp.papers.model import Series
+from optcp.papers.model import Key, Row, Series
 from optcp_papers.slides import sources
-from optcp_papers.slides.first import CLASSES, DELTA_MS, FAILURE_S, OVERFLOWS, SEEDS_NOTE, SETUP, world
-
-if TYPE_CHECKING:
-    from optcp.papers.exhibit import Found
-    from optcp.papers.model import Key, Row
-    from optcp_papers.slides.first import World
-    from optcp_papers.slides.sources import Packets, Senders
+from optcp_papers.slides.first import CLASSES, DELTA_MS, FAILURE_S, OVERFLOWS, SEEDS_NOTE, SETUP, World, world
+from optcp_papers.slides.sources import Packets, Senders
 
 SHOWN_S = (9.9, 13.0)
 SHOWN_MS = (0, 50)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from optcp.cli.options import SCENARIO, SET, Whole, console, pairs
 from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from optcp.cli.options import FILE, POSITIVE, Whole, console
 from optcp.errors import RunFailed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
 
+from optcp.papers.model import Result, Row
 from optcp.plots import intervals
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row
 
 GREY = "#888888"
 MESH = "germany50"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+
+from optcp.papers.model import Result, Series
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Series
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73")
 CURVE_STYLES: dict[str, dict[str, Any]] = {

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from matplotlib.axes import Axes
 
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Series
-
+from optcp.papers.model import Series
 
 LENGTHS = {1: "#0072B2", 2: "#56B4E9", 10: "#009E73", 20: "#E69F00", 50: "#D55E00", 100: "#CC79A7"}
 """Colours of d, the length of the backup in milliseconds."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+
+from optcp.papers.model import Result, Row, Series
 from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row, Series
 
 COLOURS = {"switched": "#0072B2", "fixed": "#D55E00", "total": "#009E73"}
 READING_COLOURS = ("#0072B2", "#D55E00", "#009E73")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
 
+from optcp.papers.model import Result, Row, Series
 from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row, Series
 
 FLOWS_COLOURS = {"5+5": "#CC79A7", "10+10": "#D55E00", "20+20": "#E69F00", "50+50": "#009E73", "100+100": "#0072B2"}
 CLASS_COLOURS = {"switched": "#0072B2", "fixed": "#D55E00"}

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
 
+from optcp.papers.model import Result, Row, Series
 from optcp.plots import bars, intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.gmpls.figures import histograms
 from optcp_papers.gmpls.figures.histograms import LENGTHS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row, Series
 
 MARKERS = {5: "o", 10: "s", 20: "^", 50: "D", 100: "v"}
 """One a delta, in milliseconds."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.papers.model import Result, Row, Series
 from optcp.plots import bars, intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.gmpls.figures import histograms
-
-if TYPE_CHECKING:
-    from optcp.papers.model import Result, Row, Series
 
 STRATEGIES = {"none": "#999999", "electrical": "#0072B2", "optical": "#D55E00", "optical exact": "#E69F00"}
 QUEUES = ("#56B4E9", "#0072B2", "#009E73", "#E69F00", "#D55E00")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.papers.model import Result
 from optcp.plots import bars, intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from optcp.papers.model import Result
 
 SCENARIOS = {"A": "#0072B2", "B": "#009E73", "C": "#E69F00", "D": "#D55E00"}
 MECHANISMS = {"local": "#0072B2", "path": "#D55E00", "loopback": "#009E73", "loopbackvar": "#CC79A7"}

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
 
+from optcp.papers.model import Result, Row
 from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.lbas.figures.tables import COLOURS, LABELS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row
 
 MARKERS = ("o", "s", "^", "D")
 STYLES = {"yes": "-", "no": "--"}

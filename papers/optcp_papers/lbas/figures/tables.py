@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from matplotlib.axes import Axes
+
+from optcp.papers.model import Result, Row
 from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row
 
 COLOURS = {"yes": "#0072B2", "no": "#D55E00"}
 LABELS = {"yes": "with anycast switching", "no": "without"}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.papers.model import Result
 from optcp.plots.intervals import marks
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.leo.changes import CLASSES
 from optcp_papers.leo.paper import LABELS
-
-if TYPE_CHECKING:
-    from optcp.papers.model import Result
 
 APART = 0.12
 """By how much marks of one kind stand apart."""

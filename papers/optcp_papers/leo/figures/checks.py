@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.papers.model import Result
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.leo.windows import PAIRS
-
-if TYPE_CHECKING:
-    from optcp.papers.model import Result
 
 LINES = {
     "path and queue": ("path and queue hold", "#888888", "--"),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.papers.model import Result
 from optcp.plots.intervals import marks
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.leo.paper import LABELS
 from optcp_papers.leo.windows import PAIRS
-
-if TYPE_CHECKING:
-    from optcp.papers.model import Result
 
 OVER_TIME = ("newreno", "vegas", "bbr", "bbr3")
 """Senders whose round trips are drawn; Linux's are near those of NewReno."""

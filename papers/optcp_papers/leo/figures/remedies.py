@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.papers.model import Result
 from optcp.plots.intervals import marks_across
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.leo.remedies import BASE, RATES_MBPS, WAYS
-
-if TYPE_CHECKING:
-    from optcp.papers.model import Result
 
 PANELS = {
     "needless_fewer": "fewer needless segments",

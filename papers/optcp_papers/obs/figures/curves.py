@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from matplotlib.axes import Axes
+
+from optcp.papers.model import Result, Series
 from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Series
 
 ACK_COLOURS = {"none": "#0072B2", "exact": "#D55E00", "tick": "#009E73"}
 ACK_LABELS = {"none": "no delayed ACK", "exact": "delayed ACK, exact timer", "tick": "delayed ACK, tick"}

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from optcp.papers.model import Result, Series
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Series
 
 SENDERS = {"reno": ("#0072B2", "Reno"), "sack": ("#D55E00", "SACK")}
 POINT = "#009E73"

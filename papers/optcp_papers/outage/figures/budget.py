@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
 
+from optcp.papers.model import Result
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result
 
 PHASES = {
     "detect_ms": ("detect", "#000000"),

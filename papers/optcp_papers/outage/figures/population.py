@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+from matplotlib.axes import Axes
+
+from optcp.papers.model import Result, Row
 from optcp.plots.bars import lengths
 from optcp.plots.intervals import decades
 from optcp.plots.network import of_costs
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.outage.population import network
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row
 
 SENDERS = {"cubic": ("o", "#0072B2"), "bbr": ("s", "#D55E00"), "newreno": ("^", "#009E73")}
 KINDS = {"nines_net": ("o", "#0072B2", "the network"), "nines_tcp": ("s", "#D55E00", "TCP")}

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.papers.model import Result
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
-
-if TYPE_CHECKING:
-    from optcp.papers.model import Result
 
 COLOURS = {10: "#0072B2", 20: "#009E73", 40: "#E69F00", 80: "#D55E00"}
 SAID_MS = 50

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from optcp.papers.model import Result
 from optcp.plots.intervals import decades, marks
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.reconfigurable.days import FULL_PCT, NAMES
-
-if TYPE_CHECKING:
-    from optcp.papers.model import Result
 
 LABELS = {"cubic": "CUBIC", "bbr3": "BBRv3", "prague": "Prague", "tdtcp": "TDTCP (CUBIC)"}
 

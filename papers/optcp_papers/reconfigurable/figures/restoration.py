@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
 
 from optcp.outage.world import MSS_SHARE
+from optcp.papers.model import Result, Row
 from optcp.plots.intervals import band, marks
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.reconfigurable.restoration import AT, FULL_GBPS, HALF, PHASE_S, SHARES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row
 
 NAMES = {"reno": "Reno", "cubic": "CUBIC", "bbr3": "BBRv3", "prague": "Prague"}
 FLOWS = {"hit": ("flows that cross the link", COLOURS[1]), "own": ("flows of the detour", COLOURS[0])}

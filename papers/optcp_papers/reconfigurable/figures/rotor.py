@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from matplotlib.axes import Axes
+
+from optcp.papers.model import Result, Row
 from optcp.plots.intervals import decades, marks
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp.plots.svg import canvas, render
 from optcp_papers.reconfigurable.rotor import CLASSES, HOPS, WORKLOADS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from matplotlib.axes import Axes
-
-    from optcp.papers.model import Result, Row
 
 LABELS = {"one": "one hop", "pinned": "two hops, a flow by one rack", "spread": "two hops, packets over all racks"}
 SIZES = {"short": "below 100 kB", "medium": "100 kB to 1 MB", "long": "1 MB and more"}
