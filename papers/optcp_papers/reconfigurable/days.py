@@ -16,7 +16,7 @@ from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario
 
-SEEDS, QUICK_SEEDS = 5, 1
+SEEDS, QUICK_SEEDS = 10, 1
 DAYS_US = (10, 30, 100, 300, 1000, 3000, 10_000)
 QUICK_DAYS_US = (30, 300, 3000)
 SLOTS = 8

@@ -24,7 +24,7 @@ from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
 from optcp_papers.reconfigurable.phases import A_SECOND, EVENTS, GROUPS, MEASURED, Timeline, goodput, in_time, measured
 
-SEEDS, QUICK_SEEDS = 5, 1
+SEEDS, QUICK_SEEDS = 10, 1
 QUICK_SENDERS = ("cubic",)
 CUT_S, PHASE_S = 4.0, 8.0
 """When the link is cut, and how long each later phase lasts."""

@@ -20,7 +20,7 @@ from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.circuits import Circuit
 from optcp_papers.reconfigurable.paper import PAPER, scenario
 
-SEEDS, QUICK_SEEDS = 5, 1
+SEEDS, QUICK_SEEDS = 10, 1
 WORKLOADS = ("web-search", "data-mining")
 LOADS, QUICK_LOADS = ("0.01", "0.1", "0.25", "0.4"), ("0.1",)
 MOST_PCT = 95
