@@ -37,7 +37,7 @@ class Mutant:
 
 SURVIVAL, METRICS = "crates/store/src/survival.rs", "crates/store/src/metrics.rs"
 MEASURED = "crates/scenario/src/plan/observe.rs"
-STATS, QUANTILES, CELLS = "python/optcp/stats.py", "python/optcp/stats/quantiles.py", "python/optcp/data/cells.py"
+STATS, QUANTILES, CELLS = "python/optcp/stats/means.py", "python/optcp/stats/quantiles.py", "python/optcp/data/cells.py"
 MUTANTS = [
     Mutant(SURVIVAL, "beyond / count(observations.len() - place)", "beyond / count(observations.len())"),
     Mutant(SURVIVAL, "beyond -= shares[at];", "beyond -= 0.0 * shares[at];"),
