@@ -197,7 +197,7 @@ class Run:
 
     @property
     def waiting(self) -> str:
-        """How packets waited for their turn at the end: in so many shards, or in one calendar and why."""
+        """How packets waited for their turn at the end: in so many logical processes, or in one calendar and why."""
 
     @property
     def forked_at_s(self) -> float | None:

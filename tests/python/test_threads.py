@@ -107,10 +107,10 @@ queue = "100 packets"
 
 
 @pytest.mark.parametrize(
-    ("text", "shards"),
+    ("text", "processes"),
     [pytest.param(WORLD, 2, id="row"), pytest.param(chain(90), 32, id="chain"), pytest.param(star(100), 32, id="star")],
 )
-def test_what_is_found_does_not_depend_on_the_threads(text: str, shards: int) -> None:
+def test_what_is_found_does_not_depend_on_the_threads(text: str, processes: int) -> None:
     world = Scenario.parse(text)
     reference = world.core.run(1, digest=True, kernel="reference")
     assert reference.counts["dropped"] > 100
@@ -120,7 +120,7 @@ def test_what_is_found_does_not_depend_on_the_threads(text: str, shards: int) ->
         assert run.records_sha256 == reference.records_sha256, (kernel, threads)
         assert run.metrics_sha256 == reference.metrics_sha256, (kernel, threads)
         if threads > 1 or kernel == "windows":
-            assert shards <= int(run.waiting.partition(" shards")[0]) <= 63
+            assert processes <= int(run.waiting.partition(" logical processes")[0]) <= 63
         else:
             assert run.waiting.startswith("one calendar: ")
         for name, columns in reference.series.items():

@@ -15,6 +15,7 @@ mod fast;
 mod flow;
 mod helpers;
 mod kept;
+mod kernel;
 mod model;
 pub mod observe;
 mod planned;
@@ -26,7 +27,8 @@ mod timers;
 pub use blueprint::{Blueprint, DatagramSpec, FlowSpec, QueueSpec};
 pub use counts::{Conservation, Counts};
 pub use cuts::{Cut, cuts};
-pub use simulation::{Kernel, Simulation};
+pub use kernel::Kernel;
+pub use simulation::Simulation;
 
 /// The families of names that are registered here, as `optcp list` has them.
 pub const FAMILIES: &[optcp_units::registry::Family] = &[observe::ObserveKind::FAMILY];

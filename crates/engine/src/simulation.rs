@@ -6,52 +6,13 @@ use optcp_tcp::Sender;
 use optcp_units::{Duration, Time};
 
 use crate::controls::Controls;
-use crate::fast::{Choice, Fast};
+use crate::fast::Fast;
 use crate::helpers::Helpers;
+use crate::kernel::Kernel;
 use crate::model::Model;
 use crate::observe::{Counters, Observer};
 use crate::reference::Reference;
 use crate::{Blueprint, Conservation, Counts};
-
-/// What drives a run. The records are the same with both, and so is everything made of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kernel {
-    /// An event for every step of every packet: plain, and what the other is checked against.
-    Reference,
-    /// Departures by arithmetic; steps that nothing else can disturb are taken at once.
-    #[default]
-    Fast,
-    /// The same, with departures as events where a queue does not tell them; for tests. Port number n is such a
-    /// one where bit n modulo 64 is set.
-    Stepped(u64),
-    /// The same as fast, with all that waits in one calendar; for comparison.
-    Calendar,
-    /// The same, in windows of 2^length ps wherever there can be any, and with ports as in [`Kernel::Stepped`]; for tests
-    /// and comparison.
-    Windows {
-        /// From 6 to 32; `None` for the one that several threads would have.
-        length: Option<u32>,
-        /// Ports whose departures are events.
-        stepped: u64,
-    },
-}
-
-impl Kernel {
-    /// Those that users choose from.
-    pub const ALL: [Kernel; 2] = [Kernel::Reference, Kernel::Fast];
-
-    /// Its name for users.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kernel::Reference => "reference",
-            Kernel::Fast => "fast",
-            Kernel::Stepped(_) => "stepped",
-            Kernel::Calendar => "calendar",
-            Kernel::Windows { .. } => "windows",
-        }
-    }
-}
 
 #[derive(Clone, Debug)]
 enum Driver {
@@ -75,15 +36,9 @@ impl<O: Observer> Simulation<O> {
     #[must_use]
     pub fn new(blueprint: &Blueprint, kernel: Kernel, observer: O) -> Self {
         let mut model = Model::new(blueprint, observer);
-        let (stepped, windows) = match kernel {
-            Kernel::Reference | Kernel::Fast => (0, Choice::Chosen),
-            Kernel::Calendar => (0, Choice::Never),
-            Kernel::Stepped(ports) => (ports, Choice::Chosen),
-            Kernel::Windows { length, stepped } => (stepped, Choice::Always(length)),
-        };
         let driver = match kernel {
             Kernel::Reference => Driver::Reference(Reference::new(blueprint, &mut model)),
-            _ => Driver::Fast(Box::new(Fast::new(blueprint, &mut model, stepped, windows))),
+            _ => Driver::Fast(Box::new(Fast::new(blueprint, &mut model, kernel))),
         };
         Simulation {
             model,
@@ -140,10 +95,7 @@ impl<O: Observer> Simulation<O> {
     pub fn waiting(&self) -> String {
         match &self.driver {
             Driver::Reference(_) => "one event after the other".to_owned(),
-            Driver::Fast(kernel) => match kernel.windows() {
-                Ok((shards, length)) => format!("{shards} shards, windows of {length} ps"),
-                Err(why) => format!("one calendar: {why}"),
-            },
+            Driver::Fast(kernel) => kernel.waiting(),
         }
     }
 

@@ -229,9 +229,9 @@ class Run(Observing):
 
     @property
     def waiting(self) -> str:
-        """How packets waited for their turn at the end: in so many shards, or in one calendar and why.
+        """How packets waited for their turn at the end: in so many logical processes, or in one calendar and why.
 
-        Several threads only help where there are shards.
+        Several threads only help where there are logical processes.
         """
         return self.core.waiting
 

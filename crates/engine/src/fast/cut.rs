@@ -10,7 +10,7 @@ use optcp_optical::burst::Assembler;
 use optcp_units::{Duration, Time};
 
 use super::Fast;
-use super::eager::Survey;
+use super::eager::FeederAnalysis;
 use crate::controls::Controls;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
@@ -21,37 +21,29 @@ use crate::stepping::Stepping;
 const LATER: Duration = Duration::from_ms(100);
 
 impl Fast {
-    /// Opens the stretch up to `bound`, or up to the instant at which forwarding is to be found anew: packets
-    /// that had to wait for the last cut go on.
-    pub(super) fn resume<O: Observer>(
-        &mut self,
-        model: &mut Model<O>,
-        threads: usize,
-        bound: Time,
-    ) {
-        let began = self.cut;
-        if self.stale || self.survey_at <= began {
+    /// Finds forwarding anew where it is stale, or where packets on old paths are gone.
+    pub(super) fn survey_if_due<O: Observer>(&mut self, model: &Model<O>) {
+        if self.stale || self.survey_at <= self.cut {
             self.close_windows();
             let mut pending = Vec::with_capacity(self.waiting.len());
             self.waiting.for_each(|due| pending.push(due));
             pending.sort_unstable();
             self.survey(model, &pending);
         }
+    }
+
+    /// Moves the cut to `until`: waiting packets that had to stop at the last cut go on, those of the logical process that
+    /// is at hand.
+    pub(super) fn release<O: Observer>(&mut self, model: &mut Model<O>, until: Time) {
         self.cut = Time::ZERO;
-        let until = bound.min(self.survey_at);
-        self.open_windows(model, threads, began, until);
-        for shard in 0..self.shards() {
-            self.enter(shard);
-            let forwarding = &self.forwarding;
-            let early = self.waiting.extract(|due| due.at < until && forwarding.ahead(due.item));
-            self.resumed = Some((until, early.into_iter().map(Reverse).collect::<BinaryHeap<_>>()));
-            // One step of the earliest at a time: a packet may meet another that waited further on.
-            while let Some(Reverse(due)) = self.resumed.as_mut().and_then(|(_, heap)| heap.pop()) {
-                self.step(model, due);
-            }
-            self.resumed = None;
-            self.leave(shard);
+        let forwarding = &self.forwarding;
+        let early = self.waiting.extract(|due| due.at < until && forwarding.ahead(due.item));
+        self.resumed = Some((until, early.into_iter().map(Reverse).collect::<BinaryHeap<_>>()));
+        // One step of the earliest at a time: a packet may meet another that waited further on.
+        while let Some(Reverse(due)) = self.resumed.as_mut().and_then(|(_, heap)| heap.pop()) {
+            self.step(model, due);
         }
+        self.resumed = None;
         self.cut = until;
     }
 
@@ -90,10 +82,10 @@ impl Fast {
         let disordered = model.assemblers.iter().filter(|assembler| assembler.may_overtake());
         let disordered =
             overtaken.into_iter().chain(disordered.map(Assembler::port)).chain(stepped);
-        let survey = Survey::new(model, self.ports.len(), in_turn, disordered);
-        let (forwarding, ways, leftover) = survey.forwarding(&under_way);
+        let analysis = FeederAnalysis::new(model, self.ports.len(), in_turn, disordered);
+        let (forwarding, feeders, leftover) = analysis.forwarding(&under_way);
         self.forwarding = forwarding;
-        self.ways = Some(ways);
+        self.feeders = Some(feeders);
         self.stale = false;
         self.survey_at =
             leftover.max(last_overtaken).map_or(Time::MAX, |at| at.max(now) + Duration::from_ps(1));

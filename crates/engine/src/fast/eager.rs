@@ -1,18 +1,27 @@
-//! Which steps may be taken early: where a packet goes after a port, and whether it may go on at once.
+//! Early steps: which packets enter the next port, or reach their endpoint, ahead of time.
 //!
-//! A packet that leaves a port may be brought to the next one at once, ahead of time, if nothing else
-//! can come there: then it will find that port as it is now. So what counts is who feeds a port: the
-//! pipes and endpoints whose packets can enter it, over the labels in force and over those of packets
-//! under way. An endpoint may take a packet early if one pipe alone brings its packets and nobody else
-//! uses the port by which it answers.
+//! # Model
+//! Invariant: until forwarding is found anew, only one *feeder*, a pipe or an endpoint, brings packets to a port that is
+//! entered ahead of time; all of its packets enter it so, in the order in which they arrive. So each packet finds the port
+//! as it will be when the packet arrives. An endpoint takes packets ahead of time if one pipe alone brings them in order,
+//! and if nothing else enters the port by which the endpoint answers.
 //!
-//! What comes to a port in the stepped lane must find it after all departures before that instant, and when
-//! it leaves is known only then. So a packet enters such a port at its turn, as if it had many feeders; and it
-//! goes on behind it at its turn, as if packets overtook each other there.
+//! [`FeederAnalysis`] finds the feeders of all ports by following the labels in force, and those of packets in flight,
+//! through the network. These count as several feeders, so that packets wait for their event:
 //!
-//! A port must be entered early by all packets or by none: a packet that enters early would overtake an earlier one that
-//! waits. Labels that always wait (gates, bridges, bundles) therefore count as a further feeder of the ports behind them,
-//! and so do spread labels of which a next hop waits: see [`Survey::defer_spreads`].
+//! * a port in the stepped lane: its departures before the packet must have happened, and when a packet leaves is not
+//!   known earlier. Packets behind it also wait, as if they overtook each other in its pipe;
+//! * a pipe in which packets overtake each other;
+//! * labels that always wait (gates, bridges, bundles): their packets would be overtaken by later ones that enter the
+//!   same port ahead of time;
+//! * for the same reason, labels that spread flows over next hops of which one waits
+//!   ([`FeederAnalysis::defer_spreads`]).
+//! # References
+//! This simulator's; `docs/performance.md` has figures and the faults that tests detect.
+//! # Parameters
+//! None.
+//! # Limitations
+//! Feeders are counted over the whole stretch up to the next control action: a flow that has ended still counts.
 
 use optcp_des::Due;
 use optcp_net::{Entrance, Hop, Label, LabelTable, Packet, PortId};
@@ -24,8 +33,8 @@ use crate::datagrams::Datagrams;
 use crate::flow::{ReceivingEnd, SendingEnd};
 use crate::model::Model;
 
-/// Who feeds a port, or brings packets to a label or an endpoint: a pipe by the number of its port, an
-/// endpoint by a number beyond those.
+/// The feeder of a port, a label or an endpoint: a pipe by the number of its port, or an endpoint by a number after
+/// those.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Feeder {
     #[default]
@@ -52,22 +61,21 @@ impl Feeder {
     }
 }
 
-/// The feeder of what lies behind gates and bridges, and of the ports of bundles.
+/// The feeder of ports after gates and bridges, and of the ports of bundles.
 const SPECIAL: u32 = u32::MAX;
 
-/// What forwarding was found from: who feeds ports and endpoints, and where packets can come.
+/// The feeders of ports and endpoints, and the labels in use.
 #[derive(Clone, Debug)]
-pub(super) struct Ways {
-    /// By port.
-    pub(super) feeds: Vec<Feeder>,
+pub(super) struct Feeders {
+    pub(super) of_port: Vec<Feeder>,
     /// By flow and source: the pipes that bring its data, and its ACKs, to their endpoint.
     pub(super) delivered: Vec<[Feeder; 2]>,
     /// By label: whether a packet can come under it.
     pub(super) reached: Vec<bool>,
 }
 
-/// Finds out where packets may go on early.
-pub(super) struct Survey<'a> {
+/// Finds the feeders, and from them where packets go on ahead of time.
+pub(super) struct FeederAnalysis<'a> {
     labels: &'a LabelTable,
     bundles: &'a [Bundle],
     senders: &'a [SendingEnd],
@@ -84,7 +92,7 @@ pub(super) struct Survey<'a> {
     eager: Vec<bool>,
 }
 
-impl<'a> Survey<'a> {
+impl<'a> FeederAnalysis<'a> {
     /// `in_turn` are ports that packets enter at their turn only; behind those that are `disordered` packets may
     /// overtake each other.
     pub(super) fn new<O>(
@@ -98,7 +106,7 @@ impl<'a> Survey<'a> {
         in_turn.into_iter().for_each(|port| feeds[port.index()] = Feeder::Many);
         let mut overtaken = vec![false; ports];
         disordered.into_iter().for_each(|port| overtaken[port.index()] = true);
-        Survey {
+        FeederAnalysis {
             labels,
             bundles,
             senders,
@@ -128,7 +136,7 @@ impl<'a> Survey<'a> {
     pub(super) fn forwarding(
         mut self,
         pending: &[Due<Packet>],
-    ) -> (Forwarding, Ways, Option<Time>) {
+    ) -> (Forwarding, Feeders, Option<Time>) {
         let (senders, receivers) = (self.senders, self.receivers);
         for ((number, sending), receiving) in (0..).zip(senders).zip(receivers) {
             self.reach(sending.data, self.ports + 2 * number);
@@ -169,8 +177,8 @@ impl<'a> Survey<'a> {
         let delivery: Vec<[bool; 2]> = of_flows.chain(of_sinks).collect();
         let entries = (0..self.labels.len()).map(|index| self.entry(label(index))).collect();
         let reached = self.brings.iter().map(|&feeder| feeder != Feeder::None).collect();
-        let ways = Ways { feeds: self.feeds, delivered, reached };
-        (Forwarding::new(entries, self.eager, delivery), ways, leftover)
+        let feeders = Feeders { of_port: self.feeds, delivered, reached };
+        (Forwarding::new(entries, self.eager, delivery), feeders, leftover)
     }
 
     /// Packets of `feeder` can come to the node under `label`.

@@ -13,23 +13,23 @@ pub(super) enum Ahead {
     Deliver,
 }
 
-/// A shard of the world, or who has to find it.
+/// The number of a logical process, in which packets wait (`super::windows`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Home(u8);
+pub(super) struct LpId(u8);
 
-impl Home {
-    /// So many shards can be told.
+impl LpId {
+    /// So many logical processes have a number.
     pub(super) const MOST: usize = 63;
-    /// That of the endpoint at which the packet is.
-    pub(super) const ENDPOINT: Home = Home(63);
+    /// To be looked up for each packet: that of its endpoint, for one.
+    pub(super) const LOOK_UP: LpId = LpId(63);
     /// None at all.
-    pub(super) const NONE: Home = Home(u8::MAX);
+    pub(super) const NONE: LpId = LpId(u8::MAX);
     /// The only one, where there are no windows.
-    pub(super) const ALL: Home = Home(0);
+    pub(super) const ALL: LpId = LpId(0);
 
-    pub(super) fn of(shard: usize) -> Self {
-        assert!(shard < Self::MOST, "no more shards than can be told");
-        Home(u8::try_from(shard).expect("a small number"))
+    pub(super) fn of(number: usize) -> Self {
+        assert!(number < Self::MOST, "no more logical processes than have numbers");
+        LpId(u8::try_from(number).expect("a small number"))
     }
 
     #[inline(always)]
@@ -44,7 +44,7 @@ impl Home {
 /// In eight bytes, since the labels of a thousand paths do not stay in a first-level cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// The port, and above it the shard in which a packet waits for its turn under the next label.
+    /// The port, and above it the logical process in which a packet waits under the next label.
     place: u32,
     /// The next label, the entrance of a bundle or the set of next hops; above it whether the node takes one from the time to
     /// live, and whether the packet goes on at once.
@@ -53,7 +53,7 @@ pub(super) struct Entry {
 
 /// Ports are below.
 const PORT: u32 = 1 << 26;
-const HOME_SHIFT: u32 = 26;
+const LP_SHIFT: u32 = 26;
 /// Labels and entrances are below.
 const HOP: u32 = 1 << 29;
 const AHEAD_SHIFT: u32 = 30;
@@ -68,9 +68,9 @@ impl Entry {
     /// A gate or a bridge.
     pub(super) const SPECIAL: PortId = PortId::new(PORT - 4);
 
-    /// Packets wait in this shard for their turn under the next label.
-    fn wait_in(&mut self, home: Home) {
-        self.place = self.port().number() | u32::from(home.0) << HOME_SHIFT;
+    /// Makes packets wait in a logical process under the next label.
+    fn wait_in(&mut self, lp: LpId) {
+        self.place = self.port().number() | u32::from(lp.0) << LP_SHIFT;
     }
 
     pub(super) fn new(port: PortId, next: u32, hops: u8, ahead: Ahead) -> Self {
@@ -98,10 +98,10 @@ impl Entry {
         self.port() < Entry::SPECIAL
     }
 
-    /// The shard in which a packet waits for its turn under the next label; 0 without windows.
+    /// The logical process in which a packet waits under the next label; [`LpId::ALL`] without windows.
     #[inline(always)]
-    pub(super) fn home(self) -> Home {
-        Home((self.place >> HOME_SHIFT) as u8)
+    pub(super) fn lp(self) -> LpId {
+        LpId((self.place >> LP_SHIFT) as u8)
     }
 
     /// The number of the label behind the port, or of the entrance to a bundle.
@@ -152,28 +152,29 @@ impl Forwarding {
         self.delivery[packet.flow().index()][usize::from(packet.is_ack())]
     }
 
-    /// Says where packets wait under each label; [`Home::NONE`] where they are lost, which may be anywhere.
-    pub(super) fn set_homes(&mut self, labels: &LabelTable, homes: impl Fn(Label) -> Home) {
+    /// Sets the logical process in which packets wait under each label; [`LpId::NONE`] where they are lost, which may be
+    /// anywhere.
+    pub(super) fn set_processes(&mut self, labels: &LabelTable, lp_of: impl Fn(Label) -> LpId) {
         for (number, entry) in (0..).zip(&mut self.entries) {
             let next = match entry.port() {
                 Entry::BUNDLE => labels.entrance(entry.next()).next,
                 _ if entry.is_port() => Label(entry.next()),
                 _ => continue,
             };
-            let home = match homes(next) {
-                Home::NONE => homes(Label(number)),
-                home => home,
+            let lp = match lp_of(next) {
+                LpId::NONE => lp_of(Label(number)),
+                lp => lp,
             };
-            entry.wait_in(home);
+            entry.wait_in(lp);
         }
     }
 
-    /// Packets under any label wait in one place again. Asks no table of labels: that of another branch may be in force
+    /// Makes packets under all labels wait in one event queue again. Asks no table of labels: that of another branch may be in force
     /// already, with fewer entrances.
-    pub(super) fn forget_homes(&mut self) {
+    pub(super) fn forget_processes(&mut self) {
         for entry in &mut self.entries {
             if entry.port() == Entry::BUNDLE || entry.is_port() {
-                entry.wait_in(Home::ALL);
+                entry.wait_in(LpId::ALL);
             }
         }
     }

@@ -31,16 +31,16 @@ use crate::Blueprint;
 use crate::alarms::Alarms;
 use crate::controls::Controls;
 use crate::helpers::Helpers;
+use crate::kernel::Kernel;
 use crate::model::Model;
 use crate::observe::Observer;
 use crate::stepping::Stepping;
 use crate::timers::first_alarms;
 
-use eager::Ways;
-use forwarding::{Forwarding, Home};
+use eager::Feeders;
+use forwarding::Forwarding;
 use port::{Ports, Wants};
 use windows::Windows;
-pub(crate) use windows::{Choice, NoWindows};
 
 /// Entries are rarely put in further ahead than this.
 const FARTHEST: Duration = Duration::from_secs(2);
@@ -52,24 +52,13 @@ pub(crate) struct Fast {
     forwarding: Forwarding,
     /// Whether forwarding must be found anew.
     stale: bool,
-    /// Packets that arrive behind a port, by the port; those of the shard that has its turns.
+    /// Packets that arrive behind a port, by the port; in windows those of one logical process.
     waiting: Buckets<Packet>,
-    /// Starts, timers, and departures of ports in the stepped lane; those of that shard.
+    /// Starts, timers, and departures of ports in the stepped lane; in windows those of one logical process.
     calendar: Calendar,
-    /// The shards, if the world has windows, or why it has none.
-    windows: Option<Box<Windows>>,
-    /// How often there have been windows.
-    opened: u64,
-    /// The calendar of all packets, empty, while there are.
-    emptied: Option<Buckets<Packet>>,
-    choice: Choice,
-    no_windows: NoWindows,
+    windows: Windows,
     /// What forwarding was found from, until windows have been looked for.
-    ways: Option<Ways>,
-    /// The shard that has its turns, whose packets wait in `waiting`.
-    running: Home,
-    /// By shard, what has come to it since it had its turns last.
-    inboxes: Vec<Vec<Due<Packet>>>,
+    feeders: Option<Feeders>,
     /// No step at this instant or later is taken early.
     cut: Time,
     /// When to look again what may be early, since packets on old ways are gone.
@@ -79,16 +68,15 @@ pub(crate) struct Fast {
 }
 
 impl Fast {
-    /// Ports take the stepped lane whose bit of `stepped` is set, modulo 64, and those that must.
+    /// Ports that must take the stepped lane do so, and those that this kernel has in it.
     pub(crate) fn new<O: Observer>(
         blueprint: &Blueprint,
         model: &mut Model<O>,
-        stepped: u64,
-        choice: Choice,
+        kernel: Kernel,
     ) -> Self {
         let calendar = first_alarms(blueprint, model);
         let planned = blueprint.planned();
-        let stepped = |port: PortId| stepped >> (port.number() % 64) & 1 == 1;
+        let stepped = |port: PortId| kernel.stepped_ports() >> (port.number() % 64) & 1 == 1;
         let mut wants: Vec<Wants> = PortId::all()
             .take(blueprint.ports.len())
             .map(|id| Wants {
@@ -109,14 +97,8 @@ impl Fast {
             stale: true,
             waiting: Buckets::new(horizon(blueprint)),
             calendar,
-            windows: None,
-            opened: 0,
-            emptied: None,
-            choice,
-            no_windows: NoWindows::Brief,
-            ways: None,
-            running: Home::ALL,
-            inboxes: Vec::new(),
+            windows: Windows::new(kernel),
+            feeders: None,
             cut: Time::ZERO,
             survey_at: Time::MAX,
             resumed: None,
@@ -133,14 +115,9 @@ impl Fast {
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         loop {
-            let began = self.cut;
-            self.resume(model, helpers.threads, controls.next_at().min(limit));
-            let bound = self.cut;
-            let through = match self.windows {
-                Some(_) => self.run_windows(model, helpers, began, go_on),
-                None => self.run_to_cut(model, go_on),
-            };
-            if !through {
+            self.survey_if_due(model);
+            let bound = controls.next_at().min(limit).min(self.survey_at);
+            if !self.run_stretch(model, helpers, bound, go_on) {
                 return false;
             }
             for id in self.ports.ids() {
@@ -186,6 +163,11 @@ impl Fast {
         }
     }
 
+    /// How packets wait at present, in words.
+    pub(crate) fn waiting(&self) -> String {
+        self.windows.to_string()
+    }
+
     pub(crate) fn ports(&self) -> usize {
         self.ports.len()
     }
@@ -221,8 +203,9 @@ impl Fast {
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
-        let queued: usize = self.ports.stepped().map(|(_, port)| port.queue_length()).sum();
-        (self.waiting_in_all() + queued) as u64
+        let mut packets: usize = self.ports.stepped().map(|(_, port)| port.queue_length()).sum();
+        self.for_each_waiting(|_| packets += 1);
+        packets as u64
     }
 
     /// See [`crate::Simulation::continue_as`].

@@ -6,7 +6,7 @@ use optcp_optical::bundle::Lightpaths;
 use optcp_units::Time;
 
 use super::Fast;
-use super::forwarding::{Entry, Home};
+use super::forwarding::{Entry, LpId};
 use super::port::Ports;
 use crate::alarms::Alarms;
 use crate::departures;
@@ -97,7 +97,7 @@ impl Fast {
                 }
             };
             if !self.forwarding.goes_on(entry.ahead(), packet) {
-                return self.park(arrival, id, packet.onward(label, header), entry.home());
+                return self.park(arrival, id, packet.onward(label, header), entry.lp());
             }
             if arrival >= self.cut {
                 return self.park_beyond(arrival, id, packet.onward(label, header));
@@ -167,29 +167,16 @@ impl Fast {
         let (entity, ordinal) = (model.event.entity(), model.event.ordinal());
         let Some(port) = self.ports.get_mut(PortId::new(entity)).stepped() else { return };
         if let Some((at, item)) = departures::finish(port, &mut self.calendar, model) {
-            let due = Due { at, entity, ordinal, item };
-            self.wait(due, self.home(&due));
+            self.wait(Due { at, entity, ordinal, item }, LpId::LOOK_UP);
         }
         self.feed(model, PortId::new(entity));
     }
 
     /// A packet waits for its turn behind the port that has accepted it last.
     #[inline(always)]
-    fn park(&mut self, at: Time, port: PortId, packet: Packet, home: Home) {
+    fn park(&mut self, at: Time, port: PortId, packet: Packet, lp: LpId) {
         let ordinal = self.ports.last_ordinal(port);
-        self.wait(Due { at, entity: port.number(), ordinal, item: packet }, home);
-    }
-
-    /// A packet waits for its turn in the shard that has its turns, or in another one.
-    #[inline(always)]
-    pub(super) fn wait(&mut self, due: Due<Packet>, home: Home) {
-        if home == self.running {
-            self.waiting.push(due);
-        } else if let Some(inbox) = self.inboxes.get_mut(home.index()) {
-            inbox.push(due);
-        } else {
-            self.wait_at_endpoint(due);
-        }
+        self.wait(Due { at, entity: port.number(), ordinal, item: packet }, lp);
     }
 
     /// A packet that could go on waits, since it would do so at the cut or later; or until its turn comes while packets
@@ -252,7 +239,7 @@ impl Fast {
                 }
             };
             if !ahead {
-                self.park(arrival, port, packet, Home::ALL);
+                self.park(arrival, port, packet, LpId::ALL);
             } else if arrival >= self.cut {
                 self.park_beyond(arrival, port, packet);
             } else {

@@ -145,7 +145,7 @@ fn windows_and_threads_change_nothing() {
             // How many timers turn out to be of no more use is the windows' affair, not the threads'.
             let events = run.counts().events;
             assert_eq!(*taken.get_or_insert(events), events, "{how}");
-            windowed += u64::from(run.waiting().contains("shards"));
+            windowed += u64::from(run.waiting().contains("logical processes"));
         }
     }
     assert!(windowed > 2 * WORLDS, "only {windowed} runs had windows");

@@ -156,7 +156,7 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
     same_but_digest("with and without digest", &forked[0], &undigested[0])?;
     unwatched(text, seed, &forked[0], cancel)?;
 
-    let had_windows = windowed.iter().any(|run| run.waiting.contains("shards"));
+    let had_windows = windowed.iter().any(|run| run.waiting.contains("logical processes"));
     let mut worth = Worth { windows: u64::from(had_windows), ..Worth::default() };
     for (cell, run) in cells.iter().zip(&forked) {
         worth.packets += count(run, "packet_hops");

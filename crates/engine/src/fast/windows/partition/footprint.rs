@@ -1,0 +1,108 @@
+//! Footprints: the ports and endpoints that one event may touch.
+//!
+//! # Model
+//! An event of the fast kernel is a packet that arrives behind a port, or a timer of an endpoint. It touches the port that
+//! the packet enters next; further ports and the endpoint as long as the packet goes on ahead of time; and the port by
+//! which an endpoint answers. All links of a bundle belong together, since the node in front chooses by their queues, and
+//! so do the next hops over which a node spreads flows.
+//!
+//! Invariant: an event touches vertices of one group only, and waits in the queue of that group.
+//! # References
+//! This simulator's; early steps are in `fast/eager.rs`.
+//! # Parameters
+//! None.
+//! # Limitations
+//! Gates and bridges, bursts and schedules touch vertices anywhere: such runs have no windows.
+
+use petgraph::unionfind::UnionFind;
+
+use super::super::policy::NoWindowsReason;
+use super::view::NetworkView;
+use crate::fast::forwarding::Ahead;
+
+/// Groups of vertices that one event may touch.
+#[derive(Clone, Debug)]
+pub(super) struct Footprints {
+    pub(super) groups: UnionFind<usize>,
+    /// By vertex: whether a packet or a timer can come to it.
+    pub(super) live: Vec<bool>,
+    /// By port: whether packets enter it ahead of time, after another port.
+    pub(super) entered_early: Vec<bool>,
+}
+
+impl Footprints {
+    /// Finds the footprints of all events.
+    pub(super) fn find(view: &NetworkView<'_>) -> Result<Self, NoWindowsReason> {
+        view.check()?;
+        let vertices = view.vertex_count();
+        let mut footprints = Footprints {
+            groups: UnionFind::new(vertices),
+            live: vec![false; vertices],
+            entered_early: vec![false; view.ports.len()],
+        };
+        footprints.add_arrivals(view)?;
+        footprints.add_ends(view);
+        Ok(footprints)
+    }
+
+    /// Adds the ports that packets touch when they arrive.
+    fn add_arrivals(&mut self, view: &NetworkView<'_>) -> Result<(), NoWindowsReason> {
+        for label in view.reached_labels() {
+            if view.is_special(label) {
+                return Err(NoWindowsReason::Special);
+            }
+            if view.is_spread(label) {
+                // Packets wait in one place whichever next hop they take.
+                let next_hops = view.spread_labels(label).into_iter();
+                let ports: Vec<Vec<usize>> =
+                    next_hops.map(|next_hop| view.next_ports(next_hop).0).collect();
+                if ports.iter().any(Vec::is_empty) {
+                    return Err(NoWindowsReason::Special);
+                }
+                self.join(&ports.concat());
+                continue;
+            }
+            let (ports, next) = view.next_ports(label);
+            self.join(&ports);
+            for &port in &ports {
+                self.live[port] = true;
+                self.entered_early[port] |= view.forwarding.is_eager(label);
+            }
+            if let Some(&first) = ports.first()
+                && view.forwarding.at(label).ahead() == Ahead::Go
+            {
+                for label in view.spread_labels(next) {
+                    view.next_ports(label).0.first().map(|&port| self.groups.union(first, port));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds to each endpoint the port by which it sends, and the port whose packets it takes ahead of time.
+    fn add_ends(&mut self, view: &NetworkView<'_>) {
+        for (flow, receives) in view.ends() {
+            let end = view.vertices.end(flow, receives);
+            let first_label = view.first_label(flow, receives);
+            self.live[end] = first_label.is_some() || view.is_reached(flow, receives);
+            let labels = first_label.map_or_else(Vec::new, |label| view.spread_labels(label));
+            for label in labels {
+                match view.next_ports(label).0.first() {
+                    Some(&port) => _ = self.groups.union(end, port),
+                    // Both ends are at one node.
+                    None if view.delivers(label) => {
+                        self.groups.union(end, view.vertices.end(flow, !receives));
+                    }
+                    None => {}
+                }
+            }
+            if let Some(port) = view.early_feeder(flow, receives) {
+                self.groups.union(end, port);
+            }
+        }
+    }
+
+    fn join(&mut self, vertices: &[usize]) {
+        vertices.windows(2).for_each(|two| _ = self.groups.union(two[0], two[1]));
+    }
+}

@@ -1,0 +1,194 @@
+//! The network as the partition sees it: where packets go under each label, now.
+
+use optcp_net::{Hop, Label, LabelTable, Packet, PortId};
+use optcp_optical::bundle::Bundle;
+
+use super::super::policy::NoWindowsReason;
+use super::super::vertices::{Vertex, Vertices};
+use crate::datagrams::Datagrams;
+use crate::fast::eager::{Feeder, Feeders};
+use crate::fast::forwarding::{Entry, Forwarding};
+use crate::fast::port::Ports;
+use crate::flow::{ReceivingEnd, SendingEnd};
+use crate::model::Model;
+
+/// The parts of a kernel and its model that a partition is found from.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::fast::windows) struct NetworkView<'a> {
+    pub(super) ports: &'a Ports,
+    pub(super) forwarding: &'a Forwarding,
+    pub(super) feeders: &'a Feeders,
+    pub(super) labels: &'a LabelTable,
+    pub(super) receivers: &'a [ReceivingEnd],
+    pub(super) vertices: Vertices,
+    senders: &'a [SendingEnd],
+    sources: &'a [Datagrams],
+    bundles: &'a [Bundle],
+    /// Whether schedules or queues of several paths are part of the run, or assemblers of bursts.
+    has_plans: bool,
+    has_bursts: bool,
+}
+
+impl<'a> NetworkView<'a> {
+    pub(in crate::fast::windows) fn new<O>(
+        model: &'a Model<O>,
+        forwarding: &'a Forwarding,
+        feeders: &'a Feeders,
+        ports: &'a Ports,
+    ) -> Self {
+        NetworkView {
+            ports,
+            forwarding,
+            feeders,
+            labels: &model.labels,
+            receivers: &model.receivers,
+            vertices: Vertices::new(ports.len()),
+            senders: &model.senders,
+            sources: &model.datagrams,
+            bundles: &model.bundles,
+            has_plans: model.planned.is_any(),
+            has_bursts: !model.assemblers.is_empty(),
+        }
+    }
+
+    /// Refuses runs with events that touch vertices anywhere.
+    pub(super) fn check(&self) -> Result<(), NoWindowsReason> {
+        match self {
+            NetworkView { has_bursts: true, .. } => Err(NoWindowsReason::Bursts),
+            NetworkView { has_plans: true, .. } => Err(NoWindowsReason::Planned),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many flows and sources there are.
+    pub(super) fn flows(&self) -> usize {
+        self.feeders.delivered.len()
+    }
+
+    /// How many ports and endpoints there are.
+    pub(super) fn vertex_count(&self) -> usize {
+        self.vertices.count(self.flows())
+    }
+
+    /// The ends of flows and sources: (flow, whether it receives).
+    pub(super) fn ends(&self) -> impl Iterator<Item = (usize, bool)> + use<> {
+        (0..self.flows()).flat_map(|flow| [(flow, false), (flow, true)])
+    }
+
+    /// The end of a sink, which sends nothing and has no timers.
+    pub(super) fn is_sink(&self, flow: usize, receives: bool) -> bool {
+        receives && flow >= self.senders.len()
+    }
+
+    /// The end of a source.
+    pub(super) fn is_source(&self, flow: usize, receives: bool) -> bool {
+        !receives && flow >= self.senders.len()
+    }
+
+    /// The label under which an end of a flow or source sends.
+    pub(super) fn first_label(&self, flow: usize, receives: bool) -> Option<Label> {
+        match (flow.checked_sub(self.senders.len()), receives) {
+            (None, false) => Some(self.senders[flow].data),
+            (None, true) => Some(self.receivers[flow].acks),
+            (Some(source), false) => Some(self.sources[source].data),
+            (Some(_), true) => None,
+        }
+    }
+
+    /// Whether a packet can reach an end.
+    pub(super) fn is_reached(&self, flow: usize, receives: bool) -> bool {
+        self.feeders.delivered[flow][usize::from(!receives)] != Feeder::None
+    }
+
+    /// The port whose packets an end takes ahead of time, if it does.
+    pub(super) fn early_feeder(&self, flow: usize, receives: bool) -> Option<usize> {
+        match self.feeders.delivered[flow][usize::from(!receives)] {
+            Feeder::One(port) if self.forwarding.delivers_to(flow, receives) => Some(port as usize),
+            _ => None,
+        }
+    }
+
+    /// The port or endpoint that alone feeds a port, if one does.
+    pub(super) fn only_feeder(&self, port: usize) -> Option<Vertex> {
+        match self.feeders.of_port[port] {
+            // Numbers beyond stand for gates, bridges and bundles.
+            Feeder::One(feeder) if (feeder as usize) < self.vertex_count() => {
+                Some(self.vertices.at(feeder as usize))
+            }
+            _ => None,
+        }
+    }
+
+    /// The labels under which packets may come to a node.
+    pub(super) fn reached_labels(&self) -> impl Iterator<Item = Label> {
+        let labels = (0..).zip(&self.feeders.reached);
+        labels.filter(|(_, reached)| **reached).map(|(number, _)| Label(number))
+    }
+
+    /// The ports into one of which a packet under `label` goes, and its label after them; no ports where it goes into none.
+    pub(super) fn next_ports(&self, label: Label) -> (Vec<usize>, Label) {
+        let entry = self.forwarding.at(label);
+        match entry.port() {
+            Entry::BUNDLE => {
+                let entrance = self.labels.entrance(entry.next());
+                let members = self.bundles[entrance.bundle as usize].members();
+                (members.iter().map(|port| port.index()).collect(), entrance.next)
+            }
+            port if entry.is_port() => (vec![port.index()], Label(entry.next())),
+            _ => (Vec::new(), label),
+        }
+    }
+
+    /// The labels to which a node may change `label` when it spreads flows over next hops: itself if it does not.
+    pub(super) fn spread_labels(&self, label: Label) -> Vec<Label> {
+        if !self.is_spread(label) {
+            return vec![label];
+        }
+        let next_hops = self.labels.leads_to(Hop::Spread(self.forwarding.at(label).next()));
+        next_hops.into_iter().flat_map(|(_, next)| self.spread_labels(next)).collect()
+    }
+
+    /// That of them which a packet with the hash key `key` gets.
+    pub(super) fn spread_label(&self, label: Label, key: u64) -> Label {
+        if !self.is_spread(label) {
+            return label;
+        }
+        let next = self.labels.spread_by(self.forwarding.at(label).next(), key);
+        self.spread_label(next, key)
+    }
+
+    /// Whether a node spreads the flows under a label.
+    pub(super) fn is_spread(&self, label: Label) -> bool {
+        self.forwarding.at(label).port() == Entry::SPREAD
+    }
+
+    /// Whether an endpoint takes the packets under a label.
+    pub(super) fn delivers(&self, label: Label) -> bool {
+        self.forwarding.at(label).port() == Entry::DELIVER
+    }
+
+    /// Whether a gate or a bridge takes the packets under a label.
+    pub(super) fn is_special(&self, label: Label) -> bool {
+        self.forwarding.at(label).port() == Entry::SPECIAL && !self.discards(label)
+    }
+
+    fn discards(&self, mut label: Label) -> bool {
+        while let Hop::Goto(next) = self.labels.hop(label) {
+            label = next;
+        }
+        matches!(self.labels.hop(label), Hop::Discard(_))
+    }
+
+    /// The vertex at which a packet waits for its event; none where it is lost.
+    pub(super) fn vertex_of(&self, packet: Packet) -> Option<usize> {
+        let label = self.spread_labels(packet.label)[0];
+        let port = self.next_ports(label).0.first().copied();
+        let end = || self.vertices.end(packet.flow().index(), !packet.is_ack());
+        port.or_else(|| self.delivers(label).then(end))
+    }
+
+    /// Packets in ports of the stepped lane, with their port.
+    pub(super) fn packets_in_stepped_ports(&self) -> impl Iterator<Item = (PortId, Packet)> {
+        self.ports.stepped().flat_map(|(id, port)| port.inside().map(move |packet| (id, packet)))
+    }
+}
