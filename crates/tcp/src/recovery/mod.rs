@@ -22,7 +22,7 @@ use policy::Recovery;
 
 pub use newreno::NewReno;
 pub use reno::Reno;
-pub use sack::Sack;
+pub use sack::{Sack, SackPerNetwork};
 pub use sack1::Sack1;
 pub use tahoe::Tahoe;
 
@@ -34,6 +34,7 @@ states! { $
         Reno: Reno,
         NewReno: NewReno,
         Sack: Box<Sack>,
+        SackPerNetwork: Box<SackPerNetwork>,
         Sack1: Box<Sack1>,
     }
 }
@@ -110,14 +111,21 @@ impl LossRecovery {
         each!(self, it => it.deadline())
     }
 
-    /// See [`Recovery::divide`].
+    /// Keeps the state of `networks` networks apart from now on, of which `present` is in use. Only SACK can tell which of
+    /// them lost a segment.
     pub(crate) fn divide(&mut self, tcb: &mut Tcb, networks: u8, present: u8) {
-        each!(self, it => it.divide(tcb, networks, present));
+        if let LossRecovery::Sack(sack) = self {
+            let sack = sack.as_ref().clone();
+            let divided = SackPerNetwork::new(sack, tcb, networks, present);
+            *self = LossRecovery::SackPerNetwork(Box::new(divided));
+        }
     }
 
-    /// See [`Recovery::change_network`].
+    /// This network is in use from now on.
     pub(crate) fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) {
-        each!(self, it => it.change_network(tcb, now, network));
+        if let LossRecovery::SackPerNetwork(sack) = self {
+            sack.change_network(tcb, now, network);
+        }
     }
 
     /// See [`Recovery::on_timer`].

@@ -60,13 +60,6 @@ pub(crate) trait Recovery {
         None
     }
 
-    /// From now on `networks` networks are kept apart, of which `present` is in use. Only SACK can tell which of them lost
-    /// what.
-    fn divide(&mut self, _tcb: &mut Tcb, _networks: u8, _present: u8) {}
-
-    /// This network is in use from now on.
-    fn change_network(&mut self, _tcb: &mut Tcb, _now: Time, _network: u8) {}
-
     /// A timer of its own has expired.
     fn on_timer(&mut self, _tcb: &mut Tcb, _now: Time) {}
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use optcp_units::Time;
 
-use super::lanes::{Lane, Lanes, News, Sent};
+use super::per_network::counts::{Counts, CountsByNetwork};
 use crate::acknowledgment::SackBlocks;
 use crate::ranges::Ranges;
 use crate::seq::Seq;
@@ -58,8 +58,8 @@ pub(super) struct Scoreboard {
     waiting: BTreeSet<Seq>,
     /// Those found lost since they were last told of, where anybody asks.
     untold: Option<Vec<Seq>>,
-    /// What each network carries, where networks are kept apart.
-    pub(super) lanes: Option<Box<Lanes>>,
+    /// The counts of each network, where the state of networks is kept apart.
+    pub(super) by_network: Option<Box<CountsByNetwork>>,
 }
 
 impl Scoreboard {
@@ -107,53 +107,37 @@ impl Scoreboard {
         self.resent_count
     }
 
-    /// Segments that the network is held to carry (RFC 6675's pipe): that which is looked at, of several.
+    /// Segments held to be in flight (RFC 6675's pipe); on the network in view, where networks are kept apart.
     pub(super) fn pipe(&self) -> u32 {
-        match &self.lanes {
-            None => self.outstanding() - self.sacked_count - self.lost_count + self.resent_count,
-            Some(lanes) => lanes.lane().carried,
+        match &self.by_network {
+            None => self.counts().pipe,
+            Some(networks) => networks.in_view().pipe,
         }
     }
 
-    /// What the network carries: that which is looked at, of several.
-    pub(super) fn lane(&self) -> Lane {
-        match &self.lanes {
-            None => Lane {
-                outstanding: self.outstanding(),
-                sacked: self.sacked_count,
-                carried: self.pipe(),
-            },
-            Some(lanes) => lanes.lane(),
+    /// Segments sent and not cumulatively acknowledged; on the network in view, where networks are kept apart.
+    pub(super) fn flight(&self) -> u32 {
+        match &self.by_network {
+            None => self.outstanding(),
+            Some(networks) => networks.in_view().outstanding,
         }
     }
 
-    /// Whether what networks carry is together what the connection has under way.
-    pub(super) fn adds_up(&self) -> bool {
-        let Some(lanes) = &self.lanes else { return true };
-        let sum = |of: fn(&Lane) -> u32| lanes.each.iter().map(of).sum::<u32>();
-        let carried = self.outstanding() - self.sacked_count - self.lost_count + self.resent_count;
-        sum(|lane| lane.outstanding) == self.outstanding()
-            && sum(|lane| lane.sacked) == self.sacked_count
-            && sum(|lane| lane.carried) == carried
+    /// The counts of all networks together.
+    pub(super) fn counts(&self) -> Counts {
+        let outstanding = self.outstanding();
+        let pipe = outstanding - self.sacked_count - self.lost_count + self.resent_count;
+        Counts { outstanding, sacked: self.sacked_count, pipe }
     }
 
-    /// On which networks an outstanding segment was sent, where they are kept apart.
-    pub(super) fn networks_of(&self, seq: Seq) -> Option<Sent> {
-        self.lanes.as_ref()?.sent(seq.checked_since(self.una)? as usize)
-    }
-
-    /// What was told since the last call, where networks are kept apart, and how much of each network is acknowledged
-    /// cumulatively.
-    pub(super) fn take_news(&mut self) -> (Vec<News>, Vec<u32>) {
-        let Some(lanes) = &mut self.lanes else { return Default::default() };
-        let none = vec![0; lanes.each.len()];
-        (std::mem::take(&mut lanes.news), std::mem::replace(&mut lanes.acked, none))
+    /// The place of a segment from `una` on.
+    pub(super) fn place(&self, seq: Seq) -> Option<usize> {
+        seq.checked_since(self.una).map(|place| place as usize)
     }
 
     /// What is known of an outstanding segment.
     pub(super) fn get(&self, seq: Seq) -> Option<Outstanding> {
-        let place = seq.checked_since(self.una)?;
-        self.segments.get(place as usize).copied()
+        self.segments.get(self.place(seq)?).copied()
     }
 
     /// The segment `seq` is sent now: the next new one, or an outstanding one again.
@@ -168,7 +152,7 @@ impl Scoreboard {
                 lost: false,
                 resent: false,
             });
-            self.lanes.iter_mut().for_each(|lanes| lanes.push());
+            self.by_network.iter_mut().for_each(|networks| networks.on_new());
             return;
         };
         if segment.waits() {
@@ -179,8 +163,8 @@ impl Scoreboard {
         segment.again = true;
         self.resent_count += u32::from(!segment.resent);
         segment.resent = true;
-        if let Some(lanes) = &mut self.lanes {
-            lanes.again(place, before, *segment);
+        if let Some(networks) = &mut self.by_network {
+            networks.on_resent(place, before, *segment);
         }
     }
 
@@ -194,8 +178,8 @@ impl Scoreboard {
             if segment.waits() {
                 self.waiting.remove(&self.una);
             }
-            if let Some(lanes) = &mut self.lanes {
-                lanes.pop(self.una, segment);
+            if let Some(networks) = &mut self.by_network {
+                networks.on_acknowledged(self.una, segment);
             }
             if segment.sacked {
                 self.sacked_count -= 1;
@@ -232,7 +216,7 @@ impl Scoreboard {
         if start >= end {
             return;
         }
-        let Scoreboard { una, segments, sacked, waiting, lanes, .. } = self;
+        let Scoreboard { una, segments, sacked, waiting, by_network, .. } = self;
         let (mut news, mut lost, mut resent) = (0, 0, 0);
         sacked.insert(start, end, |from, to| {
             for seq in from.until(to) {
@@ -247,8 +231,8 @@ impl Scoreboard {
                 lost += u32::from(std::mem::take(&mut segment.lost));
                 resent += u32::from(std::mem::take(&mut segment.resent));
                 segment.sacked = true;
-                if let Some(lanes) = lanes {
-                    lanes.sack(place, seq, before, *segment);
+                if let Some(networks) = by_network {
+                    networks.on_sacked(place, seq, before, *segment);
                 }
             }
         });
@@ -266,8 +250,8 @@ impl Scoreboard {
         }
         let before = *segment;
         segment.lost = true;
-        if let Some(lanes) = &mut self.lanes {
-            lanes.turn(place, before, *segment);
+        if let Some(networks) = &mut self.by_network {
+            networks.on_change(place, before, *segment);
         }
         self.lost_count += 1;
         if segment.waits() {
@@ -289,8 +273,8 @@ impl Scoreboard {
         self.resent_count -= u32::from(segment.resent);
         segment.lost = true;
         segment.resent = false;
-        if let Some(lanes) = &mut self.lanes {
-            lanes.turn(place, before, *segment);
+        if let Some(networks) = &mut self.by_network {
+            networks.on_change(place, before, *segment);
         }
         self.waiting.insert(seq);
         self.untold.as_mut().into_iter().for_each(|lost| lost.push(seq));
@@ -308,8 +292,8 @@ impl Scoreboard {
             let before = *segment;
             left -= u32::from(segment.lost) + u32::from(segment.resent);
             (segment.lost, segment.resent) = (false, false);
-            if let Some(lanes) = &mut self.lanes {
-                lanes.turn(place, before, *segment);
+            if let Some(networks) = &mut self.by_network {
+                networks.on_change(place, before, *segment);
             }
         }
         self.waiting.clear();
@@ -321,8 +305,8 @@ impl Scoreboard {
         for (place, segment) in self.segments.iter_mut().enumerate() {
             let before = *segment;
             segment.sacked = false;
-            if let Some(lanes) = &mut self.lanes {
-                lanes.turn(place, before, *segment);
+            if let Some(networks) = &mut self.by_network {
+                networks.on_change(place, before, *segment);
             }
         }
         self.sacked.clear();

@@ -1,0 +1,403 @@
+//! Loss recovery where each of several networks has a state of its own.
+//!
+//! # Model
+//! The scoreboard and the tail loss probe are those of the connection. Each network has a loss detection, a phase of
+//! repair, a reduction and what may undo it: those of a [`Sack`], of which one is *in view* at a time, where an undivided
+//! connection has its only one. An ACK is shared out among networks; each takes its share in view.
+//!
+//! A segment behind which others have arrived is lost by the rule of the loss detection if these were sent on the same
+//! network; those on another network may only have been faster. RACK takes such a segment for lost once it is older than
+//! the reordering window and the mean of its own network's and the longest round trip; counting of duplicates leaves it to
+//! the timer. Lost segments are retransmitted on the present network.
+//! # References
+//! See [`crate::networks`]. How long a gap after a change of networks is waited for is this simulator's choice: the authors'
+//! kernel has one RACK for the connection, and the paper leaves such losses to RACK-TLP and the timer.
+//! # Parameters
+//! `path_state`, and those of [`Sack`].
+//! # Limitations
+//! Segments that a timeout marks lost reduce the window of the present network only. An undone reduction makes all segments
+//! count as in flight again, as in the authors' kernel. Tail loss probes and what repairs them are of the present network.
+
+pub(super) mod counts;
+
+use std::collections::BTreeMap;
+
+use optcp_units::{Duration, Time};
+
+use super::delivered::Delivery;
+use super::rack::View;
+use super::round_trip::measure;
+use super::scoreboard::Scoreboard;
+use super::{AckReport, Before, NewLosses, Phase, Sack};
+use crate::acknowledgment::Ack;
+use crate::info::Tally;
+use crate::recovery::policy::Recovery;
+use crate::rtt::halfway;
+use crate::seq::Seq;
+use crate::tcb::Tcb;
+
+use counts::{Counts, CountsByNetwork, Delivered, SentOn};
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct SackPerNetwork {
+    /// The state of the network in view, and of the connection.
+    sack: Sack,
+    /// By network the state of the others; nothing in the place of the one in view.
+    parked: Vec<Sack>,
+    /// The network in view.
+    in_view: u8,
+    /// The network in use, which is in view but while an ACK, a timer or a timeout is shared out.
+    present: u8,
+    /// A recovery has begun on a network that is not in use: its first retransmission is sent whatever the window.
+    forced: bool,
+    /// The network on which a retransmitted segment had been lost, from the oldest reduction on that may be undone.
+    repaired: BTreeMap<Seq, u8>,
+}
+
+/// What an ACK reports of one network.
+struct Share {
+    before: Counts,
+    /// Segments that it acknowledges cumulatively.
+    acked: u32,
+    delivery: Delivery,
+    /// Whether it acknowledges a retransmission of a segment that the network had lost.
+    answers: bool,
+}
+
+/// The networks on which an outstanding segment was sent.
+fn networks_of(board: &Scoreboard, seq: Seq) -> Option<SentOn> {
+    board.by_network.as_ref()?.sent_on(board.place(seq)?)
+}
+
+/// The segments that were sent last on a network.
+fn sent_on(network: u8) -> impl Fn(&Scoreboard, Seq) -> bool {
+    move |board, seq| networks_of(board, seq).is_some_and(|sent_on| sent_on.last == network)
+}
+
+/// Exchanges what is not of the connection.
+fn exchange(sack: &mut Sack, other: &mut Sack) {
+    std::mem::swap(sack, other);
+    std::mem::swap(&mut sack.board, &mut other.board);
+    std::mem::swap(&mut sack.probe, &mut other.probe);
+}
+
+impl SackPerNetwork {
+    /// Divides a connection with nothing outstanding between `networks` networks, of which `present` is in use.
+    pub(in crate::recovery) fn new(
+        mut sack: Sack,
+        tcb: &mut Tcb,
+        networks: u8,
+        present: u8,
+    ) -> Self {
+        tcb.divide(networks, present);
+        sack.board.by_network = Some(Box::new(CountsByNetwork::new(networks, present)));
+        SackPerNetwork {
+            sack,
+            parked: vec![Sack::new(&tcb.config); usize::from(networks)],
+            in_view: present,
+            present,
+            forced: false,
+            repaired: BTreeMap::new(),
+        }
+    }
+
+    /// This network is in use from now on.
+    pub(in crate::recovery) fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) {
+        if self.present != network {
+            self.present = network;
+            self.bring_into_view(tcb, network);
+            tcb.on_network(now);
+        }
+    }
+
+    /// Brings a network into view: its state is where that of an undivided connection is.
+    fn bring_into_view(&mut self, tcb: &mut Tcb, network: u8) {
+        if self.in_view != network {
+            exchange(&mut self.sack, &mut self.parked[usize::from(self.in_view)]);
+            exchange(&mut self.sack, &mut self.parked[usize::from(network)]);
+            self.in_view = network;
+        }
+        if let Some(counts) = &mut self.sack.board.by_network {
+            counts.at = network;
+        }
+        tcb.select(usize::from(network), self.counts().outstanding);
+    }
+
+    /// The numbers of the networks.
+    fn networks(&self) -> std::ops::Range<u8> {
+        0..u8::try_from(self.parked.len()).unwrap_or(u8::MAX)
+    }
+
+    /// The counts of the network in view.
+    fn counts(&self) -> Counts {
+        self.sack.board.by_network.as_ref().map(|counts| counts.in_view()).unwrap_or_default()
+    }
+
+    /// The state of a network, in view or not.
+    fn state(&mut self, network: u8) -> &mut Sack {
+        if network == self.in_view {
+            &mut self.sack
+        } else {
+            &mut self.parked[usize::from(network)]
+        }
+    }
+
+    /// Segments before an ACK or a timer, on a network with these counts.
+    fn before(counts: Counts) -> Before {
+        Before { outstanding: counts.outstanding, sacked: counts.sacked }
+    }
+
+    /// Retransmissions in flight of segments that the network in view had lost. A reduction begins: older reductions of this
+    /// network cannot be undone any more, and what only they needed is forgotten.
+    fn resent(&mut self) -> u32 {
+        let board = &self.sack.board;
+        let of_it = |seq: Seq, lost: u8| lost == self.in_view && board.is_resent(seq);
+        let repaired = self.repaired.range(board.una()..);
+        let count = repaired.filter(|&(&seq, &lost)| of_it(seq, lost)).count();
+        let others = self.parked.iter().filter_map(|parked| parked.undo.marker());
+        let oldest = others.chain([board.una()]).min().unwrap_or_default();
+        self.repaired = self.repaired.split_off(&oldest);
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Shares out a report of segments that have arrived twice: it may undo the reductions of networks that had lost them.
+    fn share_duplicate(&mut self, block: (Seq, Seq)) {
+        let (una, end) = (self.sack.board.una(), self.sack.board.end());
+        self.sack.detection.on_duplicate(una, end);
+        self.parked.iter_mut().for_each(|parked| parked.detection.on_duplicate(una, end));
+        let repaired: Vec<(Seq, u8)> =
+            self.repaired.range(block.0..block.1).map(|(&seq, &lost)| (seq, lost)).collect();
+        for (seq, lost) in repaired {
+            self.state(lost).undo.on_duplicate((seq, seq.next()));
+        }
+    }
+
+    /// Brings the scoreboard up to date, and shares out among networks what the ACK reports.
+    fn share_out(&mut self, now: Time, ack: &Ack, reports: bool) -> Vec<Share> {
+        let board = &mut self.sack.board;
+        let before = board.by_network.as_ref().map_or_else(Vec::new, |counts| counts.each.clone());
+        board.acknowledge(ack.seq, |_, _| ());
+        if let Some(sack) = &ack.sack {
+            board.sack_all(&sack.as_slice()[usize::from(reports)..], |_, _| ());
+        }
+        let Some(counts) = &mut board.by_network else { return Vec::new() };
+        let (delivered, acked) = counts.take_delivered();
+        let share = |(before, acked)| Share {
+            before,
+            acked,
+            delivery: Delivery::default(),
+            answers: false,
+        };
+        let mut shares: Vec<Share> = before.into_iter().zip(acked).map(share).collect();
+        for Delivered { seq, segment, sent_on, sacked } in delivered {
+            shares[usize::from(sent_on.first)].delivery.add(segment, sacked);
+            if let Some(&lost) = self.repaired.get(&seq).filter(|_| !sacked) {
+                shares[usize::from(lost)].answers = true;
+            }
+            for (network, share) in self.networks().zip(&mut shares) {
+                let state = self.state(network);
+                share.delivery.original |=
+                    state.phase == Phase::Loss && !segment.again && seq < state.until;
+            }
+            self.state(sent_on.last).detection.on_delivered(seq, segment, now, sacked);
+        }
+        shares
+    }
+
+    /// What loss detection goes by on the network in view.
+    fn detection_view(&self, tcb: &Tcb, now: Time, recovering: bool) -> View {
+        let own = self.sack.detection.evidence();
+        let others = self.parked.iter().filter_map(|parked| parked.detection.evidence());
+        // Without a round trip of its own nothing tells how much slower it is.
+        let beyond = own.and_then(|(_, rtt)| {
+            let (latest, longest) =
+                others.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)))?;
+            Some((latest, halfway(rtt, longest.max(rtt))))
+        });
+        View { sacked: self.counts().sacked, beyond, ..self.sack.view(tcb, now, recovering) }
+    }
+
+    /// Looks for segments that the network in view has lost.
+    fn detect(&mut self, tcb: &Tcb, now: Time) -> NewLosses {
+        let resent = self.sack.board.resent();
+        let view = self.detection_view(tcb, now, self.sack.phase != Phase::Open);
+        let Sack { detection, board, .. } = &mut self.sack;
+        let lost = detection.detect(board, view, sent_on(self.in_view));
+        NewLosses { lost, again: board.resent() < resent }
+    }
+
+    /// Begins a recovery of the network in view as [`Sack::recover`] does, where `lost` says whether it has lost a segment.
+    fn recover(&mut self, tcb: &mut Tcb, now: Time, before: Before, lost: bool, again: bool) {
+        if self.sack.begins_recovery(tcb, lost, again) {
+            let resent = self.resent();
+            self.sack.enter_recovery(tcb, now, before, resent);
+        }
+        // A segment beyond the window is sent on the present network, whichever is in view.
+        if self.in_view != self.present {
+            self.forced |= std::mem::take(&mut self.sack.forced);
+        }
+    }
+
+    /// What follows from an ACK for the network in view.
+    fn take_share(
+        &mut self,
+        tcb: &mut Tcb,
+        now: Time,
+        ack: &Ack,
+        advanced: bool,
+        share: &Share,
+        rtt: Option<Duration>,
+    ) {
+        let Share { before, acked, delivery, answers } = *share;
+        let event = (acked > 0 || delivery.segments > 0)
+            .then(|| tcb.observe(now, acked, delivery.segments, rtt))
+            .filter(|_| acked > 0);
+        let NewLosses { lost, again } = self.detect(tcb, now);
+        let phase_before = self.sack.phase;
+        self.sack.change_phase(tcb, AckReport { ack, advanced, answers, delivery });
+        self.recover(tcb, now, Self::before(before), lost > 0, again);
+        let safe = advanced && lost == 0;
+        self.sack.set_window(tcb, delivery.segments, safe, event, phase_before);
+    }
+
+    /// Whether the counts of all networks together are those of the scoreboard.
+    fn adds_up(&self) -> bool {
+        let each = self.sack.board.by_network.iter().flat_map(|counts| &counts.each);
+        let sum = each.fold(Counts::default(), |sum, counts| Counts {
+            outstanding: sum.outstanding + counts.outstanding,
+            sacked: sum.sacked + counts.sacked,
+            pipe: sum.pipe + counts.pipe,
+        });
+        sum == self.sack.board.counts()
+    }
+
+    /// Puts the probe off after an ACK or a segment, or cancels it: also while losses of another network are repaired.
+    fn schedule_probe(&mut self, tcb: &Tcb, now: Time) {
+        if self.parked.iter().any(|parked| parked.phase != Phase::Open) {
+            self.sack.probe.cancel();
+        } else {
+            self.sack.schedule_probe(tcb, now);
+        }
+    }
+}
+
+impl Recovery for SackPerNetwork {
+    fn in_recovery(&self) -> bool {
+        self.sack.in_recovery()
+    }
+
+    fn in_loss(&self, tcb: &Tcb) -> bool {
+        self.sack.in_loss(tcb)
+    }
+
+    fn tally(&self, tcb: &Tcb) -> Tally {
+        self.sack.tally(tcb)
+    }
+
+    fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        let advanced = ack.seq > tcb.una;
+        let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
+        let shares = self.share_out(now, ack, duplicate.is_some());
+        if let Some(block) = duplicate {
+            self.share_duplicate(block);
+        }
+        let delivered: u32 = shares.iter().map(|share| share.delivery.segments).sum();
+        let rtt = measure(tcb, now, ack, shares[usize::from(self.present)].delivery, advanced);
+        if advanced {
+            tcb.move_on(now, ack.seq);
+        }
+        self.sack.look_at_probe(tcb, ack, duplicate, !advanced && delivered == 0);
+        for (network, share) in self.networks().zip(shares) {
+            self.bring_into_view(tcb, network);
+            let rtt = rtt.filter(|_| network == self.present);
+            self.take_share(tcb, now, ack, advanced, &share, rtt);
+        }
+        self.bring_into_view(tcb, self.present);
+        debug_assert!(self.adds_up(), "a segment is counted on no network, or on two");
+        if advanced || delivered > 0 {
+            self.schedule_probe(tcb, now);
+        }
+    }
+
+    fn on_marks(&mut self, _tcb: &mut Tcb) {}
+
+    /// The retransmission timer expired, on the present network.
+    fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
+        if self.sack.phase == Phase::Open {
+            let resent = self.resent();
+            self.sack.undo.begin(tcb, resent);
+        }
+        self.sack.enter_loss(tcb);
+        for network in self.networks() {
+            self.bring_into_view(tcb, network);
+            let view = self.detection_view(tcb, now, true);
+            let Sack { detection, board, .. } = &mut self.sack;
+            detection.on_timeout(board, view, sent_on(network));
+        }
+        self.bring_into_view(tcb, self.present);
+        self.sack.board.newly_lost().for_each(|seq| tcb.on_lost(seq, now));
+        tcb.timer.forget();
+    }
+
+    fn next_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
+        let lost = self.sack.board.next_lost();
+        if self.sack.probe.due {
+            return self.sack.choose_segment(tcb);
+        }
+        if std::mem::take(&mut self.forced) && lost.is_some() {
+            return lost;
+        }
+        // Another network may have lost it.
+        let is_open = self.sack.phase == Phase::Open;
+        let has_room = self.sack.carried(tcb) < tcb.window.segments(tcb.mss());
+        if is_open && has_room && lost.is_some() {
+            return lost;
+        }
+        self.sack.choose_segment(tcb)
+    }
+
+    fn carried(&self, tcb: &Tcb) -> u32 {
+        self.sack.carried(tcb)
+    }
+
+    /// A segment is sent on the present network, perhaps again.
+    fn on_sent(&mut self, tcb: &mut Tcb, seq: Seq, now: Time) {
+        let sent_before = networks_of(&self.sack.board, seq);
+        let Sack { detection, board, .. } = &mut self.sack;
+        board.on_sent(seq, now);
+        detection.on_sent(board, seq, now, sent_on(self.present));
+        if let Some(sent_before) = sent_before {
+            self.repaired.insert(seq, sent_before.last);
+            self.state(sent_before.last).undo.on_retransmission(tcb.stamp(now));
+        }
+        tcb.on_sent(seq, self.sack.board.pipe());
+        if let Some(reduction) = &mut self.sack.reduction {
+            reduction.on_sent();
+        }
+        self.schedule_probe(tcb, now);
+    }
+
+    /// When the probe's timer or a network's reordering window ends.
+    fn deadline(&self) -> Option<Time> {
+        let parked = self.parked.iter().map(|parked| parked.detection.deadline());
+        parked.chain([self.sack.deadline()]).flatten().min()
+    }
+
+    fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
+        self.sack.expire_probe(tcb, now);
+        for network in self.networks() {
+            self.bring_into_view(tcb, network);
+            if self.sack.detection.deadline().is_none_or(|at| at > now) {
+                continue;
+            }
+            let before = Self::before(self.counts());
+            let lost = self.detect(tcb, now).lost > 0;
+            self.recover(tcb, now, before, lost, lost);
+            if self.sack.phase == Phase::Recovery {
+                self.sack.reduce(tcb, 0, false);
+            }
+        }
+        self.bring_into_view(tcb, self.present);
+    }
+}
