@@ -131,8 +131,8 @@ impl<'a> FeederAnalysis<'a> {
         fixed.map_or(hop, |port| Hop::Forward { port, next })
     }
 
-    /// Forwarding while the packets `pending` are under way. Also the latest arrival of those that are on ways no
-    /// longer in force, if any: once they are gone more may be early.
+    /// Returns forwarding while the packets `pending` are in flight, the feeders, and the latest arrival of packets on
+    /// paths that are no longer in use, if any: after it more steps may be early.
     pub(super) fn forwarding(
         mut self,
         pending: &[Due<Packet>],
@@ -171,9 +171,9 @@ impl<'a> FeederAnalysis<'a> {
             self.eager[index] = self.is_eager(label(index));
         }
         let (flows, sinks) = delivered.split_at(senders.len());
-        let of_flows = (0..).zip(flows).map(|(flow, &ways)| self.deliveries(flow, ways));
+        let of_flows = (0..).zip(flows).map(|(flow, &feeders)| self.deliveries(flow, feeders));
         // A sink answers nobody.
-        let of_sinks = sinks.iter().map(|ways| [self.lone_pipe(ways[0]), false]);
+        let of_sinks = sinks.iter().map(|feeders| [self.lone_pipe(feeders[0]), false]);
         let delivery: Vec<[bool; 2]> = of_flows.chain(of_sinks).collect();
         let entries = (0..self.labels.len()).map(|index| self.entry(label(index))).collect();
         let reached = self.brings.iter().map(|&feeder| feeder != Feeder::None).collect();
@@ -257,7 +257,7 @@ impl<'a> FeederAnalysis<'a> {
         found
     }
 
-    /// The same where flows are spread: by all of the ways together.
+    /// The same where flows are spread: over all next hops together.
     fn last_of_spread(&mut self, label: Label) -> Feeder {
         let mut all = Feeder::None;
         for (_, next_hop) in self.labels.leads_to(self.labels.hop(label)) {

@@ -5,10 +5,10 @@
 //! process (strongly connected components). What is left has no circles, so the groups have levels, which become phases:
 //! a near channel always leads to a later phase. Groups are merged further until at most [`MOST`] are left.
 //!
-//! Merging can shorten the timer advance of a group, since that of all members counts, and so make channels near. So it is
-//! repeated until nothing is merged. Each pass merges or ends.
+//! Merging can shorten the timer advance of a group, which is the minimum of its members, and so make more channels near.
+//! So passes are repeated until nothing is merged.
 //! # References
-//! Components: S. R. Kosaraju and M. Sharir 1981. Cutting where delays are long: most parallel network simulators, such
+//! Components: M. Sharir 1981, after S. R. Kosaraju. Cutting where delays are long: most parallel network simulators, such
 //! as Unison (EuroSys 2024).
 //! # Parameters
 //! None.
@@ -90,7 +90,7 @@ impl ChannelGraph<'_> {
     /// The level of each group, which is above those of all groups with near channels to it.
     ///
     /// # Errors
-    /// The groups by circle of near channels, each circle in front of those that lead to it, if there is a circle.
+    /// The groups of each circle of near channels, if there is one. A group in no circle stands alone.
     fn levels(&self, groups: &Numbered, window: u64) -> Result<Vec<usize>, Vec<Vec<usize>>> {
         let near = self.near_groups(groups, window);
         let mut graph = DiGraph::<(), ()>::with_capacity(groups.count, near.len());
@@ -98,7 +98,7 @@ impl ChannelGraph<'_> {
         for &(from, to) in &near {
             graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
         }
-        // In reverse topological order.
+        // From the last that is reached to the first.
         let circles = kosaraju_scc(&graph);
         if circles.len() < groups.count {
             let numbers =
