@@ -107,6 +107,11 @@ impl Reference {
         }
     }
 
+    /// An instant before which nothing happens.
+    pub(crate) fn next_at(&self) -> Time {
+        self.calendar.next_at()
+    }
+
     pub(crate) fn ports(&self) -> usize {
         self.ports.len()
     }

@@ -147,6 +147,17 @@ impl<O: Observer> Simulation<O> {
         self.now
     }
 
+    /// Returns an instant before which nothing happens, close to that of the next event; [`Time::MAX`] where nothing is
+    /// left to happen.
+    #[must_use]
+    pub fn next_at(&self) -> Time {
+        let next = match &self.driver {
+            Driver::Reference(kernel) => kernel.next_at(),
+            Driver::Fast(kernel) => kernel.next_at(),
+        };
+        next.min(self.controls.next_at())
+    }
+
     /// The last instant that is simulated.
     #[must_use]
     pub fn stop(&self) -> Time {

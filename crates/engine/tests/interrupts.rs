@@ -5,7 +5,7 @@ mod common;
 use common::{KERNELS, WorldBuilder, ms};
 use optcp_des::Streams;
 use optcp_engine::{Blueprint, DatagramSpec, Kernel, Simulation};
-use optcp_net::QueueLimit;
+use optcp_net::{Action, Control, QueueLimit};
 use optcp_tcp::{Config, Profile};
 use optcp_traffic::{Constant, PacketRate, PacketSize, Process};
 use optcp_units::{Codepoint, Duration, Time};
@@ -70,5 +70,36 @@ fn every_kind_of_work_is_asked_about() {
         // Of 1000 flows no more have begun than there were events, a start each.
         let work = work_until(&windows(1000, 500), kernel, 1);
         assert!(work <= STRETCH * (1 + 500), "{kernel:?}: {work}");
+    }
+}
+
+/// One segment leaves at 3600 s, and its ACK is back 204 ms later at most; the port fails at 7200 s. The RTO, 1 s, and its
+/// timer are over by 3700 s. Packets are known by their bucket, up to 4.3 ms, and timers by a window's lead of up to 100 ms.
+#[test]
+fn a_simulation_without_events_tells_until_when() {
+    let millis = Duration::from_ms;
+    let mut world = WorldBuilder::default();
+    let [there, back] = [(); 2].map(|()| world.port(8, millis(100), QueueLimit::Unlimited));
+    let start = Time::ZERO + Duration::from_secs(3600);
+    world.flow(&Profile::Rfc.config(), Some(1), start, 0, (&[there], &[back]));
+    let fails = Time::ZERO + Duration::from_secs(7200);
+    world.controls = vec![Control { at: fails, action: Action::PortDown(there) }];
+    let blueprint = world.build(Time::ZERO + Duration::from_secs(10_000));
+    for kernel in [&KERNELS[..], &[common::windows(0)]].concat() {
+        let mut simulation = Simulation::new(&blueprint, kernel, ());
+        let close = |found: Time, to: Time| found <= to && to.saturating_since(found) < millis(110);
+        assert!(close(simulation.next_at(), start), "{kernel:?}: {:?}", simulation.next_at());
+        simulation.run_before(start + millis(50));
+        let arrival = start + millis(100);
+        assert!(
+            simulation.next_at() <= arrival + millis(2),
+            "{kernel:?}: the segment is in flight"
+        );
+        assert!(simulation.next_at() > start, "{kernel:?}");
+        simulation.run_before(Time::ZERO + Duration::from_secs(3700));
+        assert_eq!(simulation.counts().delivered, 2, "{kernel:?}: the segment and its ACK");
+        assert_eq!(simulation.next_at(), fails, "{kernel:?}");
+        simulation.run_before(fails + millis(1));
+        assert_eq!(simulation.next_at(), Time::MAX, "{kernel:?}");
     }
 }

@@ -272,9 +272,10 @@ impl<O: Observer> Progress<O> {
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> Result<(), Cancelled> {
         let Some(awaited) = &self.awaited else { return Ok(()) };
-        let begun = self.simulation.now().as_ps().div_ceil(END_EVERY.as_ps()).max(1);
-        let mut at = Time::ZERO + END_EVERY * begun;
-        while at < self.simulation.stop().min(limit) {
+        let mut second = self.simulation.now().as_ps().div_ceil(END_EVERY.as_ps()).max(1);
+        // `None` from the last whole second on that a time can be.
+        let at = |second: u64| Some(Time::from_ps(second.checked_mul(END_EVERY.as_ps())?));
+        while let Some(at) = at(second).filter(|at| *at < self.simulation.stop().min(limit)) {
             let now = self.simulation.now();
             if !go_on(now) || !self.simulation.run_before_while(at, go_on) {
                 return Err(Cancelled);
@@ -285,7 +286,9 @@ impl<O: Observer> Progress<O> {
             if ended {
                 self.simulation.stop_now();
             }
-            at = at + END_EVERY;
+            // No flow ends before something happens: where timers wait for hours the seconds between are skipped.
+            let next = self.simulation.next_at().max(at);
+            second = next.as_ps() / END_EVERY.as_ps() + 1;
         }
         Ok(())
     }

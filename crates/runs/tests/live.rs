@@ -1,12 +1,12 @@
 //! A run that is stopped, copied and changed on its way is the run that was never touched.
 
-use optcp_runs::{Cancel, LiveRun, Run, RunOptions, run_branches};
+use optcp_runs::{Cancel, Kernel, LiveRun, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 use optcp_units::{Duration, Time};
 
 const RING: &str = include_str!("../../../python/optcp/scenarios/ring.toml");
 const DIGEST: RunOptions =
-    RunOptions { digest: true, fork: false, kernel: optcp_runs::Kernel::Fast, threads: 1 };
+    RunOptions { digest: true, fork: false, kernel: Kernel::Fast, threads: 1 };
 
 fn ring(overrides: &[(&str, &str)]) -> Scenario {
     parsed(RING, overrides)
@@ -76,5 +76,60 @@ fn a_run_that_ends_with_its_flows_may_stop_on_its_way() {
         stops.iter().for_each(|&at| run.advance(ms(at)));
         let counts = whole(&scenario).counts;
         assert_eq!(Run { counts, ..run.finish() }, whole(&scenario));
+    }
+}
+
+/// A run ends at the first whole second at which the flow has ended, also where hours without an event lie before it. One
+/// segment takes an hour each way and less than 0.1 s to be sent, so its ACK is back after 7200 s and before 7200.1 s, and
+/// the run ends at 7201 s. Of two datagrams, at 7200.9 s and 7201.1 s, the first is sent: three packets in all.
+#[test]
+fn the_end_is_the_next_whole_second_after_hours_of_silence() {
+    let text = r#"
+        stop = "10 h"
+        end_with_flows = true
+
+        [[nodes]]
+        names = ["A", "B"]
+
+        [[links]]
+        chain = ["A", "B"]
+        rate = "1 Mbps"
+        delay = "1 h"
+        queue = "10 packets"
+
+        [tcp.patient]
+        min_rto = "5 h"
+        initial_rto = "5 h"
+        max_rto = "5 h"
+
+        [[flows]]
+        group = "file"
+        path = ["A", "B"]
+        tcp = "patient"
+        size = "1 segments"
+
+        [[traffic]]
+        group = "early"
+        path = ["A", "B"]
+        process = "constant"
+        rate = "0.001 packets/s"
+        size = "100 B"
+        start = "7200.9 s"
+
+        [[traffic]]
+        group = "late"
+        path = ["A", "B"]
+        process = "constant"
+        rate = "0.001 packets/s"
+        size = "100 B"
+        start = "7201.1 s"
+    "#;
+    let scenario = Scenario::parse(text, "patient.toml", &[]).expect("a world");
+    for kernel in [Kernel::Reference, Kernel::Fast] {
+        let options = RunOptions { kernel, ..DIGEST };
+        let runs = run_branches(&[&scenario], 1, options, &Cancel::default());
+        let counts = runs.expect("nobody stops it").remove(0).counts;
+        let sent = counts.iter().find(|(name, _)| *name == "sent").expect("a count");
+        assert_eq!(sent.1, 3, "{kernel:?}: {counts:?}");
     }
 }

@@ -180,6 +180,15 @@ impl<T: Copy> Buckets<T> {
         self.wheel.len == 0
     }
 
+    /// An instant before which nothing is due, close to that of the earliest entry.
+    #[must_use]
+    pub fn not_before(&self) -> Time {
+        match self.near.is_empty() {
+            true => self.wheel.not_before(),
+            false => Time::from_ps(self.wheel.current << self.wheel.shift),
+        }
+    }
+
     /// Adds an entry.
     #[inline(always)]
     pub fn push(&mut self, due: Due<T>) {
@@ -315,6 +324,10 @@ impl<T: Copy> Buckets<T> {
         let mut kept = Vec::new();
         for bucket in self.wheel.closed() {
             let place = (bucket % COARSE) as usize;
+            // Runs that are cut often have few entries, and most buckets are empty.
+            if self.wheel.occupied[place / 64] >> (place % 64) & 1 == 0 {
+                continue;
+            }
             let coarse = &mut self.wheel.coarse[place];
             self.wheel.occupied[place / 64] &= !(1 << (place % 64));
             self.wheel.len -= coarse.len();

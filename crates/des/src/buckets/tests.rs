@@ -128,11 +128,17 @@ fn wheels_take_turns() {
                     plain.insert(order(&due));
                 }
                 assert_eq!(buckets.len(), plain.len());
+                let earliest = plain.first().map_or(Time::MAX, |&(at, ..)| at);
+                assert!(buckets.not_before() <= earliest);
+                assert_eq!(buckets.not_before() == Time::MAX, plain.is_empty());
                 let limit = Time::from_ps(end);
                 while let Some(due) = buckets.pop_before(limit) {
                     assert_eq!(plain.pop_first(), Some(order(&due)));
                 }
                 assert!(plain.first().is_none_or(|&(at, ..)| at >= limit));
+                // In the middle of a bucket, too.
+                let earliest = plain.first().map_or(Time::MAX, |&(at, ..)| at);
+                assert!(buckets.not_before() <= earliest);
                 let mut all = Vec::new();
                 buckets.for_each(|due| all.push(order(&due)));
                 all.sort_unstable();

@@ -168,6 +168,12 @@ impl Fast {
         self.windows.to_string()
     }
 
+    /// A time before which nothing happens.
+    pub(crate) fn next_at(&self) -> Time {
+        let packets = self.waiting.not_before();
+        packets.min(self.calendar.next_at()).min(self.windows.next_at())
+    }
+
     pub(crate) fn ports(&self) -> usize {
         self.ports.len()
     }

@@ -86,7 +86,7 @@ impl Windows {
     }
 
     /// A time before which no logical process has anything to do.
-    pub(super) fn next_at(&self) -> Time {
+    pub(in crate::fast) fn next_at(&self) -> Time {
         let processes = self.processes.iter().flat_map(|processes| &processes.each);
         let sent = self.inboxes.iter().flatten().map(|due| due.at);
         processes.map(LogicalProcess::next_at).chain(sent).min().unwrap_or(Time::MAX)
