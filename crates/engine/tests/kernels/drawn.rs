@@ -2,6 +2,8 @@
 
 mod fabric;
 
+use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -9,9 +11,9 @@ use optcp_des::{Shape, Spread, Stream, Streams};
 use optcp_engine::{Blueprint, DatagramSpec, QueueSpec};
 use optcp_net::schedule::{Change, Drift, Schedule, Step};
 use optcp_net::{
-    Action, BundleId, Control, Corruption, Discipline, Duplication, Entrance, Hop, IndependentLoss,
-    Jitter, Label, Loss, Lossy, Managed, PeriodicLoss, PortId, QueueKind, QueueLimit, Setting,
-    Spoils,
+    Action, BundleId, Control, Corruption, Discipline, Duplication, Entrance, Hashing, Hop,
+    IndependentLoss, Jitter, Label, Loss, Lossy, Managed, PeriodicLoss, PortId, QueueKind,
+    QueueLimit, Setting, Spoils,
 };
 use optcp_optical::bundle::{Bundle, Selection};
 use optcp_optical::burst::{Assembler, Assembly, BurstPath, Carrier, Hybrid, Size, Timer};
@@ -45,6 +47,29 @@ struct Draw {
     processing: Duration,
     /// Whether there are bursts, queues of several ways and schedules.
     all: bool,
+    /// The members of registries that have been drawn.
+    members: BTreeSet<String>,
+}
+
+/// A member of a registry with the registry's name.
+fn named<T: Debug>(member: &T) -> String {
+    let registry = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
+    format!("{registry}::{member:?}")
+}
+
+/// All members of which worlds draw some.
+pub(crate) fn members() -> Vec<String> {
+    fn all<T: Debug>(registry: &[T]) -> impl Iterator<Item = String> {
+        registry.iter().map(named)
+    }
+    all(QueueKind::ALL)
+        .chain(all(Selection::ALL))
+        .chain(all(Scheduling::ALL))
+        .chain(all(Conversion::ALL))
+        .chain(all(DuplicateAckKind::ALL))
+        .chain(all(Ecn::ALL))
+        .chain(all(Hashing::ALL))
+        .collect()
 }
 
 impl Draw {
@@ -62,6 +87,26 @@ impl Draw {
 
     fn place<T>(&mut self, of: &[T]) -> usize {
         usize::try_from(self.below(of.len() as u64)).expect("a place")
+    }
+
+    /// Makes something from a stream of its own, for which the others give one number: whatever is drawn there, what else
+    /// is drawn stays.
+    fn about<T>(&mut self, question: &str, make: impl FnOnce(&mut Self) -> T) -> T {
+        let own = Streams::new(self.stream.next_u64()).stream(question);
+        let others = std::mem::replace(&mut self.stream, own);
+        let made = make(self);
+        self.stream = others;
+        made
+    }
+
+    /// The member of a registry with the lowest score. A score knows nothing of the other members: a new one changes only
+    /// the worlds that take it, wherever it stands.
+    fn member<T: Copy + Debug>(&mut self, registry: &[T]) -> T {
+        let scores = Streams::new(self.stream.next_u64());
+        let score = |member: &&T| scores.stream(&format!("{member:?}")).next_u64();
+        let member = *registry.iter().min_by_key(score).expect("a registry has members");
+        self.members.insert(named(&member));
+        member
     }
 
     /// How long packets are kept beside the delay.
@@ -119,32 +164,32 @@ impl Draw {
 
     /// Draws from a stream of its own: a new discipline or parameter changes nothing else of a world.
     fn some_discipline(&mut self) -> Discipline {
-        let own = Streams::new(self.stream.next_u64()).stream("discipline");
-        let others = std::mem::replace(&mut self.stream, own);
-        let kind = QueueKind::ALL[self.place(QueueKind::ALL)];
-        let discipline = self.discipline(kind);
-        self.stream = others;
-        discipline
+        self.about("discipline", |draw| {
+            let kind = draw.member(QueueKind::ALL);
+            draw.discipline(kind)
+        })
     }
 
     /// A discipline that acts on the short queues of these worlds.
     fn discipline(&mut self, kind: QueueKind) -> Discipline {
         let mut discipline = Discipline::of(kind);
         for parameter in kind.parameters() {
-            let setting = match discipline.get(parameter.name) {
-                Some(Setting::Flag(_)) => Setting::Flag(self.one_in(2)),
-                Some(Setting::Length(_)) if self.one_in(2) => {
-                    Setting::Length(QueueLimit::Packets(1 + self.number(4)))
-                }
-                Some(Setting::Length(_)) => {
-                    Setting::Length(QueueLimit::Bytes(500 + self.below(4000)))
-                }
-                Some(Setting::Time(_)) => {
-                    Setting::Time(Duration::from_us(100 + self.below(20_000)))
-                }
-                _ => continue,
-            };
-            if self.one_in(2) {
+            let before = discipline.get(parameter.name);
+            let setting = self.about(parameter.name, |draw| {
+                let setting = match before? {
+                    Setting::Flag(_) => Setting::Flag(draw.one_in(2)),
+                    Setting::Length(_) if draw.one_in(2) => {
+                        Setting::Length(QueueLimit::Packets(1 + draw.number(4)))
+                    }
+                    Setting::Length(_) => {
+                        Setting::Length(QueueLimit::Bytes(500 + draw.below(4000)))
+                    }
+                    Setting::Time(_) => Setting::Time(Duration::from_us(100 + draw.below(20_000))),
+                    _ => return None,
+                };
+                draw.one_in(2).then_some(setting)
+            });
+            if let Some(setting) = setting {
                 discipline.set(parameter.name, setting);
             }
         }
@@ -213,8 +258,8 @@ impl Draw {
             Fibre::new(1 + self.number(3), rate, delay)
         };
         let fibres = (0..count).map(fibre).collect();
-        let scheduling = Scheduling::ALL[self.place(Scheduling::ALL)];
-        let conversion = Conversion::ALL[self.place(Conversion::ALL)];
+        let scheduling = self.member(Scheduling::ALL);
+        let conversion = self.member(Conversion::ALL);
         self.world.core = BurstCore::new(fibres, scheduling, conversion, self.processing);
     }
 
@@ -262,8 +307,8 @@ impl Draw {
         let ack = if self.one_in(3) { AckKind::Delayed } else { base.ack };
         let ack_delay = base.ack_delay.max(Duration::from_ms(40));
         // Ways differ in length, and labels are switched.
-        let duplicate_acks = DuplicateAckKind::ALL[self.place(DuplicateAckKind::ALL)];
-        let window_limit = 2 + self.number(60);
+        let duplicate_acks = self.member(DuplicateAckKind::ALL);
+        let (window_limit, some_ecn) = (2 + self.number(60), self.member(Ecn::ALL));
         let congestion = match base.congestion {
             CongestionKind::Bbr if window_limit % 2 == 1 => CongestionKind::Bbr3,
             // Its ACKs carry a timestamp of their own.
@@ -273,7 +318,7 @@ impl Draw {
             other => other,
         };
         let ecn = match window_limit % 5 {
-            0 => Ecn::ALL[window_limit as usize / 5 % Ecn::ALL.len()],
+            0 => some_ecn,
             _ => base.ecn,
         };
         Config { window_limit, congestion, ack, ack_delay, duplicate_acks, ecn, ..base }
@@ -511,7 +556,7 @@ impl Draw {
             let after = Duration::from_us(self.below(period.as_ps() / 1_000_000));
             let mut changes = Vec::new();
             for _ in 0..1 + self.below(3) {
-                changes.push(self.change(&queues, plain));
+                changes.push(self.about("change", |draw| draw.change(&queues, plain)));
             }
             steps.push(Step { after, changes });
         }
@@ -567,7 +612,9 @@ impl Draw {
         }
         let limit = match self.below(3) {
             0 => QueueLimit::Bytes(1500 * (1 + self.below(10))),
-            _ => QueueLimit::Packets(1 + self.number(20)),
+            // Often shorter than what waits.
+            1 => QueueLimit::Packets(1 + self.number(20)),
+            _ => QueueLimit::Packets(1 + self.number(2)),
         };
         Change::Limit(port, limit)
     }
@@ -592,7 +639,7 @@ impl Draw {
             let act = if self.one_in(2) { Action::TakeOut } else { Action::PutBack };
             self.control(act(id, member));
         }
-        let selection = Selection::ALL[self.place(Selection::ALL)];
+        let selection = self.member(Selection::ALL);
         self.world.bundles.push(Bundle::new(members, selection));
         self.bundles.push((first, id));
         id
@@ -621,15 +668,20 @@ impl Draw {
 
 /// The world of a seed.
 pub(crate) fn world(seed: u64) -> Blueprint {
+    drawn(seed, true).0
+}
+
+/// The same, and the members of registries that were drawn for it.
+pub(crate) fn world_and_members(seed: u64) -> (Blueprint, BTreeSet<String>) {
     drawn(seed, true)
 }
 
 /// A world without bursts, queues of several ways and schedules.
 pub(crate) fn world_of_packets(seed: u64) -> Blueprint {
-    drawn(seed, false)
+    drawn(seed, false).0
 }
 
-fn drawn(seed: u64, all: bool) -> Blueprint {
+fn drawn(seed: u64, all: bool) -> (Blueprint, BTreeSet<String>) {
     let stream = Streams::new(seed).stream("world");
     let mut draw = Draw {
         stream,
@@ -640,6 +692,7 @@ fn drawn(seed: u64, all: bool) -> Blueprint {
         fibres: 0,
         processing: Duration::ZERO,
         all,
+        members: BTreeSet::new(),
     };
     draw.core();
     let routers: Vec<usize> = (0..3 + draw.place(&[(); 4])).collect();
@@ -668,7 +721,8 @@ fn drawn(seed: u64, all: bool) -> Blueprint {
     draw.listeners();
     if !queues.is_empty() || (draw.one_in(3) && draw.all) {
         for _ in 0..1 + draw.below(2) {
-            draw.schedule(&plain);
+            // What a schedule can change depends on disciplines.
+            draw.about("schedule", |draw| draw.schedule(&plain));
         }
     }
     for &port in &plain {
@@ -702,5 +756,5 @@ fn drawn(seed: u64, all: bool) -> Blueprint {
         }
     }
     draw.fabric(seed);
-    draw.world.build(Time::ZERO + STOP)
+    (draw.world.build(Time::ZERO + STOP), draw.members)
 }

@@ -26,6 +26,9 @@ use toml::{Table, Value};
 /// Worlds that `cargo test` looks at.
 const USUAL: u64 = 2000;
 
+/// So many of them have each key and each word of the schema, at least, and show each kind and each reason of drops.
+const LEAST: u64 = 3;
+
 /// What the schema has, since flows and datagrams share a table of sizes, and is refused.
 const IMPOSSIBLE: [&str; 9] = [
     "flows.sizes.smallest",
@@ -114,9 +117,22 @@ struct Total {
     possible: u64,
     packets: u64,
     windows: u64,
-    used: BTreeSet<String>,
-    seen: BTreeSet<String>,
+    /// By key and word of the schema: how many worlds have it.
+    used: BTreeMap<String, u64>,
+    /// By kind of observation and reason of drops: how many worlds show it.
+    seen: BTreeMap<String, u64>,
     failed: BTreeMap<u64, Failure>,
+}
+
+fn count(totals: &mut BTreeMap<String, u64>, once: BTreeSet<String>) {
+    once.into_iter().for_each(|one| *totals.entry(one).or_default() += 1);
+}
+
+/// What fewer worlds have than each must.
+fn too_few(totals: &BTreeMap<String, u64>, all: impl IntoIterator<Item = String>) -> Vec<String> {
+    let had = |one: &String| totals.get(one).copied().unwrap_or_default();
+    let few = all.into_iter().filter(|one| had(one) < LEAST);
+    few.map(|one| format!("{one}: {}", had(&one))).collect()
 }
 
 /// Looks at the worlds `from` to `to`.
@@ -148,12 +164,12 @@ fn look(from: u64, to: u64, schema: &Schema, told: impl Fn(u64, &Total) + Sync) 
             let mut total = total.lock().expect("nobody panics with it");
             if let Some((used, held, smallest)) = found {
                 total.possible += 1;
-                total.used.extend(used);
+                count(&mut total.used, used);
                 match held {
                     Ok(worth) => {
                         total.packets += worth.packets;
                         total.windows += worth.windows;
-                        total.seen.extend(worth.seen);
+                        count(&mut total.seen, worth.seen);
                     }
                     Err(failure) => {
                         let smallest = smallest.unwrap_or_default();
@@ -207,20 +223,67 @@ fn worlds_of_all_kinds_hold() {
         });
     assert!(kinds.is_empty(), "{kinds:?}");
     if to - from >= USUAL {
-        let everything = schema.everything();
-        let missing = everything.difference(&total.used);
-        let missing: Vec<&String> =
-            missing.filter(|it| !IMPOSSIBLE.contains(&it.as_str())).collect();
+        // By kind, not in all: one more member of a registry takes worlds from others of this registry only.
+        let everything = schema.everything().into_iter();
+        let possible = everything.filter(|it| !IMPOSSIBLE.contains(&it.as_str()));
+        let missing = too_few(&total.used, possible);
         let reasons = DropReason::ALL.iter().map(|reason| format!("drop {}", reason.name()));
         let kinds = schema.words("ObserveEntry", "kind");
         let kinds = kinds.iter().map(|kind| format!("kind {kind}"));
-        let unseen: Vec<String> = reasons
-            .chain(kinds)
-            .chain(["marks".to_owned(), "cuts".to_owned()])
-            .filter(|it| !total.seen.contains(it))
-            .collect();
-        assert!(unseen.is_empty(), "no world had {unseen:?}");
-        assert!(missing.is_empty(), "no possible world had {missing:?}");
+        let others = ["marks".to_owned(), "cuts".to_owned()];
+        let unseen = too_few(&total.seen, reasons.chain(kinds).chain(others));
+        assert!(unseen.is_empty(), "fewer than {LEAST} worlds had {unseen:?}");
+        assert!(missing.is_empty(), "fewer than {LEAST} possible worlds had {missing:?}");
         assert!(total.possible * 10 >= (to - from) * 8, "too few worlds are possible");
     }
+}
+
+/// How many worlds are drawn with another schema.
+const REDRAWN: u64 = 100;
+
+/// A word less changes the worlds that had it, and no others; so a new one changes only those that take it.
+#[test]
+fn new_word_changes_only_worlds_that_take_it() {
+    let schema = Schema::new();
+    let before: Vec<Table> = (0..REDRAWN).map(|number| generate::world(number, &schema)).collect();
+    let (mut taken, mut families) = (0, 0);
+    for (family, words) in schema.families() {
+        // A choice needs one.
+        let Some(word) = words.iter().max_by_key(|word| holding(&before, word)) else { continue };
+        let without = schema.without(&family, word);
+        if words.len() < 2 {
+            continue;
+        }
+        families += 1;
+        for (number, world) in before.iter().enumerate() {
+            let had = has(world, word);
+            taken += u64::from(had);
+            let now = generate::world(number as u64, &without);
+            if now != *world && !had {
+                let texts = [world, &now].map(parts::written).join("\n---\n");
+                panic!("world {number} changes without {family}'s {word}:\n{texts}");
+            }
+        }
+    }
+    assert!(families > 20 && taken > 300, "{families} families, {taken} worlds");
+}
+
+/// What stands in the schema in another order gives the same worlds.
+#[test]
+fn order_of_words_changes_nothing() {
+    let (schema, backwards) = (Schema::new(), Schema::new().backwards());
+    for number in 0..REDRAWN {
+        let [world, other] = [&schema, &backwards].map(|schema| generate::world(number, schema));
+        assert_eq!(parts::written(&world), parts::written(&other), "world {number}");
+    }
+}
+
+fn holding(worlds: &[Table], word: &str) -> usize {
+    worlds.iter().filter(|world| has(world, word)).count()
+}
+
+/// Whether a word is said anywhere in a world.
+fn has(world: &Table, word: &str) -> bool {
+    let quoted = format!("\"{word}\"");
+    parts::written(world).contains(&quoted)
 }

@@ -24,14 +24,41 @@ impl Schema {
         Schema(serde_json::from_str(&optcp_scenario::json_schema()).expect("the schema is JSON"))
     }
 
+    /// The families of words, and their words.
+    pub(crate) fn families(&self) -> Vec<(String, Vec<String>)> {
+        let all = self.0["$defs"].as_object().expect("a schema with definitions");
+        let families = all.iter().filter(|(_, family)| family["oneOf"].is_array());
+        families.map(|(name, _)| (name.clone(), self.words_of(name))).collect()
+    }
+
+    /// The same schema without one word of a family.
+    pub(crate) fn without(&self, family: &str, word: &str) -> Self {
+        let mut schema = self.0.clone();
+        let words = schema["$defs"][family]["oneOf"].as_array_mut().expect("a family");
+        words.retain(|one| one["const"] != word);
+        Schema(schema)
+    }
+
+    /// The same schema with the words of each family in the opposite order.
+    pub(crate) fn backwards(&self) -> Self {
+        let mut schema = self.0.clone();
+        let all = schema["$defs"].as_object_mut().expect("a schema with definitions");
+        let families = all.values_mut().filter_map(|family| family["oneOf"].as_array_mut());
+        families.for_each(|words| words.reverse());
+        Schema(schema)
+    }
+
     fn properties(&self, table: &str) -> &serde_json::Map<String, Value> {
         self.0["$defs"][table]["properties"].as_object().expect("a table of the schema")
     }
 
-    /// The words of a family.
+    /// The words of a family, sorted: the order of registries means nothing here.
     pub(crate) fn words_of(&self, family: &str) -> Vec<String> {
-        let words = self.0["$defs"][family]["oneOf"].as_array().expect("a family of the schema");
-        words.iter().filter_map(|word| word["const"].as_str()).map(str::to_owned).collect()
+        let words = self.0["$defs"][family]["oneOf"].as_array();
+        let words = words.into_iter().flatten().filter_map(|word| word["const"].as_str());
+        let mut words: Vec<String> = words.map(str::to_owned).collect();
+        words.sort_unstable();
+        words
     }
 
     /// The keys of a table.
@@ -58,13 +85,7 @@ impl Schema {
         let Some(name) = property["$ref"].as_str().and_then(|path| path.rsplit('/').next()) else {
             return Takes::Else;
         };
-        let words: Vec<String> = self.0["$defs"][name]["oneOf"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|word| word["const"].as_str())
-            .map(str::to_owned)
-            .collect();
+        let words = self.words_of(name);
         match words.is_empty() {
             true if name == "Expression" => Takes::Else,
             true => Takes::Called(name.to_owned()),

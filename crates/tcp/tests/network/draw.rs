@@ -1,5 +1,7 @@
 //! Random numbers, and random choices of everything that a connection leaves open.
 
+use std::fmt::{Debug, Write};
+
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, ControllerKeys,
     CubicVersion, DctcpLoss, DuplicateAckKind, Ecn, EctPackets, Expiry, FirstLoss, Halving,
@@ -13,6 +15,17 @@ use optcp_units::{Bytes, Duration};
 /// A stream of random numbers (splitmix64): `tcp` must not depend on `des`, which has the project's.
 #[derive(Clone, Debug)]
 pub struct Draw(u64);
+
+/// A hash of what is written to it (FNV-1a).
+struct Name(u64);
+
+impl Write for Name {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        self.0 = text.bytes().fold(self.0, step);
+        Ok(())
+    }
+}
 
 impl Draw {
     /// The stream of a seed.
@@ -43,10 +56,27 @@ impl Draw {
         from[usize::try_from(index).expect("below a length")]
     }
 
+    /// A member of a registry: that with the lowest score, which knows nothing of the others. A new one changes only the
+    /// connections that take it, wherever it stands.
+    fn member<T: Copy + Debug>(&mut self, registry: &[T]) -> T {
+        let question = self.next();
+        let score = |member: &&T| {
+            let mut name = Name(question);
+            write!(name, "{member:?}").expect("a name takes everything");
+            Draw(name.0).next()
+        };
+        *registry.iter().min_by_key(score).expect("a registry has members")
+    }
+
+    /// The choices about one question, for which the others give one number: how many there are moves nothing else.
+    fn about(&mut self) -> Draw {
+        Draw(self.next())
+    }
+
     /// A profile with every choice as it makes it, or with each choice drawn.
     pub fn config(&mut self) -> Config {
         // BBR is drawn below, with what it needs.
-        let profile = match self.pick(Profile::ALL) {
+        let profile = match self.member(Profile::ALL) {
             Profile::Linux6Bbr => Profile::Linux6,
             profile => profile,
         };
@@ -67,13 +97,13 @@ impl Draw {
             handshake: self.percent(30),
             recovery,
             limited_transmit: self.percent(50),
-            ack: self.pick(AckKind::ALL),
+            ack: self.member(AckKind::ALL),
             ..profile.config()
         };
         let config = if self.percent(40) { base } else { self.vary(base) };
-        let config = self.control(config);
-        let config = self.marks(config);
-        let config = self.networks(config);
+        let config = self.about().control(config);
+        let config = self.about().marks(config);
+        let config = self.about().networks(config);
         if recovery == RecoveryKind::Sack && self.percent(30) {
             let congestion = self.pick(&[CongestionKind::Bbr, CongestionKind::Bbr3]);
             let path_state = PathState::One;
@@ -101,7 +131,7 @@ impl Draw {
         }
         let kinds: Vec<CongestionKind> =
             CongestionKind::ALL.iter().copied().filter(|kind| !kind.paces()).collect();
-        let congestion = self.pick(&kinds);
+        let congestion = self.member(&kinds);
         if config.recovery != RecoveryKind::Sack && congestion.wants_rates() {
             return config;
         }
@@ -111,26 +141,27 @@ impl Draw {
 
     /// What is agreed upon about marks, and controls that go by them.
     fn marks(&mut self, base: Config) -> Config {
+        let possible = self.pick(&[Ecn::Off, Ecn::Rfc3168, Ecn::Dctcp, Ecn::Accurate]);
         let ecn = match base.congestion.needs_ecn() {
             NeedsEcn::Off => Ecn::Off,
-            _ => self.pick(&[Ecn::Off, Ecn::Rfc3168, Ecn::Dctcp, Ecn::Accurate]),
+            _ => possible,
         };
         let mut config = Config {
             ecn,
             receiver_ecn: match self.percent(70) {
                 true => ReceiverEcn::AsAsked,
-                false => self.pick(ReceiverEcn::ALL),
+                false => self.member(ReceiverEcn::ALL),
             },
-            ect_packets: self.pick(EctPackets::ALL),
+            ect_packets: self.member(EctPackets::ALL),
             accecn_option: self.percent(50),
             ..base
         };
         let dctcp = &mut config.controllers.dctcp;
         dctcp.dctcp_shift_g = self.pick(&[0, 1, 4, 10]);
         dctcp.dctcp_alpha_on_init = self.pick(&[0, 16, 1024]);
-        dctcp.dctcp_loss = self.pick(DctcpLoss::ALL);
+        dctcp.dctcp_loss = self.member(DctcpLoss::ALL);
         let prague = &mut config.controllers.prague;
-        prague.prague_rtt_scaling = self.pick(PragueRttScaling::ALL);
+        prague.prague_rtt_scaling = self.member(PragueRttScaling::ALL);
         prague.prague_rtt_target = Duration::from_ms(self.pick(&[1, 25, 300]));
         prague.prague_rtt_transition = self.pick(&[0, 3, 500]);
         config.controllers.retcp.retcp_jump = self.pick(&[1, 2, 10]);
@@ -158,12 +189,12 @@ impl Draw {
             window_scaling: self.percent(80),
             timestamps,
             timestamp_tick: Duration::from_us(self.pick(&[1, 1_000, 100_000])),
-            loss_detection: self.pick(LossDetectionKind::ALL),
-            rate_reduction: self.pick(RateReduction::ALL),
+            loss_detection: self.member(LossDetectionKind::ALL),
+            rate_reduction: self.member(RateReduction::ALL),
             speculative_retransmit: self.percent(50),
             rescue_retransmit: self.percent(50),
             tail_loss_probe: self.percent(50),
-            after_timeout: self.pick(AfterTimeout::ALL),
+            after_timeout: self.member(AfterTimeout::ALL),
             frto: self.percent(50),
             dsack_undo: dsack && self.percent(50),
             timestamp_undo: timestamps && self.percent(50),
@@ -173,37 +204,37 @@ impl Draw {
             dsack,
             congestion: self.pick(&[CongestionKind::Reno, CongestionKind::Cubic]),
             controllers: self.controllers(),
-            ack_counting: self.pick(AckCounting::ALL),
-            slow_start: self.pick(SlowStartKind::ALL),
-            window_validation: self.pick(WindowValidation::ALL),
+            ack_counting: self.member(AckCounting::ALL),
+            slow_start: self.member(SlowStartKind::ALL),
+            window_validation: self.member(WindowValidation::ALL),
             pacing: self.pick(&[Pacing::None, Pacing::Window]),
             pacing_burst: self.pick(&[1, 2, 5]),
             idle_restart: self.percent(50),
             careful: self.percent(50),
             careful_until_new_ack: self.percent(50),
-            first_loss: self.pick(FirstLoss::ALL),
+            first_loss: self.member(FirstLoss::ALL),
             fast_retransmit_restarts_timer: self.percent(50),
-            newreno_timer: self.pick(NewRenoTimer::ALL),
-            partial_ack: self.pick(PartialAck::ALL),
-            recovery_exit: self.pick(RecoveryExit::ALL),
+            newreno_timer: self.member(NewRenoTimer::ALL),
+            partial_ack: self.member(PartialAck::ALL),
+            recovery_exit: self.member(RecoveryExit::ALL),
             exit_ack_grows: self.percent(50),
             recovery_burst: self.pick(&[None, Some(1), Some(2), Some(5)]),
-            reduction_basis: self.pick(ReductionBasis::ALL),
+            reduction_basis: self.member(ReductionBasis::ALL),
             tahoe_keeps_duplicates: self.percent(50),
-            timeout_basis: self.pick(TimeoutBasis::ALL),
-            halving: self.pick(Halving::ALL),
+            timeout_basis: self.member(TimeoutBasis::ALL),
+            halving: self.member(Halving::ALL),
             repeated_timeout_keeps_ssthresh: self.percent(50),
-            duplicate_acks: self.pick(DuplicateAckKind::ALL),
+            duplicate_acks: self.member(DuplicateAckKind::ALL),
             ack_delay: Duration::from_ms(self.pick(&[1, 100, 500])),
             first_ack_at_once: self.percent(50),
             delays_duplicates: self.percent(50),
-            rtt: self.pick(RttKind::ALL),
-            measurement: self.pick(Measurement::ALL),
-            expiry: self.pick(Expiry::ALL),
+            rtt: self.member(RttKind::ALL),
+            measurement: self.member(Measurement::ALL),
+            expiry: self.member(Expiry::ALL),
             tick: Duration::from_ms(self.pick(&[1, 10, 100])),
             initial_rto,
             min_rto: Duration::from_ms(self.pick(&[0, 20, 200, 1_000])),
-            backoff: self.pick(Backoff::ALL),
+            backoff: self.member(Backoff::ALL),
             max_rto: initial_rto * self.pick(&[1, 4, 60]),
             restart_after_idle: self.percent(50),
             limited_transmit_again: self.percent(50),
@@ -215,9 +246,9 @@ impl Draw {
 
     fn controllers(&mut self) -> ControllerKeys {
         let mut keys = ControllerKeys::default();
-        keys.reno.increase = self.pick(Increase::ALL);
+        keys.reno.increase = self.member(Increase::ALL);
         keys.cubic.fast_convergence = self.percent(50);
-        keys.cubic.cubic_version = self.pick(CubicVersion::ALL);
+        keys.cubic.cubic_version = self.member(CubicVersion::ALL);
         keys
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use optcp_des::mix;
-use optcp_net::{Hashing, Multipath};
+use optcp_net::Multipath;
 
 /// The routers, the ports between them, and the labels of each destination.
 struct Fabric {
@@ -275,7 +275,7 @@ impl Draw {
 
     fn set_of(&mut self, labels: &[Label]) -> Hop {
         let next_hops = (0..).zip(labels.iter().copied()).collect();
-        let hashing = Hashing::ALL[self.place(Hashing::ALL)];
+        let hashing = self.member(Hashing::ALL);
         let seed = self.stream.next_u64();
         self.world.paths.multipath(Multipath { hashing, seed, next_hops })
     }

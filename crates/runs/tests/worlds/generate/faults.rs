@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Maker, leaf, text, texts};
+use super::{Group, Maker, leaf, text, texts};
 
 impl Maker<'_> {
     /// A link, not a virtual output queue.
@@ -27,28 +27,31 @@ impl Maker<'_> {
     }
 
     pub(super) fn risks(&mut self) {
-        for i in 0..self.draw.below(3) {
-            let mut entry = Table::new();
-            entry.insert("name".to_owned(), text(format!("risk{i}")));
-            let known = self.table.contains_key("topology");
-            if known && self.draw.chance(30) {
-                let node = self.draw.pick(&["every", "Kiel"]);
-                entry.insert("leaving".to_owned(), text(node));
-                entry.insert("within_degrees".to_owned(), Value::Float(self.decimal(0, 1800, 1)));
-            } else if known && self.draw.chance(60) {
-                // Failures name the first one.
-                let near = match i > 0 && self.draw.chance(50) {
-                    true => "every".to_owned(),
-                    false => self.draw.pick(&self.net.nodes),
-                };
-                entry.insert("near".to_owned(), text(near));
-                entry.insert("within_km".to_owned(), Value::Float(self.decimal(0, 900, 1)));
-            } else {
-                let links = (0..self.draw.between(1, 3)).map(|_| self.some_link()).collect();
-                entry.insert("links".to_owned(), Value::Array(links));
-            }
-            self.push("risks", entry);
+        let count = self.draw.below(3);
+        self.each("risk", count, Self::risk);
+    }
+
+    fn risk(&mut self, i: u64) {
+        let mut entry = Table::new();
+        entry.insert("name".to_owned(), text(format!("risk{i}")));
+        let known = self.table.contains_key("topology");
+        if known && self.draw.chance(30) {
+            let node = self.draw.pick(&["every", "Kiel"]);
+            entry.insert("leaving".to_owned(), text(node));
+            entry.insert("within_degrees".to_owned(), Value::Float(self.decimal(0, 1800, 1)));
+        } else if known && self.draw.chance(60) {
+            // Failures name the first one.
+            let near = match i > 0 && self.draw.chance(50) {
+                true => "every".to_owned(),
+                false => self.draw.pick(&self.net.nodes),
+            };
+            entry.insert("near".to_owned(), text(near));
+            entry.insert("within_km".to_owned(), Value::Float(self.decimal(0, 900, 1)));
+        } else {
+            let links = (0..self.draw.between(1, 3)).map(|_| self.some_link()).collect();
+            entry.insert("links".to_owned(), Value::Array(links));
         }
+        self.push("risks", entry);
     }
 
     /// The first risk, or the duct in which the two links of Kiel leave it, which are 45 degrees apart.
@@ -67,50 +70,53 @@ impl Maker<'_> {
             return;
         }
         // Several at one instant are common.
-        let instants = [self.instant(), self.instant()];
-        for _ in 0..self.draw.between(1, 4) {
-            let mut entry = Table::new();
-            match self.draw.below(10) {
-                0 => {
-                    let node = self.draw.index(self.net.nodes.len());
-                    entry.insert("node".to_owned(), text(self.net.nodes[node].clone()));
-                }
-                1 | 2 => {
-                    let mut links = vec![self.some_link(), self.some_link()];
-                    let bundles: Vec<String> =
-                        self.net.edges.iter().filter_map(|edge| edge.bundle.clone()).collect();
-                    if !bundles.is_empty() && self.draw.chance(50) {
-                        links = vec![text(self.draw.pick(&bundles))];
-                    }
-                    entry.insert("links".to_owned(), Value::Array(links));
-                }
-                3 | 4 if self.count("risks") > 0 => {
-                    let risk = self.some_risk();
-                    entry.insert("risk".to_owned(), text(risk));
-                }
-                _ => _ = entry.insert("link".to_owned(), self.some_link()),
+        let instants = [0; 2].map(|_| self.about("instant", Self::instant));
+        let count = self.draw.between(1, 4);
+        self.each("failure", count, |maker, _| maker.failure(instants));
+    }
+
+    fn failure(&mut self, instants: [u64; 2]) {
+        let mut entry = Table::new();
+        match self.draw.below(10) {
+            0 => {
+                let node = self.draw.index(self.net.nodes.len());
+                entry.insert("node".to_owned(), text(self.net.nodes[node].clone()));
             }
-            if self.draw.chance(15) {
-                for key in ["mtbf", "mttr"] {
-                    let mean = self.some_span(1, 5 * self.units).max(1);
-                    entry.insert(key.to_owned(), text(leaf::span(mean)));
+            1 | 2 => {
+                let mut links = vec![self.some_link(), self.some_link()];
+                let bundles: Vec<String> =
+                    self.net.edges.iter().filter_map(|edge| edge.bundle.clone()).collect();
+                if !bundles.is_empty() && self.draw.chance(50) {
+                    links = vec![text(self.draw.pick(&bundles))];
                 }
-                self.push("failures", entry);
-                continue;
+                entry.insert("links".to_owned(), Value::Array(links));
             }
-            let at = self.draw.pick(&instants);
-            entry.insert("at".to_owned(), text(leaf::span(at)));
-            if self.draw.chance(60) {
-                let down = self.some_span(0, 5 * self.units);
-                let repair = match self.draw.chance(10) {
-                    true => instants[1],
-                    false => at.saturating_add(down),
-                };
-                entry.insert("repair".to_owned(), text(leaf::span(repair)));
+            3 | 4 if self.count("risks") > 0 => {
+                let risk = self.some_risk();
+                entry.insert("risk".to_owned(), text(risk));
             }
-            self.maybe(&mut entry, "FailureEntry", 20, &["packets", "direction", "later"]);
-            self.push("failures", entry);
+            _ => _ = entry.insert("link".to_owned(), self.some_link()),
         }
+        if self.draw.chance(15) {
+            for key in ["mtbf", "mttr"] {
+                let mean = self.some_span(1, 5 * self.units).max(1);
+                entry.insert(key.to_owned(), text(leaf::span(mean)));
+            }
+            self.push("failures", entry);
+            return;
+        }
+        let at = self.draw.pick(&instants);
+        entry.insert("at".to_owned(), text(leaf::span(at)));
+        if self.draw.chance(60) {
+            let down = self.some_span(0, 5 * self.units);
+            let repair = match self.draw.chance(10) {
+                true => instants[1],
+                false => at.saturating_add(down),
+            };
+            entry.insert("repair".to_owned(), text(leaf::span(repair)));
+        }
+        self.maybe(&mut entry, "FailureEntry", 20, &["packets", "direction", "later"]);
+        self.push("failures", entry);
     }
 
     pub(super) fn protection(&mut self) {
@@ -119,34 +125,40 @@ impl Maker<'_> {
             return;
         }
         if self.table.contains_key("routing") && self.draw.chance(30) {
-            self.protected_links();
+            self.about("links", Self::protected_links);
         }
         for group in self.groups.clone() {
-            if group.found && self.draw.chance(60) {
-                self.found_backup(group.name);
-                continue;
-            }
-            let Some(path) = group.path.filter(|_| self.draw.chance(50)) else { continue };
-            let first = self.draw.index(path.len());
-            let last = first + self.draw.index(path.len() - first);
-            let part = &path[first..=last];
-            let avoid: Vec<usize> = part.iter().map(|hop| hop.edge).collect();
-            let Some(backup) = self.around(part[0].from, path[last].to, &avoid) else { continue };
-            let mut entry = Table::new();
-            entry.insert("flows".to_owned(), text(group.name));
-            let backup = self.written(&backup);
-            entry.insert("backup".to_owned(), backup);
-            if self.draw.chance(50) {
-                let edge = &self.net.edges[self.draw.pick(&avoid)];
-                let link = match &edge.bundle {
-                    Some(bundle) => text(bundle.clone()),
-                    None => edge.links[0].clone(),
-                };
-                entry.insert("link".to_owned(), link);
-            }
-            self.timing(&mut entry);
-            self.push("protection", entry);
+            self.about(&group.name.clone(), |maker| maker.protected(group));
         }
+    }
+
+    /// A backup of a group's path, now and then.
+    fn protected(&mut self, group: Group) {
+        if group.found && self.draw.chance(60) {
+            self.found_backup(group.name);
+            return;
+        }
+        let Some(path) = group.path.filter(|_| self.draw.chance(50)) else { return };
+        let first = self.draw.index(path.len());
+        let last = first + self.draw.index(path.len() - first);
+        let part = &path[first..=last];
+        let avoid: Vec<usize> = part.iter().map(|hop| hop.edge).collect();
+        let Some(backup) = self.around(part[0].from, path[last].to, &avoid) else { return };
+        let mut entry = Table::new();
+        entry.insert("flows".to_owned(), text(group.name));
+        let backup = self.written(&backup);
+        entry.insert("backup".to_owned(), backup);
+        if self.draw.chance(50) {
+            let edge = &self.net.edges[self.draw.pick(&avoid)];
+            let link = match &edge.bundle {
+                Some(bundle) => text(bundle.clone()),
+                None => edge.links[0].clone(),
+            };
+            entry.insert("link".to_owned(), link);
+        }
+        self.maybe(&mut entry, "ProtectionEntry", 80, &["scheme"]);
+        self.timing(&mut entry);
+        self.push("protection", entry);
     }
 
     fn found_backup(&mut self, group: String) {
@@ -157,7 +169,8 @@ impl Maker<'_> {
         );
         let words = self.schema.words_of("Disjoint");
         entry.insert("backup".to_owned(), text(self.draw.pick(&words)));
-        self.maybe(&mut entry, "ProtectionEntry", 30, &["metric"]);
+        self.maybe(&mut entry, "ProtectionEntry", 50, &["metric"]);
+        self.maybe(&mut entry, "ProtectionEntry", 80, &["scheme"]);
         self.timing(&mut entry);
         self.push("protection", entry);
     }
@@ -174,7 +187,7 @@ impl Maker<'_> {
         let mut entry = Table::new();
         let words = ["auto", "link-disjoint", "risk-disjoint"];
         entry.insert("backup".to_owned(), text(self.draw.pick(&words)));
-        self.maybe(&mut entry, "ProtectionEntry", 30, &["metric"]);
+        self.maybe(&mut entry, "ProtectionEntry", 50, &["metric"]);
         if !self.net.edges.is_empty() && self.draw.chance(50) {
             let edges: Vec<usize> = (0..self.net.edges.len()).collect();
             let edge = &self.net.edges[self.draw.pick(&edges)];
@@ -184,14 +197,12 @@ impl Maker<'_> {
             };
             entry.insert("link".to_owned(), link);
         }
-        self.timing(&mut entry);
         // What goes with one link alone.
-        let schemes = ["local", "1:1", "1+1", "restoration"];
-        if entry.get("scheme").and_then(Value::as_str).is_some_and(|is| !schemes.contains(&is)) {
-            entry.remove("scheme");
-            entry.remove("signal_processing");
-            entry.remove("computation");
+        if self.draw.chance(60) {
+            let schemes = ["local", "1:1", "1+1", "restoration"];
+            entry.insert("scheme".to_owned(), text(self.draw.pick(&schemes)));
         }
+        self.timing(&mut entry);
         if entry.get("revert").and_then(Value::as_str) == Some("optical-emulated") {
             entry.insert("revert".to_owned(), text("electrical"));
         }
@@ -200,35 +211,32 @@ impl Maker<'_> {
 
     /// Who switches, when, and what follows a repair.
     fn timing(&mut self, entry: &mut Table) {
-        self.maybe(entry, "ProtectionEntry", 80, &["scheme"]);
-        {
-            let delay = |maker: &mut Self| {
-                let span = maker.some_span(0, 200);
-                text(leaf::span(span))
-            };
-            match self.draw.below(4) {
-                0 => {
-                    let mut hello = Table::new();
-                    let interval = self.some_span(10, 200);
-                    hello.insert("interval".to_owned(), text(leaf::span(interval)));
-                    self.maybe(&mut hello, "HelloEntry", 50, &["multiplier"]);
-                    entry.insert("hello".to_owned(), Value::Table(hello));
-                }
-                1 => {
-                    let mut each = Table::new();
-                    each.insert("data".to_owned(), delay(self));
-                    each.insert("ack".to_owned(), delay(self));
-                    entry.insert("switch_delay".to_owned(), Value::Table(each));
-                }
-                _ => _ = entry.insert("switch_delay".to_owned(), delay(self)),
+        let delay = |maker: &mut Self| {
+            let span = maker.some_span(0, 200);
+            text(leaf::span(span))
+        };
+        match self.draw.below(4) {
+            0 => {
+                let mut hello = Table::new();
+                let interval = self.some_span(10, 200);
+                hello.insert("interval".to_owned(), text(leaf::span(interval)));
+                self.maybe(&mut hello, "HelloEntry", 50, &["multiplier"]);
+                entry.insert("hello".to_owned(), Value::Table(hello));
             }
-            let keys = ["hold_off", "signal_processing", "computation", "capacity", "revert"];
-            self.maybe(entry, "ProtectionEntry", 35, &keys);
-            self.maybe(entry, "ProtectionEntry", 30, &["wait_to_restore"]);
-            let reserves = entry.get("capacity").and_then(Value::as_str) == Some("reserved");
-            if reserves && self.draw.chance(50) {
-                entry.insert("rate".to_owned(), text(self.speed()));
+            1 => {
+                let mut each = Table::new();
+                each.insert("data".to_owned(), delay(self));
+                each.insert("ack".to_owned(), delay(self));
+                entry.insert("switch_delay".to_owned(), Value::Table(each));
             }
+            _ => _ = entry.insert("switch_delay".to_owned(), delay(self)),
+        }
+        let keys = ["hold_off", "signal_processing", "computation", "capacity", "revert"];
+        self.maybe(entry, "ProtectionEntry", 35, &keys);
+        self.maybe(entry, "ProtectionEntry", 30, &["wait_to_restore"]);
+        let reserves = entry.get("capacity").and_then(Value::as_str) == Some("reserved");
+        if reserves && self.draw.chance(50) {
+            entry.insert("rate".to_owned(), text(self.speed()));
         }
     }
 
@@ -236,65 +244,70 @@ impl Maker<'_> {
         if !self.draw.chance(45) {
             return;
         }
-        for _ in 0..self.draw.between(1, 2) {
-            let mut entry = Table::new();
-            entry.insert("link".to_owned(), self.some_port());
-            match self.draw.below(6) {
-                0 => {
-                    let tcp: Vec<String> = (self.groups.iter())
-                        .filter(|group| !group.datagrams)
-                        .map(|group| group.name.clone())
-                        .collect();
-                    entry.insert("flows".to_owned(), text(self.draw.pick(&tcp)));
-                    let segments = (0..self.draw.between(1, 6))
-                        .map(|_| i64::try_from(self.draw.below(30)).expect("small"));
-                    let segments: Vec<Value> = segments.map(Value::Integer).collect();
-                    entry.insert("segments".to_owned(), Value::Array(segments));
-                    if self.draw.chance(50) {
-                        entry.insert("kind".to_owned(), text("scripted"));
-                    }
-                    if self.draw.chance(30) {
-                        entry.insert("transmission".to_owned(), Value::Integer(2));
-                    }
+        let count = self.draw.between(1, 2);
+        self.each("loss", count, |maker, _| maker.loss());
+    }
+
+    fn loss(&mut self) {
+        let mut entry = Table::new();
+        entry.insert("link".to_owned(), self.some_port());
+        let kinds =
+            ["scripted", "independent", "duplication", "corruption", "gilbert-elliott", "periodic"];
+        match self.draw.pick(&kinds) {
+            "scripted" => {
+                let tcp: Vec<String> = (self.groups.iter())
+                    .filter(|group| !group.datagrams)
+                    .map(|group| group.name.clone())
+                    .collect();
+                entry.insert("flows".to_owned(), text(self.draw.pick(&tcp)));
+                let segments = (0..self.draw.between(1, 6))
+                    .map(|_| i64::try_from(self.draw.below(30)).expect("small"));
+                let segments: Vec<Value> = segments.map(Value::Integer).collect();
+                entry.insert("segments".to_owned(), Value::Array(segments));
+                if self.draw.chance(50) {
+                    entry.insert("kind".to_owned(), text("scripted"));
                 }
-                1 => {
-                    entry.insert("kind".to_owned(), text("independent"));
-                    entry.insert("probability".to_owned(), self.leaf("LossesEntry", "probability"));
-                    self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
-                }
-                2 => {
-                    entry.insert("kind".to_owned(), text("duplication"));
-                    entry.insert("probability".to_owned(), self.leaf("LossesEntry", "probability"));
-                    self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
-                }
-                3 => {
-                    entry.insert("kind".to_owned(), text("corruption"));
-                    if self.draw.chance(50) {
-                        let rate = Value::Float(self.decimal(1, 500, 6));
-                        entry.insert("bit_error_rate".to_owned(), rate);
-                    } else {
-                        let probability = self.leaf("LossesEntry", "probability");
-                        entry.insert("probability".to_owned(), probability);
-                    }
-                    self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
-                }
-                4 => {
-                    entry.insert("kind".to_owned(), text("gilbert-elliott"));
-                    for key in ["good_to_bad", "bad_to_good"] {
-                        entry.insert(key.to_owned(), self.leaf("LossesEntry", key));
-                    }
-                    let keys = ["loss_in_good", "loss_in_bad", "packets"];
-                    self.maybe(&mut entry, "LossesEntry", 40, &keys);
-                }
-                _ => {
-                    entry.insert("kind".to_owned(), text("periodic"));
-                    let period = i64::try_from(self.draw.between(1, 60)).expect("small");
-                    entry.insert("period".to_owned(), Value::Integer(period));
-                    self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+                if self.draw.chance(30) {
+                    entry.insert("transmission".to_owned(), Value::Integer(2));
                 }
             }
-            self.push("losses", entry);
+            "independent" => {
+                entry.insert("kind".to_owned(), text("independent"));
+                entry.insert("probability".to_owned(), self.leaf("LossesEntry", "probability"));
+                self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+            }
+            "duplication" => {
+                entry.insert("kind".to_owned(), text("duplication"));
+                entry.insert("probability".to_owned(), self.leaf("LossesEntry", "probability"));
+                self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+            }
+            "corruption" => {
+                entry.insert("kind".to_owned(), text("corruption"));
+                if self.draw.chance(50) {
+                    let rate = Value::Float(self.decimal(1, 500, 6));
+                    entry.insert("bit_error_rate".to_owned(), rate);
+                } else {
+                    let probability = self.leaf("LossesEntry", "probability");
+                    entry.insert("probability".to_owned(), probability);
+                }
+                self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+            }
+            "gilbert-elliott" => {
+                entry.insert("kind".to_owned(), text("gilbert-elliott"));
+                for key in ["good_to_bad", "bad_to_good"] {
+                    entry.insert(key.to_owned(), self.leaf("LossesEntry", key));
+                }
+                let keys = ["loss_in_good", "loss_in_bad", "packets"];
+                self.maybe(&mut entry, "LossesEntry", 40, &keys);
+            }
+            _ => {
+                entry.insert("kind".to_owned(), text("periodic"));
+                let period = i64::try_from(self.draw.between(1, 60)).expect("small");
+                entry.insert("period".to_owned(), Value::Integer(period));
+                self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+            }
         }
+        self.push("losses", entry);
     }
 
     /// One axis, of whatever the world has.

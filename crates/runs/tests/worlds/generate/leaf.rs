@@ -83,23 +83,30 @@ impl Maker<'_> {
 
     /// A queue, and now and then its discipline.
     pub(super) fn managed_queue(&mut self) -> Value {
-        match self.draw.chance(70) {
-            true => text(self.queue()),
-            false => self.disciplined_queue(),
-        }
+        self.about("queue", |maker| match maker.draw.chance(70) {
+            true => text(maker.queue()),
+            false => maker.disciplined_queue(),
+        })
+    }
+
+    /// A queue where few worlds have one, so that each discipline comes there.
+    pub(super) fn rare_queue(&mut self) -> Value {
+        self.about("queue", |maker| match maker.draw.chance(15) {
+            true => text(maker.queue()),
+            false => maker.disciplined_queue(),
+        })
     }
 
     /// A queue under a discipline.
     pub(super) fn disciplined_queue(&mut self) -> Value {
-        let kind = self.draw.pick(QueueKind::ALL);
+        let word = self.draw.pick(&self.schema.words("QueueTable", "kind"));
+        let registered = QueueKind::ALL.iter().find(|kind| kind.name() == word);
+        let kind = *registered.expect("a kind of the schema");
         let mut queue = Table::new();
         queue.insert("kind".to_owned(), text(kind.name()));
         queue.insert("limit".to_owned(), text(self.queue()));
-        for parameter in kind.parameters() {
-            if self.draw.chance(60) {
-                queue.insert(parameter.name.to_owned(), self.leaf("QueueTable", parameter.name));
-            }
-        }
+        let names: Vec<&str> = kind.parameters().iter().map(|parameter| parameter.name).collect();
+        self.maybe(&mut queue, "QueueTable", 60, &names);
         // Thresholds in order, and short enough to matter.
         if matches!(kind, QueueKind::Red) {
             let (min, unit) =
@@ -138,12 +145,12 @@ impl Maker<'_> {
 
     /// A value for a key, as the schema says.
     pub(super) fn leaf(&mut self, table: &str, key: &str) -> Value {
-        match self.schema.takes(table, key) {
-            Takes::Words(words) => text(self.draw.pick(&words)),
-            Takes::Bool => Value::Boolean(self.draw.chance(50)),
-            Takes::Called(name) => self.called(&name),
+        self.about(key, |maker| match maker.schema.takes(table, key) {
+            Takes::Words(words) => text(maker.draw.pick(&words)),
+            Takes::Bool => Value::Boolean(maker.draw.chance(50)),
+            Takes::Called(name) => maker.called(&name),
             Takes::Else => panic!("`{key}` of {table} is no simple value"),
-        }
+        })
     }
 
     fn called(&mut self, name: &str) -> Value {

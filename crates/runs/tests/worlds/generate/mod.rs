@@ -3,6 +3,10 @@
 //! All times are in units of the time that a packet takes at the world's rate, so that a modem's line and a
 //! lightpath see as many packets, and timers, failures and intervals fall among them. Whole units are common:
 //! much then happens at one instant.
+//!
+//! Each entry, each key and whatever is asked only because of another answer draws within [`Maker::about`], from a stream
+//! of its own: what a choice leads to does not move what else is drawn. A choice among members of a registry is by name
+//! ([`Draw::pick`]), and nothing counts them.
 
 mod faults;
 mod forwarding;
@@ -32,8 +36,8 @@ struct Maker<'s> {
     net: Net,
     /// Groups of flows and the paths that they have as lists of nodes; none with routing.
     groups: Vec<Group>,
-    /// Of observations that have some, in picoseconds.
-    intervals: Vec<u64>,
+    /// Of observations that have some: the kind and the interval, in picoseconds.
+    intervals: Vec<(String, u64)>,
     table: Table,
 }
 
@@ -49,7 +53,7 @@ struct Group {
 }
 
 /// A step of a path: the node that is left, the edge that is taken, and the node that is reached.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Leg {
     from: usize,
     edge: usize,
@@ -60,9 +64,10 @@ struct Leg {
 pub(crate) fn world(number: u64, schema: &Schema) -> Table {
     let mut draw = Draw::new(number);
     let usual = [64_000, 1_000_000, 10_000_000, 100_000_000, 10_000_000_000];
-    let rate_bps = match draw.chance(6) {
-        true => draw.pick(&[1, 1_000, 1_000_000_000_000]),
-        false => draw.pick(&usual),
+    let mut rate = draw.about("rate");
+    let rate_bps = match rate.chance(6) {
+        true => rate.pick(&[1, 1_000, 1_000_000_000_000]),
+        false => rate.pick(&usual),
     };
     let longest = if draw.chance(20) { 1500 } else { 400 };
     let unit_ps = u64::try_from(12_000 * 1_000_000_000_000_u128 / u128::from(rate_bps))
@@ -79,85 +84,120 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
         intervals: Vec::new(),
         table: Table::new(),
     };
-    maker.top();
-    maker.tcp();
-    maker.network();
-    maker.senders();
-    maker.schedules();
-    maker.risks();
-    maker.failures();
-    maker.protection();
-    maker.losses();
-    maker.observe();
-    maker.measure();
-    maker.sweep();
-    maker.parameters();
+    type Part<'s> = (&'static str, fn(&mut Maker<'s>));
+    let parts: [Part<'_>; 13] = [
+        ("top", Maker::top),
+        ("tcp", Maker::tcp),
+        ("network", Maker::network),
+        ("senders", Maker::senders),
+        ("schedules", Maker::schedules),
+        ("risks", Maker::risks),
+        ("failures", Maker::failures),
+        ("protection", Maker::protection),
+        ("losses", Maker::losses),
+        ("observe", Maker::observe),
+        ("measure", Maker::measure),
+        ("sweep", Maker::sweep),
+        ("parameters", Maker::parameters),
+    ];
+    for (name, part) in parts {
+        maker.about(name, part);
+    }
     maker.table
 }
 
 impl Maker<'_> {
+    /// Makes something out of choices of its own: what is drawn there moves nothing else.
+    fn about<T>(&mut self, question: &str, make: impl FnOnce(&mut Self) -> T) -> T {
+        let own = self.draw.about(question);
+        let others = std::mem::replace(&mut self.draw, own);
+        let made = make(self);
+        self.draw = others;
+        made
+    }
+
+    /// The choices about a number of entries or parts, one after the other.
+    fn each(&mut self, question: &str, count: u64, mut make: impl FnMut(&mut Self, u64)) {
+        (0..count).for_each(|number| self.about(question, |maker| make(maker, number)));
+    }
+
     fn top(&mut self) {
         let stop = self.units * self.unit_ps;
         self.table.insert("stop".to_owned(), text(leaf::span(stop)));
         if self.draw.chance(30) {
             self.table.insert("title".to_owned(), text("a \"world\", drawn"));
         }
-        if self.draw.chance(10) {
+        let mut silence = self.draw.about("silence");
+        if silence.chance(10) {
             let kinds = self.schema.words_of("WarningKind");
-            let silenced = self.draw.some(&kinds);
-            self.table.insert("silence".to_owned(), texts(silenced));
+            self.table.insert("silence".to_owned(), texts(silence.some(&kinds)));
         }
-        if self.draw.chance(10) {
-            self.table.insert("end_with_flows".to_owned(), Value::Boolean(self.draw.chance(50)));
+        let mut end = self.draw.about("end_with_flows");
+        if end.chance(10) {
+            self.table.insert("end_with_flows".to_owned(), Value::Boolean(end.chance(50)));
         }
     }
 
     /// A table `t0` whose timers fall into the run, and some more with choices of all kinds.
     fn tcp(&mut self) {
         let mut tables = Table::new();
-        for i in 0..self.draw.between(1, 3) {
-            let mut one = Table::new();
-            if self.draw.chance(70) {
-                one.insert("profile".to_owned(), self.leaf("TcpTable", "profile"));
-            }
-            if i == 0 || self.draw.chance(50) {
-                let least = self.draw.between(5, 40).saturating_mul(self.unit_ps);
-                one.insert("min_rto".to_owned(), text(leaf::span(least)));
-                one.insert("initial_rto".to_owned(), text(leaf::span(least.saturating_mul(2))));
-                one.insert("max_rto".to_owned(), text(leaf::span(least.saturating_mul(64))));
-            }
-            if i > 0 || self.draw.chance(30) {
-                let keys = self.schema.keys("TcpTable");
-                for _ in 0..self.draw.between(0, 8) {
-                    let key = self.draw.pick(&keys);
-                    let value = self.leaf("TcpTable", &key);
-                    one.insert(key, value);
-                }
-            }
-            // Keys that go together only.
-            if self.draw.chance(12) {
-                one.insert("profile".to_owned(), text("linux-6"));
-                let congestion = self.draw.pick(&["bbr", "bbr3", "nv"]);
-                let pacing = if congestion == "nv" { "none" } else { "rate" };
-                one.insert("congestion".to_owned(), text(congestion));
-                one.insert("pacing".to_owned(), text(pacing));
-            }
-            if self.draw.chance(12) {
+        let count = self.draw.between(1, 3);
+        self.each("table", count, |maker, i| {
+            let one = maker.table_of_tcp(i);
+            tables.insert(format!("t{i}"), Value::Table(one));
+        });
+        self.table.insert("tcp".to_owned(), Value::Table(tables));
+    }
+
+    fn table_of_tcp(&mut self, i: u64) -> Table {
+        let mut one = Table::new();
+        if self.draw.chance(70) {
+            one.insert("profile".to_owned(), self.leaf("TcpTable", "profile"));
+        }
+        let mut timers = self.draw.about("timers");
+        if i == 0 || timers.chance(50) {
+            let least = timers.between(5, 40).saturating_mul(self.unit_ps);
+            one.insert("min_rto".to_owned(), text(leaf::span(least)));
+            one.insert("initial_rto".to_owned(), text(leaf::span(least.saturating_mul(2))));
+            one.insert("max_rto".to_owned(), text(leaf::span(least.saturating_mul(64))));
+        }
+        if self.draw.chance(30) || i > 0 {
+            let keys = self.schema.keys("TcpTable");
+            let count = self.draw.between(0, 8);
+            self.each("key", count, |maker, _| {
+                let key = maker.draw.pick(&keys);
+                let value = maker.leaf("TcpTable", &key);
+                one.insert(key, value);
+            });
+        }
+        // Keys that go together only.
+        let mut rates = self.draw.about("controls with rates");
+        if rates.chance(12) {
+            one.insert("profile".to_owned(), text("linux-6"));
+            let congestion = rates.pick(&["bbr", "bbr3", "nv"]);
+            let pacing = if congestion == "nv" { "none" } else { "rate" };
+            one.insert("congestion".to_owned(), text(congestion));
+            one.insert("pacing".to_owned(), text(pacing));
+        }
+        match self.draw.below(100) {
+            0..12 => {
                 one.insert("congestion".to_owned(), text("dctcp"));
                 let ecn = self.draw.pick(&["rfc3168", "dctcp", "accurate"]);
                 one.insert("ecn".to_owned(), text(ecn));
-            } else if self.draw.chance(8) {
+            }
+            12..19 => {
                 one.insert("congestion".to_owned(), text("prague"));
                 one.insert("ecn".to_owned(), text("accurate"));
                 one.insert("pacing".to_owned(), text("rate"));
-            } else if self.draw.chance(12) {
-                // One of many, with timestamps, which some of them need.
+            }
+            // One of many, with timestamps, which some of them need.
+            19..29 => {
                 one.insert("congestion".to_owned(), self.leaf("TcpTable", "congestion"));
                 one.insert("timestamps".to_owned(), Value::Boolean(true));
             }
-            tables.insert(format!("t{i}"), Value::Table(one));
+            _ => {}
         }
-        self.table.insert("tcp".to_owned(), Value::Table(tables));
+        one
     }
 
     /// Values that stand elsewhere as `$name` or in products.
@@ -166,15 +206,13 @@ impl Maker<'_> {
             return;
         }
         let mut parameters = Table::new();
-        let mut number = 0;
         let draw = &mut self.draw;
-        let mut replace = |value: &mut Value| {
+        let mut replace = |name: String, value: &mut Value| {
             let Value::String(plain) = value else { return };
+            let mut draw = draw.about(&name);
             if !draw.chance(30) || plain.contains(['$', '*', '(']) {
                 return;
             }
-            let name = format!("p{number}");
-            number += 1;
             let reference = match draw.chance(30) {
                 true => format!("1 * ${name}"),
                 false => format!("${name}"),
@@ -184,10 +222,12 @@ impl Maker<'_> {
         };
         for list in ["links", "flows", "failures", "losses", "traffic", "protection"] {
             let entries = self.table.get_mut(list).and_then(Value::as_array_mut);
-            for entry in entries.into_iter().flatten().filter_map(Value::as_table_mut) {
+            let entries = entries.into_iter().flatten().filter_map(Value::as_table_mut);
+            for (number, entry) in entries.enumerate() {
                 for key in ["rate", "delay", "queue", "at", "repair", "start", "jitter", "hold_off"]
                 {
-                    entry.get_mut(key).into_iter().for_each(&mut replace);
+                    let value = entry.get_mut(key).into_iter();
+                    value.for_each(|value| replace(format!("{list}_{number}_{key}"), value));
                 }
             }
         }
@@ -208,10 +248,12 @@ impl Maker<'_> {
     /// Puts a drawn value under some of the keys, if they are not there yet.
     fn maybe(&mut self, entry: &mut Table, table: &str, percent: u64, keys: &[&str]) {
         for &key in keys {
-            if self.draw.chance(percent) && !entry.contains_key(key) {
-                let value = self.leaf(table, key);
-                entry.insert(key.to_owned(), value);
-            }
+            self.about(key, |maker| {
+                if maker.draw.chance(percent) && !entry.contains_key(key) {
+                    let value = maker.leaf(table, key);
+                    entry.insert(key.to_owned(), value);
+                }
+            });
         }
     }
 }

@@ -90,17 +90,35 @@ impl Net {
 
 impl Maker<'_> {
     pub(super) fn network(&mut self) {
-        match self.draw.below(20) {
-            0..4 => self.chain(),
-            4..7 => self.mesh(),
-            7..10 => self.fabric(),
-            10..14 => self.hosts(),
-            14..16 => self.known(),
-            16..18 => self.racks(),
-            _ => self.core(),
-        }
+        // So many of twenty.
+        let topologies = [
+            (4, "chain"),
+            (3, "mesh"),
+            (3, "fabric"),
+            (4, "hosts"),
+            (2, "known"),
+            (2, "racks"),
+            (2, "core"),
+        ];
+        let list = topologies.iter().flat_map(|&(share, name)| std::iter::repeat_n(name, share));
+        let topology = self.draw.pick(&list.collect::<Vec<&str>>());
+        self.about(topology, |maker| match topology {
+            "chain" => maker.chain(),
+            "mesh" => maker.mesh(),
+            "fabric" => maker.fabric(),
+            "hosts" => maker.hosts(),
+            "known" => maker.known(),
+            "racks" => maker.racks(),
+            _ => maker.core(),
+        });
         self.bundles();
-        // Nodes that nothing leads to, and networks in parts.
+        self.about("apart", Self::apart);
+        self.about("routing", Self::routing);
+        self.about("voqs", Self::voqs);
+    }
+
+    /// Nodes that nothing leads to, and networks in parts.
+    fn apart(&mut self) {
         if self.draw.chance(25) {
             let mut names = vec!["Alone".to_owned()];
             if self.draw.chance(50) {
@@ -111,6 +129,9 @@ impl Maker<'_> {
             self.net.node("Alone");
             self.nodes(&names);
         }
+    }
+
+    fn routing(&mut self) {
         let plain = self.net.templates.is_empty() && !self.net.bursts;
         let plain = plain && self.net.edges.iter().all(|edge| edge.ways.is_empty());
         let spreads = plain && self.net.fabric;
@@ -137,7 +158,6 @@ impl Maker<'_> {
             }
             self.table.insert("routing".to_owned(), Value::Table(routing));
         }
-        self.voqs();
     }
 
     fn nodes(&mut self, names: &[String]) {
@@ -148,12 +168,17 @@ impl Maker<'_> {
 
     /// What every link has.
     pub(super) fn line(&mut self) -> Table {
+        self.about("link", Self::own_line)
+    }
+
+    fn own_line(&mut self) -> Table {
         let mut entry = Table::new();
         entry.insert("rate".to_owned(), text(self.speed()));
         entry.insert("delay".to_owned(), text(self.delay()));
         entry.insert("queue".to_owned(), self.managed_queue());
         self.maybe(&mut entry, "LinksEntry", 12, &["jitter", "cost"]);
-        if self.draw.chance(5) {
+        let mut spare = self.draw.about("spare");
+        if spare.chance(5) {
             entry.insert("spare".to_owned(), text(self.speed()));
         }
         if entry.contains_key("jitter") {
@@ -161,7 +186,10 @@ impl Maker<'_> {
         }
         if self.draw.chance(15) {
             let mut reverse = Table::new();
-            self.maybe(&mut reverse, "Reverse", 40, &["rate", "delay", "queue", "jitter", "cost"]);
+            self.maybe(&mut reverse, "Reverse", 40, &["rate", "delay", "jitter", "cost"]);
+            if self.draw.chance(50) {
+                reverse.insert("queue".to_owned(), self.rare_queue());
+            }
             entry.insert("reverse".to_owned(), Value::Table(reverse));
         }
         entry
@@ -200,21 +228,25 @@ impl Maker<'_> {
 
     fn bundles(&mut self) {
         for edge in 0..self.net.edges.len() {
-            let named = self.net.edges[edge].words[0].is_some();
-            if !named || !self.draw.chance(65) {
-                continue;
-            }
-            let name = format!("bun{edge}");
-            let mut entry = Table::new();
-            entry.insert("name".to_owned(), text(name.clone()));
-            entry.insert("links".to_owned(), Value::Array(self.net.edges[edge].links.clone()));
-            entry.insert("selection".to_owned(), self.leaf("BundleEntry", "selection"));
-            self.maybe(&mut entry, "BundleEntry", 50, &["detection"]);
-            self.push("bundles", entry);
-            let edge = &mut self.net.edges[edge];
-            edge.words.insert(0, Some(name.clone()));
-            edge.bundle = Some(name);
+            self.about("bundle", |maker| maker.bundle_of(edge));
         }
+    }
+
+    fn bundle_of(&mut self, edge: usize) {
+        let named = self.net.edges[edge].words[0].is_some();
+        if !named || !self.draw.chance(65) {
+            return;
+        }
+        let name = format!("bun{edge}");
+        let mut entry = Table::new();
+        entry.insert("name".to_owned(), text(name.clone()));
+        entry.insert("links".to_owned(), Value::Array(self.net.edges[edge].links.clone()));
+        entry.insert("selection".to_owned(), self.leaf("BundleEntry", "selection"));
+        self.maybe(&mut entry, "BundleEntry", 50, &["detection"]);
+        self.push("bundles", entry);
+        let edge = &mut self.net.edges[edge];
+        edge.words.insert(0, Some(name.clone()));
+        edge.bundle = Some(name);
     }
 
     fn chain(&mut self) {
@@ -367,7 +399,7 @@ impl Maker<'_> {
         let key = self.draw.pick(&["name", "file"]);
         entry.insert(key.to_owned(), text("towns"));
         entry.insert("rate".to_owned(), text(self.speed()));
-        entry.insert("queue".to_owned(), self.managed_queue());
+        entry.insert("queue".to_owned(), self.rare_queue());
         self.maybe(&mut entry, "TopologyTable", 30, &["delay_per_km", "cost"]);
         self.maybe(&mut entry, "TopologyTable", 60, &["delay"]);
         if self.draw.chance(70) {
@@ -482,6 +514,10 @@ impl Maker<'_> {
     }
 
     fn assembly(&mut self) -> Table {
+        self.about("assembly", Self::own_assembly)
+    }
+
+    fn own_assembly(&mut self) -> Table {
         let mut bursts = Table::new();
         let assembly = self.leaf("BurstsEntry", "assembly");
         let word = assembly.as_str().unwrap_or_default().to_owned();

@@ -13,20 +13,21 @@ impl Maker<'_> {
         }
         // The ways of the queue before, which another one may share or follow.
         let mut before: Vec<Vec<Leg>> = Vec::new();
-        for number in 0..self.draw.between(1, 3) {
-            let ways = match self.draw.below(10) {
+        let count = self.draw.between(1, 3);
+        self.each("voq", count, |maker, number| {
+            let ways = match maker.draw.below(10) {
                 0..4 if !before.is_empty() => before.clone(),
-                4..7 if !before.is_empty() => vec![self.prefix(&before)],
+                4..7 if !before.is_empty() => vec![maker.prefix(&before)],
                 _ => {
-                    let Some(path) = self.walk() else { continue };
+                    let Some(path) = maker.walk() else { return };
                     vec![path]
                 }
             };
-            if let Some(ways) = self.other_ways(ways) {
-                self.voq(format!("voq{number}"), &ways);
+            if let Some(ways) = maker.other_ways(ways) {
+                maker.voq(format!("voq{number}"), &ways);
                 before = ways;
             }
-        }
+        });
     }
 
     /// The beginning of a way.
@@ -96,7 +97,8 @@ impl Maker<'_> {
                 reverse.insert("served".to_owned(), self.served(&ways));
             }
             if self.draw.chance(70) {
-                reverse.insert("queue".to_owned(), self.disciplined_queue());
+                let queue = self.about("queue", Self::disciplined_queue);
+                reverse.insert("queue".to_owned(), queue);
             }
             entry.insert("reverse".to_owned(), Value::Table(reverse));
         }
@@ -135,55 +137,59 @@ impl Maker<'_> {
         let of_voqs = |edge: &&Edge| !edge.ways.is_empty();
         let voqs = self.net.edges.iter().filter(of_voqs).count();
         if self.net.groups.iter().any(|group| group == RACKS) && self.draw.chance(85) {
-            self.generated(voqs > 0);
+            self.about("generated", |maker| maker.generated(voqs > 0));
         }
         if !self.draw.chance(if voqs > 0 { 85 } else { 20 }) {
             return;
         }
-        for _ in 0..self.draw.between(1, 3) {
-            let mut entry = Table::new();
-            let period = match self.draw.chance(70) {
-                true => self.some_span(20, 3 * self.units).max(2 * self.unit_ps),
-                false => self.units * self.unit_ps,
-            };
-            if self.draw.chance(80) {
-                entry.insert("period".to_owned(), text(leaf::span(period)));
-            }
-            if self.draw.chance(30) {
-                let start = self.some_span(0, 5 * self.units);
-                entry.insert("start".to_owned(), text(leaf::span(start)));
-            }
-            if self.draw.chance(15) {
+        let count = self.draw.between(1, 3);
+        self.each("schedule", count, |maker, _| maker.schedule(voqs));
+    }
+
+    fn schedule(&mut self, voqs: usize) {
+        let mut entry = Table::new();
+        let period = match self.draw.chance(70) {
+            true => self.some_span(20, 3 * self.units).max(2 * self.unit_ps),
+            false => self.units * self.unit_ps,
+        };
+        if self.draw.chance(80) {
+            entry.insert("period".to_owned(), text(leaf::span(period)));
+        }
+        if self.draw.chance(30) {
+            let start = self.some_span(0, 5 * self.units);
+            entry.insert("start".to_owned(), text(leaf::span(start)));
+        }
+        if self.draw.chance(15) {
+            if self.draw.chance(50) {
+                self.opportunities(&mut entry);
+            } else {
+                let trace = self.trace(period);
+                entry.insert("file".to_owned(), text(trace));
                 if self.draw.chance(50) {
-                    self.opportunities(&mut entry);
-                } else {
-                    let trace = self.trace(period);
-                    entry.insert("file".to_owned(), text(trace));
-                    if self.draw.chance(50) {
-                        entry.insert("form".to_owned(), text("changes"));
-                    }
-                    self.maybe(&mut entry, "ScheduleEntry", 50, &["delays"]);
+                    entry.insert("form".to_owned(), text("changes"));
                 }
-                self.push("schedules", entry);
-                continue;
-            }
-            // Several changes at one instant are common.
-            let instants: Vec<u64> = (0..3).map(|_| self.within(period)).collect();
-            let changes = (0..self.draw.between(1, 6)).map(|_| {
-                let at = match self.draw.chance(60) {
-                    true => self.draw.pick(&instants),
-                    false => self.within(period),
-                };
-                Value::Table(self.change(at, voqs))
-            });
-            let changes: Vec<Value> = changes.collect();
-            let moved = |change: &Value| change.get("delay").is_some();
-            if changes.iter().any(moved) {
                 self.maybe(&mut entry, "ScheduleEntry", 50, &["delays"]);
             }
-            entry.insert("changes".to_owned(), Value::Array(changes));
             self.push("schedules", entry);
+            return;
         }
+        // Several changes at one instant are common.
+        let instants: Vec<u64> = (0..3).map(|_| self.within(period)).collect();
+        let mut changes: Vec<Value> = Vec::new();
+        let count = self.draw.between(1, 6);
+        self.each("change", count, |maker, _| {
+            let at = match maker.draw.chance(60) {
+                true => maker.draw.pick(&instants),
+                false => maker.within(period),
+            };
+            changes.push(Value::Table(maker.change(at, voqs)));
+        });
+        let moved = |change: &Value| change.get("delay").is_some();
+        if changes.iter().any(moved) {
+            self.maybe(&mut entry, "ScheduleEntry", 50, &["delays"]);
+        }
+        entry.insert("changes".to_owned(), Value::Array(changes));
+        self.push("schedules", entry);
     }
 
     /// Circuits that come in turn.
@@ -200,7 +206,8 @@ impl Maker<'_> {
         }
         if rotor {
             let fit: Vec<u64> = (1..=members).filter(|one| members.is_multiple_of(*one)).collect();
-            let switches = i64::try_from(self.draw.pick(&fit)).expect("small");
+            let switches = self.draw.about("switches").pick(&fit);
+            let switches = i64::try_from(switches).expect("small");
             generator.insert("switches".to_owned(), Value::Integer(switches));
             self.maybe(&mut generator, "GeneratorEntry", 60, &["phases"]);
         }
@@ -252,7 +259,7 @@ impl Maker<'_> {
         let edge = self.draw.index(self.net.edges.len());
         let links = self.net.edges[edge].links.clone();
         entry.insert("link".to_owned(), self.draw.pick(&links));
-        self.maybe(entry, "ScheduleEntry", 50, &["direction"]);
+        self.maybe(entry, "ScheduleEntry", 90, &["direction"]);
     }
 
     /// An instant of a period, often a whole number of units.

@@ -8,37 +8,44 @@ use super::{Group, Leg, Maker, leaf, text, texts};
 impl Maker<'_> {
     pub(super) fn senders(&mut self) {
         if self.net.fabric {
-            self.datagrams_of_fabric();
+            self.about("fabric", Self::datagrams_of_fabric);
         }
-        for i in 0..self.draw.between(1, 3) {
-            self.flows(format!("g{i}"));
-        }
-        if self.draw.chance(40) {
-            for i in 0..self.draw.between(1, 2) {
-                self.traffic(format!("d{i}"));
-            }
-        }
+        let count = self.draw.between(1, 3);
+        self.each("flows", count, |maker, i| maker.flows(format!("g{i}")));
+        let mut traffic = self.draw.about("sources");
+        let count = if traffic.chance(40) { traffic.between(1, 2) } else { 0 };
+        self.each("traffic", count, |maker, i| maker.traffic(format!("d{i}")));
     }
 
     fn flows(&mut self, name: String) {
         let mut entry = Table::new();
         entry.insert("group".to_owned(), text(name.clone()));
-        let (path, found) = self.route(&mut entry, "FlowsEntry");
+        let (path, found) = self.about("route", |maker| maker.route(&mut entry, "FlowsEntry"));
         let tables = ["t0", "t0", "t1", "t2", "rfc", "linux-6", "ns2-2001"];
         let told = path.iter().flatten().filter(|leg| self.net.edges[leg.edge].tells).count();
-        let table = match told == 1 && self.draw.chance(70) {
-            true => self.divided(),
-            false => self.draw.pick(&tables).to_owned(),
-        };
+        let table = self.about("tcp", |maker| match maker.draw.chance(70) && told == 1 {
+            true => maker.divided(),
+            false => maker.draw.pick(&tables).to_owned(),
+        });
         entry.insert("tcp".to_owned(), text(table));
         self.maybe(&mut entry, "FlowsEntry", 60, &["size"]);
-        if self.draw.chance(50) {
-            let at = self.some_span(0, 3 * self.units);
-            entry.insert("start".to_owned(), text(leaf::span(at)));
-        }
+        self.about("start", |maker| {
+            if maker.draw.chance(50) {
+                let at = maker.some_span(0, 3 * maker.units);
+                entry.insert("start".to_owned(), text(leaf::span(at)));
+            }
+        });
         if self.draw.chance(20) {
             entry.insert("per_source".to_owned(), Value::Integer(2));
         }
+        self.about("what is sent", |maker| maker.sent(&mut entry));
+        self.class(&mut entry);
+        self.push("flows", entry);
+        self.groups.push(Group { name, datagrams: false, path, found });
+    }
+
+    /// Arrivals of flows, or writes of each; else flows are what they are.
+    fn sent(&mut self, entry: &mut Table) {
         if self.draw.chance(25) {
             let rate = if self.draw.chance(20) { "load" } else { "arrivals" };
             let much = match rate {
@@ -46,7 +53,7 @@ impl Maker<'_> {
                 _ => self.leaf("FlowsEntry", "arrivals"),
             };
             entry.insert(rate.to_owned(), much);
-            self.maybe(&mut entry, "FlowsEntry", 30, &["until"]);
+            self.maybe(entry, "FlowsEntry", 30, &["until"]);
             entry.remove("per_source");
             if self.draw.chance(50) {
                 entry.remove("size");
@@ -63,9 +70,6 @@ impl Maker<'_> {
             let writes = self.writes();
             entry.insert("writes".to_owned(), writes);
         }
-        self.class(&mut entry);
-        self.push("flows", entry);
-        self.groups.push(Group { name, datagrams: false, path, found });
     }
 
     /// A table of senders that keep networks apart, with what else concerns losses and round trips.
@@ -102,8 +106,9 @@ impl Maker<'_> {
     }
 
     fn class(&mut self, entry: &mut Table) {
-        if self.draw.chance(20) {
-            let class = i64::try_from(self.draw.below(8)).expect("small");
+        let mut class = self.draw.about("class");
+        if class.chance(20) {
+            let class = i64::try_from(class.below(8)).expect("small");
             entry.insert("class".to_owned(), Value::Integer(class));
         }
     }
@@ -124,14 +129,14 @@ impl Maker<'_> {
     fn traffic(&mut self, name: String) {
         let mut entry = Table::new();
         entry.insert("group".to_owned(), text(name.clone()));
-        let (path, found) = self.route(&mut entry, "TrafficEntry");
+        let (path, found) = self.about("route", |maker| maker.route(&mut entry, "TrafficEntry"));
         let process = self.leaf("TrafficEntry", "process");
         let word = process.as_str().unwrap_or_default().to_owned();
         entry.insert("process".to_owned(), process);
         entry.insert("rate".to_owned(), self.leaf("TrafficEntry", "rate"));
         let always: &[&str] = match word.as_str() {
             "on-off" => &["hurst", "superposed", "on", "off"],
-            "fractal-renewal" if self.draw.chance(50) => &["hurst", "onset"],
+            "fractal-renewal" if self.draw.about("onset").chance(50) => &["hurst", "onset"],
             "fractal-renewal" => &["hurst", "superposed"],
             "fractional-noise" => &["hurst", "slot"],
             _ => &[],
@@ -140,12 +145,15 @@ impl Maker<'_> {
         if word == "fractional-noise" {
             self.maybe(&mut entry, "TrafficEntry", 40, &["dispersion"]);
         }
-        if self.draw.chance(70) {
-            entry.insert("size".to_owned(), text(format!("{} B", self.draw.between(1, 1500))));
-        } else {
-            let sizes = self.sizes(&["exponential"], 700);
-            entry.insert("sizes".to_owned(), Value::Table(sizes));
-        }
+        self.about("sizes", |maker| {
+            if maker.draw.chance(70) {
+                let size = maker.draw.between(1, 1500);
+                entry.insert("size".to_owned(), text(format!("{size} B")));
+            } else {
+                let sizes = maker.sizes(&["exponential"], 700);
+                entry.insert("sizes".to_owned(), Value::Table(sizes));
+            }
+        });
         self.maybe(&mut entry, "TrafficEntry", 30, &["start", "until", "ecn"]);
         self.class(&mut entry);
         self.push("traffic", entry);
@@ -228,7 +236,7 @@ impl Maker<'_> {
         }
         // These know the nodes of a topology.
         let known = self.table.contains_key("topology");
-        if known && self.draw.chance(50) {
+        if known && self.draw.chance(60) {
             let from = if self.draw.chance(50) {
                 ("matrix", "matrix.csv")
             } else {
@@ -255,7 +263,7 @@ impl Maker<'_> {
 
     /// Where packets go: the path, if it is one, and whether paths are found.
     fn route(&mut self, entry: &mut Table, table: &str) -> (Option<Vec<Leg>>, bool) {
-        let known = table == "TrafficEntry" && self.table.contains_key("topology");
+        let known = self.table.contains_key("topology");
         let percent = if known {
             60
         } else if self.net.routed {
@@ -264,12 +272,11 @@ impl Maker<'_> {
             25
         };
         if self.draw.chance(percent) {
-            if self.draw.chance(70) {
-                self.pairs(entry, table);
-            } else {
-                self.ends(entry);
-            }
-            if !self.net.routed || self.draw.chance(70) {
+            self.about("ends", |maker| match maker.draw.chance(70) {
+                true => maker.pairs(entry, table),
+                false => maker.ends(entry),
+            });
+            if self.draw.chance(70) || !self.net.routed {
                 let words = self.schema.words_of("Chosen");
                 let word = self.draw.pick(&words);
                 if word == "shortest" && self.draw.chance(30) {
@@ -280,7 +287,7 @@ impl Maker<'_> {
                     entry.insert("via".to_owned(), text(via));
                 }
                 if word != "routed" {
-                    self.maybe(entry, table, 60, &["metric"]);
+                    self.maybe(entry, table, 80, &["metric"]);
                 }
                 entry.insert("path".to_owned(), text(word));
             }

@@ -10,10 +10,12 @@ impl Maker<'_> {
     pub(super) fn observe(&mut self) {
         let kinds = self.schema.words("ObserveEntry", "kind");
         let everything = self.draw.chance(50);
-        for (i, kind) in kinds.into_iter().enumerate() {
-            if everything || self.draw.chance(35) {
-                self.observation(format!("o{i}"), &kind);
-            }
+        for kind in kinds {
+            self.about(&kind, |maker| {
+                if maker.draw.chance(35) || everything {
+                    maker.observation(format!("o-{kind}"), &kind);
+                }
+            });
         }
     }
 
@@ -22,7 +24,11 @@ impl Maker<'_> {
         if !self.draw.chance(20) {
             return;
         }
-        let interval = self.intervals.first().copied().unwrap_or(self.unit_ps);
+        // By kind: one more kind leaves all others' windows as they are.
+        let interval = match self.intervals.is_empty() {
+            true => self.unit_ps,
+            false => self.draw.pick(&self.intervals).1,
+        };
         let whole = self.units * self.unit_ps / interval;
         let after = self.draw.between(0, whole.saturating_sub(1));
         let until = self.draw.between(after + 1, whole.max(after + 1));
@@ -52,7 +58,7 @@ impl Maker<'_> {
                 }
             };
             entry.insert("interval".to_owned(), text(leaf::span(interval)));
-            self.intervals.push(interval);
+            self.intervals.push((kind.to_owned(), interval));
         }
         if keys.after && self.draw.chance(40) {
             let after = self.some_span(0, self.units * 5);

@@ -66,33 +66,36 @@ impl Maker<'_> {
 
     /// Datagrams at a steady rate from the same hosts to routers and hosts of all layers.
     pub(in crate::generate) fn datagrams_of_fabric(&mut self) {
-        for i in 0..self.draw.between(2, 5) {
-            let mut entry = Table::new();
-            let name = format!("f{i}");
-            entry.insert("group".to_owned(), text(name.clone()));
-            let from = self.draw.pick(&["L0", "L0", "L0", "X", "L"]);
-            let to = self.draw.pick(&["L3", "L3", "L4", "L4", ""]);
-            let [from, to] = [from, to].map(|name| text(self.node_called(name)));
-            if self.draw.chance(50) {
-                let mut pairs = Table::new();
-                pairs.insert("from".to_owned(), from);
-                pairs.insert("to".to_owned(), to);
-                let count = i64::try_from(self.draw.between(2, 6)).expect("small");
-                pairs.insert("count".to_owned(), Value::Integer(count));
-                pairs.insert("seed".to_owned(), Value::Integer(7));
-                entry.insert("pairs".to_owned(), Value::Table(pairs));
-            } else {
-                entry.insert("from".to_owned(), from);
-                entry.insert("to".to_owned(), to);
-            }
-            let process = if self.draw.chance(70) { "constant" } else { "poisson" };
-            entry.insert("process".to_owned(), text(process));
-            let count = self.draw.between(5, self.units);
-            entry.insert("rate".to_owned(), text(format!("{} packets/s", self.pace(count))));
-            entry.insert("size".to_owned(), text(format!("{} B", self.draw.between(500, 1500))));
-            self.maybe(&mut entry, "TrafficEntry", 30, &["start", "until"]);
-            self.push("traffic", entry);
-            self.groups.push(Group { name, datagrams: true, path: None, found: false });
+        let count = self.draw.between(2, 5);
+        self.each("datagrams", count, Self::datagrams);
+    }
+
+    fn datagrams(&mut self, i: u64) {
+        let mut entry = Table::new();
+        let name = format!("f{i}");
+        entry.insert("group".to_owned(), text(name.clone()));
+        let from = self.draw.pick(&["L0", "L0", "L0", "X", "L"]);
+        let to = self.draw.pick(&["L3", "L3", "L4", "L4", ""]);
+        let [from, to] = [from, to].map(|name| text(self.node_called(name)));
+        if self.draw.chance(50) {
+            let mut pairs = Table::new();
+            pairs.insert("from".to_owned(), from);
+            pairs.insert("to".to_owned(), to);
+            let count = i64::try_from(self.draw.between(2, 6)).expect("small");
+            pairs.insert("count".to_owned(), Value::Integer(count));
+            pairs.insert("seed".to_owned(), Value::Integer(7));
+            entry.insert("pairs".to_owned(), Value::Table(pairs));
+        } else {
+            entry.insert("from".to_owned(), from);
+            entry.insert("to".to_owned(), to);
         }
+        let process = if self.draw.chance(70) { "constant" } else { "poisson" };
+        entry.insert("process".to_owned(), text(process));
+        let count = self.draw.between(5, self.units);
+        entry.insert("rate".to_owned(), text(format!("{} packets/s", self.pace(count))));
+        entry.insert("size".to_owned(), text(format!("{} B", self.draw.between(500, 1500))));
+        self.maybe(&mut entry, "TrafficEntry", 30, &["start", "until"]);
+        self.push("traffic", entry);
+        self.groups.push(Group { name, datagrams: true, path: None, found: false });
     }
 }
