@@ -84,7 +84,7 @@ impl Evidence<'_> {
 
     fn routes_of(&self, flow: usize) -> impl Iterator<Item = (usize, &FlowPlan)> {
         let routes = self.plan.flows.iter().enumerate();
-        routes.filter(move |(_, route)| self.plan.groups[route.group] == self.group(flow))
+        routes.filter(move |(_, route)| self.groups[flow].1 == Some(route.group))
     }
 
     fn may_have_copies(&self, flow: usize) -> bool {

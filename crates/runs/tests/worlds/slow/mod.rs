@@ -42,6 +42,8 @@ struct Evidence<'r> {
     run: &'r Run,
     rows: Vec<Row<'r>>,
     flows: &'r [String],
+    /// By flow: the name of its group, and the group's number in the plan.
+    groups: Vec<(&'r str, Option<usize>)>,
     ports: &'r [String],
     /// By port, whether its queueing and transmission are listed.
     listed: Vec<bool>,
@@ -74,10 +76,18 @@ pub(crate) fn derived_again(
     };
     let ports = names(packets, "ports");
     let changes = planned::changes(plan, end);
+    let flows = names(packets, "flows");
+    // What stands before the first stroke; found once, since most checks ask for each packet.
+    let group = |flow: &String| -> Option<usize> {
+        let name = flow.split('/').next()?;
+        plan.groups.iter().position(|group| group == name)
+    };
+    let named = flows.iter().map(|flow| flow.split('/').next().unwrap_or_default());
     let mut evidence = Evidence {
         plan,
         run,
-        flows: names(packets, "flows"),
+        flows,
+        groups: named.zip(flows.iter().map(group)).collect(),
         ports,
         before: planned::changed_before(plan, run, ports, &rows, &changes),
         changes,
@@ -253,17 +263,17 @@ impl Intervals {
 impl Evidence<'_> {
     /// The name of the group of a flow: what stands before the first stroke.
     fn group(&self, flow: usize) -> &str {
-        self.flows[flow].split('/').next().unwrap_or_default()
+        self.groups[flow].0
     }
 
     /// The group's number, if it is among the chosen ones.
     fn chosen(&self, flow: usize, groups: &[usize]) -> bool {
-        groups.iter().any(|&group| self.plan.groups[group] == self.group(flow))
+        self.groups[flow].1.is_some_and(|group| groups.contains(&group))
     }
 
     /// Data bytes of a segment of a flow, and numbers that its handshake takes; `None` for a source of datagrams.
     fn segments(&self, flow: usize) -> Option<(u64, u64)> {
-        let group = self.plan.groups.iter().position(|group| group == self.group(flow))?;
+        let group = self.groups[flow].1?;
         let route = self.plan.flows.iter().find(|flow| flow.group == group)?;
         let config = &self.plan.tcp[route.tcp?].1;
         Some((config.mss.count(), u64::from(config.handshake)))

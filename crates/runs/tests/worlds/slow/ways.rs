@@ -53,7 +53,7 @@ impl Evidence<'_> {
         let pair = |name: &str| name.rsplit_once('/').map(|(pair, _)| pair.to_owned());
         self.plan.flows.iter().filter(move |route| match route.carries {
             Carries::Drawn(_) => pair(&route.name) == pair(&self.flows[flow]),
-            Carries::Arrivals(_) => self.plan.groups[route.group] == self.group(flow),
+            Carries::Arrivals(_) => self.groups[flow].1 == Some(route.group),
             _ => route.name == self.flows[flow],
         })
     }
