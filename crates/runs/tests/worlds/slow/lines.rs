@@ -20,7 +20,9 @@ struct Line<'r> {
     rate: u64,
     limit: QueueLimit,
     held: bool,
-    queue: Vec<Row<'r>>,
+    queue: VecDeque<Row<'r>>,
+    /// How many bytes are in it.
+    bytes: u64,
     /// When the first of them will have been sent, if it is being sent.
     ends: Option<u128>,
     /// What it is to lose because its queue has become shorter.
@@ -36,18 +38,21 @@ impl<'r> Line<'r> {
             rate: line.rate.bps(),
             limit: line.queue,
             held: voq,
-            queue: Vec::new(),
+            queue: VecDeque::new(),
+            bytes: 0,
             ends: None,
             shed: VecDeque::new(),
         }
     }
 
-    fn bytes(&self) -> u64 {
-        self.queue.iter().map(|row| row.bytes).sum()
+    fn leave(&mut self) -> Option<Row<'r>> {
+        let row = self.queue.pop_front()?;
+        self.bytes -= row.bytes;
+        Some(row)
     }
 
     fn begin(&mut self, at: u64) {
-        if let Some(row) = self.queue.first()
+        if let Some(row) = self.queue.front()
             && !self.held
             && self.ends.is_none()
         {
@@ -71,9 +76,10 @@ impl<'r> Line<'r> {
                     self.limit = limit;
                     let sending = usize::from(self.ends.is_some());
                     while self.queue.len() > sending
-                        && !holds(limit, self.queue.len(), self.bytes())
-                        && let Some(youngest) = self.queue.pop()
+                        && !holds(limit, self.queue.len(), self.bytes)
+                        && let Some(youngest) = self.queue.pop_back()
                     {
+                        self.bytes -= youngest.bytes;
                         self.shed.push_front(youngest);
                     }
                 }
@@ -104,28 +110,26 @@ impl<'r> Line<'r> {
         if !self.shed.is_empty() {
             return Err("more in a queue than fits");
         }
-        let fits = holds(self.limit, self.queue.len() + 1, self.bytes() + row.bytes);
+        let fits = holds(self.limit, self.queue.len() + 1, self.bytes + row.bytes);
         match (row.event, row.reason) {
             ("queued", _) if !fits => Err("more in a queue than fits"),
             ("queued", _) => {
-                self.queue.push(*row);
+                self.queue.push_back(*row);
+                self.bytes += row.bytes;
                 Ok(())
             }
             ("transmitted", _) => {
                 let in_time = self.voq || self.ends == Some(u128::from(row.at));
-                if !in_time || !self.queue.first().is_some_and(same) {
+                if !in_time || !self.queue.front().is_some_and(same) {
                     return Err("a transmission out of turn");
                 }
-                self.queue.remove(0);
+                self.leave();
                 self.ends = None;
                 Ok(())
             }
             ("dropped", Some("queue-flushed")) => {
-                if self.queue.is_empty() {
-                    return Err("something was flushed out of an empty queue");
-                }
-                self.queue.remove(0);
-                Ok(())
+                let flushed = self.leave();
+                flushed.map(|_| ()).ok_or("something was flushed out of an empty queue")
             }
             ("dropped", Some("queue-full")) if fits => Err("a packet was turned away that fits"),
             _ => Ok(()),

@@ -1,5 +1,7 @@
 //! How long packets wait.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use optcp_runs::Series;
 
 use super::{Evidence, Intervals, Row, equal, names, real, whole};
@@ -17,49 +19,46 @@ impl Evidence<'_> {
         let rows: Vec<&Row<'_>> = self.rows.iter().filter(|row| row.port == Some(port)).collect();
         // A packet may be there twice, as a segment that is sent again, or an ACK that repeats another: what takes
         // marks and what does not may stand in queues of their own.
-        let same = |a: &Row<'_>, b: &Row<'_>| {
-            let who = |row: &Row<'_>| (row.flow, row.ack, row.seq, row.bytes);
-            let takes_marks = |row: &Row<'_>| {
-                matches!(row.marking.split(' ').next(), Some("ce" | "ect0" | "ect1"))
-            };
-            (who(a), takes_marks(a)) == (who(b), takes_marks(b))
+        let who = |row: &Row<'_>| {
+            let takes_marks = matches!(row.marking.split(' ').next(), Some("ce" | "ect0" | "ect1"));
+            (row.flow, row.ack, row.seq, row.bytes, takes_marks)
         };
-        let mut inside: Vec<&Row<'_>> = Vec::new();
-        let mut transmissions = self.transmissions(port).into_iter();
+        // When those that are in the queue came into it, by who they are.
+        let mut inside: BTreeMap<_, VecDeque<u64>> = BTreeMap::new();
+        let mut transmissions = self.transmissions(port).into_iter().peekable();
         let mut sojourns = Vec::new();
         for (place, row) in rows.iter().enumerate() {
-            let mut copies = (0..inside.len())
-                .filter(|&at| same(inside[at], row))
-                .collect::<Vec<_>>()
-                .into_iter();
+            let copies = inside.entry(who(row)).or_default();
             match (row.event, row.reason) {
-                ("queued", _) => inside.push(row),
+                ("queued", _) => copies.push_back(row.at),
                 ("transmitted", _) => {
                     let sent = transmissions.next().expect("each row is of one");
-                    if let Some(at) = copies.next() {
-                        sojourns.push((row.at, sent.began - inside.remove(at).at));
+                    if let Some(came) = copies.pop_front() {
+                        sojourns.push((row.at, sent.began - came));
                     }
                 }
                 ("dropped", Some("pushed-out")) => {
-                    // What is being sent stays; out of a virtual output queue nothing is.
+                    // What is being sent stays; out of a virtual output queue nothing is, nor while a port is held.
                     let next = rows[place..].iter().find(|row| row.event == "transmitted");
+                    let began = transmissions.peek().is_some_and(|sent| sent.began <= row.at);
                     let sending = !self.is_voq(port)
-                        && next.is_some_and(|next| same(next, row) && copies.len() > 1);
+                        && began
+                        && next.is_some_and(|next| who(next) == who(row) && copies.len() > 1);
                     let gone = match newest {
-                        true => copies.last(),
-                        false => copies.nth(usize::from(sending)),
+                        true => copies.pop_back(),
+                        false => copies.remove(usize::from(sending)),
                     };
-                    inside.remove(gone.expect("it was there"));
+                    gone.expect("it was there");
                 }
                 // The youngest goes.
                 ("dropped", Some("queue-shrunk")) => {
-                    inside.remove(copies.last().expect("it was there"));
+                    copies.pop_back().expect("it was there");
                 }
                 ("dropped", Some("queue-flushed")) => {
-                    inside.remove(copies.next().expect("it was there"));
+                    copies.pop_front().expect("it was there");
                 }
                 _ if self.left_queue(row) => {
-                    inside.remove(copies.next().expect("it was there"));
+                    copies.pop_front().expect("it was there");
                 }
                 _ => {}
             }
