@@ -71,9 +71,9 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb, or say which there are."""
-        known = self.list_commands(ctx)
-        unknown = args and not args[0].startswith("-") and args[0] not in known
-        if unknown and not ctx.resilient_parsing:  # a shell that completes has no use for a message
+        foreign = args and not args[0].startswith("-") and args[0] not in self.commands
+        # A shell that completes has no use for a message.
+        if foreign and not ctx.resilient_parsing and args[0] not in (known := self.list_commands(ctx)):
             if extra := ELSEWHERE.get(args[0]):
                 raise InputError(f"the command {args[0]!r} comes with `pip install 'optcp[{extra}]'`")
             raise InputError(f"there is no command {args[0]!r}; {nearest(args[0], known)}")
