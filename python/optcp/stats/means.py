@@ -109,14 +109,6 @@ def _level(level: float) -> float:
     return arguments.between(level, "level", 0, 1)
 
 
-MOST_RUNS = 2**53
-"""Whole numbers up to here are exact as floating-point numbers."""
-
-
-def _runs(n: object, name: str) -> int:
-    return arguments.whole(n, name, 1, MOST_RUNS)
-
-
 def _error(array: NDArray[np.float64], batches: bool) -> tuple[float, float]:
     """The standard error of a mean of two values or more, and its degrees of freedom; 0 where nothing varies."""
     n = array.size

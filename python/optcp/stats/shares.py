@@ -9,10 +9,18 @@ from scipy import special
 
 from optcp.common import arguments
 from optcp.errors import InputError
-from optcp.stats.means import Comparison, Interval, _level, _runs, _values, paired
+from optcp.stats.means import Comparison, Interval, _level, _values, paired
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+
+MOST_RUNS = 2**53
+"""Whole numbers up to here are exact as floating-point numbers."""
+
+
+def _runs(n: object, name: str) -> int:
+    return arguments.whole(n, name, 1, MOST_RUNS)
 
 
 def share(successes: float, n: int, level: float = 0.95) -> Interval:
