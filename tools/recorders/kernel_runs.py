@@ -32,9 +32,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linux_uml_runs import ADDRESS, NO_THRESHOLD, RECORDS, SETTINGS, child, network_end, shell
+from linux_uml_runs import ADDRESS, NO_THRESHOLD, SETTINGS, child, network_end, shell
 from optcp.errors import nearest
 from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, Flow, World, worlds
+from records import RECORDS
 
 Run = dict[str, Any]
 

@@ -40,6 +40,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from records import RECORDS
+
 MODULES = (
     *("westwood", "illinois", "vegas", "scalable", "highspeed"),
     *("htcp", "hybla", "veno", "bic", "yeah", "nv", "lp", "cdg"),
@@ -61,8 +63,6 @@ WORLDS: dict[str, dict[str, Any]] = {
 }
 """What is sent and over what; ``lost`` holds segments and which of their transmissions."""
 HERE = Path(__file__).resolve()
-RECORDS = HERE.parents[2] / "papers/optcp_papers/evidence/data"
-"""Where records are stored: the package optcp-papers compares with them."""
 OUT = RECORDS / "linux_uml_runs.json"
 ADDRESS = "10.9.0.{}"
 PORT = 9000

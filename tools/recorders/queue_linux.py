@@ -61,8 +61,10 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from records import RECORDS
+
 HERE = Path(__file__).resolve()
-OUT = HERE.parents[2] / "papers/optcp_papers/evidence/data/queue_linux.json"
+OUT = RECORDS / "queue_linux.json"
 FRAME, HEADERS = 1500, 14 + 20 + 8
 FIRST_NS = 350_000
 """Off the grid of whole sending times, so that nothing comes just when something leaves."""

@@ -45,9 +45,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from records import RECORDS
+
 HERE = Path(__file__).resolve()
 SCRIPT = HERE.with_suffix(".tcl")
-OUT = HERE.parents[2] / "papers/optcp_papers/evidence/data/queue_ns2.json"
+OUT = RECORDS / "queue_ns2.json"
 DIGITS = r"""
 #include <stdarg.h>
 #include <stdio.h>

@@ -52,8 +52,9 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
+from records import RECORDS
+
 HERE = Path(__file__).resolve()
-RECORDS = HERE.parents[2] / "papers/optcp_papers/evidence/data"
 OUT = RECORDS / "queue_ns3.json"
 FIRST_NS, FRAME, PACKET_NS = 350_000, 1500, 1_200_000
 MOST = {"CoDelQueueDisc": 1000, "FqCoDelQueueDisc": 1000}

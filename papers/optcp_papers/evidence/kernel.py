@@ -7,7 +7,6 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
 from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, Flow, World, worlds
 
-RUNS = Path(__file__).parent / "data" / "kernel_runs.json"
+RUNS = outside.DATA / "kernel_runs.json"
 SOURCE = "Linux 6.18, recorded"
 SEEDS = 10
 """Where BBR's cycle of gains begins is random, and nothing else."""
