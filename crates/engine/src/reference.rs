@@ -107,7 +107,7 @@ impl Reference {
         }
     }
 
-    /// An instant before which nothing happens.
+    /// Returns the time of the next event.
     pub(crate) fn next_at(&self) -> Time {
         self.calendar.next_at()
     }

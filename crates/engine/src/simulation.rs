@@ -147,8 +147,8 @@ impl<O: Observer> Simulation<O> {
         self.now
     }
 
-    /// Returns an instant before which nothing happens, close to that of the next event; [`Time::MAX`] where nothing is
-    /// left to happen.
+    /// Returns a time before which no event happens. It is close to the time of the next event, and [`Time::MAX`] if there
+    /// is none.
     #[must_use]
     pub fn next_at(&self) -> Time {
         let next = match &self.driver {

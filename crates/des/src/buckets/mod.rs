@@ -89,7 +89,7 @@ impl<T: Copy> Wheel<T> {
         self.len == 0
     }
 
-    /// An instant before which nothing is due, close to that of the earliest entry.
+    /// Returns a time before which no entry is due; it is close to the time of the earliest entry.
     #[must_use]
     pub fn not_before(&self) -> Time {
         let coarse = self.next_coarse().map_or(Time::MAX, |next| Time::from_ps(next << self.shift));
@@ -180,7 +180,7 @@ impl<T: Copy> Buckets<T> {
         self.wheel.len == 0
     }
 
-    /// An instant before which nothing is due, close to that of the earliest entry.
+    /// Returns a time before which no entry is due; it is close to the time of the earliest entry.
     #[must_use]
     pub fn not_before(&self) -> Time {
         match self.near.is_empty() {

@@ -21,7 +21,7 @@ use crate::stepping::Stepping;
 const LATER: Duration = Duration::from_ms(100);
 
 impl Fast {
-    /// Finds forwarding anew where it is stale, or where packets on old paths are gone.
+    /// Recomputes forwarding if it is stale, or if the last packets on old paths have arrived.
     pub(super) fn survey_if_due<O: Observer>(&mut self, model: &Model<O>) {
         if self.stale || self.survey_at <= self.cut {
             self.close_windows();
@@ -32,8 +32,8 @@ impl Fast {
         }
     }
 
-    /// Moves the cut to `until`: waiting packets that had to stop at the last cut go on, those of the logical process that
-    /// is at hand.
+    /// Moves the cut to `until`. In the logical process that is being executed, packets that had stopped at the last cut
+    /// go on.
     pub(super) fn release<O: Observer>(&mut self, model: &mut Model<O>, until: Time) {
         self.cut = Time::ZERO;
         let forwarding = &self.forwarding;

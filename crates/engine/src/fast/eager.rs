@@ -1,7 +1,7 @@
 //! Early steps: which packets enter the next port, or reach their endpoint, ahead of time.
 //!
 //! # Model
-//! Invariant: until forwarding is found anew, only one *feeder*, a pipe or an endpoint, brings packets to a port that is
+//! Invariant: until forwarding is recomputed, only one *feeder*, a pipe or an endpoint, brings packets to a port that is
 //! entered ahead of time; all of its packets enter it so, in the order in which they arrive. So each packet finds the port
 //! as it will be when the packet arrives. An endpoint takes packets ahead of time if one pipe alone brings them in order,
 //! and if nothing else enters the port by which the endpoint answers.

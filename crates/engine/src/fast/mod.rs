@@ -168,7 +168,7 @@ impl Fast {
         self.windows.to_string()
     }
 
-    /// A time before which nothing happens.
+    /// Returns a time before which no event happens.
     pub(crate) fn next_at(&self) -> Time {
         let packets = self.waiting.not_before();
         packets.min(self.calendar.next_at()).min(self.windows.next_at())

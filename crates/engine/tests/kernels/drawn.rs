@@ -612,7 +612,7 @@ impl Draw {
         }
         let limit = match self.below(3) {
             0 => QueueLimit::Bytes(1500 * (1 + self.below(10))),
-            // Often shorter than what waits.
+            // Often fewer packets than the queue holds.
             1 => QueueLimit::Packets(1 + self.number(20)),
             _ => QueueLimit::Packets(1 + self.number(2)),
         };

@@ -58,7 +58,7 @@ impl Sack {
         new_segment(tcb)
     }
 
-    /// RFC 6675 `NextSeg` rule 3: what is not known to be lost, for want of better.
+    /// RFC 6675 `NextSeg` rule 3: returns a segment that is not known to be lost, if no better one is left.
     fn speculative_segment(&mut self, tcb: &Tcb) -> Option<Seq> {
         if !tcb.config.speculative_retransmit || self.phase != Phase::Recovery {
             return None;
