@@ -48,7 +48,9 @@ impl Shelf for Beside {
 
     fn matrix(&self, file: &str) -> Result<Matrix, String> {
         self.ask(|py, scenario| {
-            let found = py.import("optcp.scenarios.topologies")?.call_method1("matrix", (file, scenario))?;
+            let found = py
+                .import("optcp.scenarios.topologies")?
+                .call_method1("matrix", (file, scenario))?;
             Ok(Matrix {
                 heading: found.get_item("heading")?.extract()?,
                 rows: found.get_item("rows")?.extract()?,
@@ -58,14 +60,17 @@ impl Shelf for Beside {
 
     fn values(&self, file: &str) -> Result<Values, String> {
         self.ask(|py, scenario| {
-            let found = py.import("optcp.scenarios.topologies")?.call_method1("values", (file, scenario))?;
+            let found = py
+                .import("optcp.scenarios.topologies")?
+                .call_method1("values", (file, scenario))?;
             found.extract()
         })
     }
 
     fn table(&self, file: &str) -> Result<Rows, String> {
         self.ask(|py, scenario| {
-            let found = py.import("optcp.scenarios.topologies")?.call_method1("table", (file, scenario))?;
+            let found =
+                py.import("optcp.scenarios.topologies")?.call_method1("table", (file, scenario))?;
             found.extract()
         })
     }

@@ -6,7 +6,8 @@ use super::*;
 use crate::QueueLimit;
 use crate::queue::tests::link;
 
-const RECORD: &str = include_str!("../../../../../papers/optcp_papers/evidence/data/queue_ns3.json");
+const RECORD: &str =
+    include_str!("../../../../../papers/optcp_papers/evidence/data/queue_ns3.json");
 
 /// Delay and probability after an update.
 fn row(row: &Value) -> (Duration, f64) {

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::*;
 use crate::queue::tests::{link, packet};
 
-const RECORD: &str = include_str!("../../../../../papers/optcp_papers/evidence/data/queue_ns2.json");
+const RECORD: &str =
+    include_str!("../../../../../papers/optcp_papers/evidence/data/queue_ns2.json");
 
 /// A setting of a recorded world.
 fn number<T: FromStr + Default>(world: &Value, name: &str) -> T {
