@@ -632,7 +632,7 @@ def test_cited_sections_of_rfcs_are_in_the_table_of_their_headings():
     assert unchecked & set(known) == set()
     cited, wrong = set(), []
     files = [ROOT / name for name in NAMES]
-    files += [path for part in ("crates", "python", "tests/packetdrill") for path in (ROOT / part).rglob("*")]
+    files += [path for part in ("crates", "papers", "python", "tests/packetdrill") for path in (ROOT / part).rglob("*")]
     for file in files:
         if file.suffix not in (".md", ".rs", ".py", ".toml", ".pkt"):
             continue

@@ -10,7 +10,7 @@
 //! off have the news when a repair links them with others again.
 //! # Source
 //! RFC 5714 for fast reroute before convergence; hold-down after Mao, Wen and Yeung (ICC 2012), section I
-//! and Fig. 1; flooding, computation and update as RFC 5715 section 1 takes the times apart.
+//! and Fig. 1; flooding, computation and update as RFC 5714 section 4 takes the times apart.
 //! # Parameters
 //! `detection`, `detection_up`, `hold_down`, `flooding`, `computation`, `update` by router, and `hold`: see [`crate::hold`].
 //! # Limits

@@ -10,7 +10,7 @@
 //! * P is in the extended P-space: or D(N, P) < D(N, S) + D(S, P) for a neighbour N over another link;
 //! * Q is in the Q-space of E: D(Q, E) < D(Q, S) + c.
 //! # Source
-//! RFC 7490 sections 5.2 and 5.3; the inequality for neighbours as RFC 8102 section 2.2 writes it.
+//! RFC 7490 sections 5.2 and 5.3; the inequality for neighbours as RFC 8102 section 2.2.6 writes it.
 //! # Parameters
 //! None: of several PQ nodes the one is taken whose tunnel costs the least, then the lowest index.
 //! # Limits

@@ -9,8 +9,8 @@
 //! taken out of the set at once, since the others are alternates that do not loop, and only where there
 //! is one has it a backup.
 //! # Source
-//! RFC 5714 sections 2 and 4; RFC 5286 section 3.1 for the other members of a set; Mao, Wen and Yeung
-//! (ICC 2012), Fig. 1. Acting all at once is the synchronized update of RFC 5715 section 6.
+//! RFC 5714 sections 4 and 5.2; RFC 5286 section 3.1 for the other members of a set; Mao, Wen and Yeung
+//! (ICC 2012), Fig. 1. Acting all at once is the synchronized update of RFC 5715 section 6.8.
 //! # Parameters
 //! `Forwarding`: which backups, and whether several next hops; `Converge`: whether routers act each in
 //! its own time or all at once; `hold` of [`Timing`]: see [`crate::hold`].
@@ -32,8 +32,8 @@ use crate::{DirectedLink, Routes, Topology};
 registry! {
     /// When routers act on an announcement.
     pub enum Converge ("convergence") {
-        "synchronized" => Synchronized: "all at once when the last is ready, so that packets never loop", "Mao, Wen and Yeung, ICC 2012, Fig. 1; RFC 5715, section 6";
-        "own" => Own: "each when it is ready, so that packets may loop between routers that disagree", "RFC 5715, section 1";
+        "synchronized" => Synchronized: "all at once when the last is ready, so that packets never loop", "Mao, Wen and Yeung, ICC 2012, Fig. 1; RFC 5715, section 6.8";
+        "own" => Own: "each when it is ready, so that packets may loop between routers that disagree", "RFC 5715, section 2";
     }
 }
 

@@ -6,10 +6,10 @@
 //! # Source
 //! M. K. Mukerjee and others, NSDI 2020: the latency of their switch.
 //! # Limits
-//! Packets that are lost on the way, and those that are under way when the run ends, are not in it. On a way on which packets
-//! overtake each other or lose some, two copies of one segment may be taken for each other.
+//! Packets that are lost on the way, and those that are under way when the run ends, are not in it. Of two copies of one segment
+//! that are under way at once, the one that the queue took first counts as the first at the end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use optcp_des::Key;
 use optcp_net::{DropReason, FlowId, Hop, Label, LabelTable, Packet, PortId};
@@ -23,23 +23,53 @@ use super::record::{Record, RecordKind};
 use crate::Blueprint;
 
 /// What a port is to virtual output queues.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Neither a queue, nor where a way begins.
     Beyond,
     /// It is a queue.
     Queue,
-    /// A way of these queues begins with it.
-    First(Vec<PortId>),
+    /// A way begins with it.
+    First,
 }
 
-/// The labels behind a queue.
+/// What is behind a queue.
 #[derive(Clone, Debug, Default)]
 struct Behind {
-    /// Those under which ports of its ways take packets.
-    inside: BTreeSet<Label>,
-    /// That under which the port behind the ways does; `None` where packets are delivered there.
+    /// Of each way, the first port, and the labels under which its ports take packets.
+    ways: Vec<(PortId, Vec<Label>)>,
+    /// The label under which the port behind the ways does; `None` where packets are delivered there.
     next: Option<Label>,
+}
+
+/// Where on the ways behind a queue a packet was taken last: the way, and the place of the port on it.
+#[derive(Clone, Copy, Debug)]
+struct On {
+    way: usize,
+    place: usize,
+}
+
+impl Behind {
+    fn first(&self, on: On) -> PortId {
+        self.ways[on.way].0
+    }
+
+    /// The label under which a packet was taken last.
+    fn label(&self, on: On) -> Label {
+        self.ways[on.way].1[on.place]
+    }
+
+    /// Where the packet is next; `None` at the end of its way.
+    fn after(&self, on: On) -> Option<On> {
+        let place = on.place + 1;
+        (place < self.ways[on.way].1.len()).then_some(On { place, ..on })
+    }
+
+    /// The place of a packet that enters the way at a port, under a label.
+    fn entered(&self, port: PortId, label: Label) -> Option<On> {
+        let way = self.ways.iter().position(|(first, labels)| (*first, labels[0]) == (port, label));
+        way.map(|way| On { way, place: 0 })
+    }
 }
 
 /// A packet that is in a queue or on a way.
@@ -47,8 +77,8 @@ struct Behind {
 struct UnderWay {
     queue: PortId,
     since: Time,
-    /// The first port of the way that it has taken.
-    first: Option<PortId>,
+    /// Where it is behind the queue.
+    on: Option<On>,
     /// The label under which the queue took it.
     under: Label,
 }
@@ -84,35 +114,32 @@ impl Transit {
     /// A packet is taken by a port.
     fn accepted(&mut self, now: Time, port: PortId, packet: Packet) {
         let key = key_of(packet);
-        match &self.places[port.index()] {
-            Place::Beyond => self.through(now, key, Some(packet.label)),
-            Place::Queue => {
-                // From one queue into the next.
-                self.through(now, key, Some(packet.label));
-                let new = UnderWay { queue: port, since: now, first: None, under: packet.label };
-                self.under_way.entry(key).or_default().push(new);
+        for one in self.under_way.get_mut(&key).into_iter().flatten() {
+            let behind = self.behind.get(&one.under).expect("the label of a queue");
+            // A copy that comes through this port on the way of another queue is under another label.
+            let on = match one.on {
+                None => behind.entered(port, packet.label),
+                Some(on) => behind.after(on).filter(|&on| behind.label(on) == packet.label),
+            };
+            if on.is_some() {
+                one.on = on;
+                return;
             }
-            Place::First(queues) => {
-                // A copy that comes through this port on the way of another queue is under another label.
-                let left = |one: &&mut UnderWay| {
-                    let behind = self.behind.get(&one.under).expect("the label of a queue");
-                    one.first.is_none()
-                        && queues.contains(&one.queue)
-                        && behind.inside.contains(&packet.label)
-                };
-                if let Some(one) = self.under_way.get_mut(&key).into_iter().flatten().find(left) {
-                    one.first = Some(port);
-                } else {
-                    self.through(now, key, Some(packet.label));
-                }
-            }
+        }
+        self.through(now, key, Some(packet.label));
+        if self.places[port.index()] == Place::Queue {
+            let new = UnderWay { queue: port, since: now, on: None, under: packet.label };
+            self.under_way.entry(key).or_default().push(new);
         }
     }
 
     /// A packet is taken under a label, or delivered: it is at the end of its way, if it was on one that leads there. Others that
     /// look like it, as those that are sent again, may be elsewhere.
     fn through(&mut self, now: Time, key: u64, under: Option<Label>) {
-        let at_end = |one: &UnderWay, behind: &Behind| one.first.filter(|_| behind.next == under);
+        let at_end = |one: &UnderWay, behind: &Behind| {
+            let on = one.on.filter(|&on| behind.after(on).is_none() && behind.next == under)?;
+            Some(behind.first(on))
+        };
         if let Some((one, first)) = self.take(key, at_end) {
             let took = (now - one.since).as_ps();
             self.times.add(one.queue, now, took);
@@ -152,15 +179,16 @@ impl Transit {
             // Whatever refuses a packet does so before the queue.
             _ => false,
         };
-        let place = self.places[port.index()].clone();
         let gone = |one: &UnderWay, behind: &Behind| {
-            let inside = behind.inside.contains(&packet.label);
-            let gone = match (&place, one.first) {
-                (Place::Queue, None) => entered && one.queue == port,
-                (Place::First(queues), None) => !entered && inside && queues.contains(&one.queue),
-                (Place::Beyond, None) => false,
-                // The port behind the way may not take it.
-                (_, Some(_)) => inside || (!entered && behind.next == Some(packet.label)),
+            let gone = match (one.on, entered) {
+                (None, true) => one.queue == port,
+                (None, false) => behind.entered(port, packet.label).is_some(),
+                (Some(on), true) => behind.label(on) == packet.label,
+                // The port behind the way may not take it, either.
+                (Some(on), false) => {
+                    let label = behind.after(on).map(|on| behind.label(on)).or(behind.next);
+                    label == Some(packet.label)
+                }
             };
             gone.then_some(())
         };
@@ -215,11 +243,12 @@ fn behind(blueprint: &Blueprint) -> BTreeMap<Label, Behind> {
         let mut behind = Behind::default();
         for (way, (_, beyond)) in queue.ways.iter().zip(labels.leads_to(labels.hop(next))) {
             let mut label = beyond;
-            behind.inside.insert(label);
+            let mut under = vec![label];
             for _ in 1..way.len() {
                 label = taken_under(labels, label).expect("a port of a way");
-                behind.inside.insert(label);
+                under.push(label);
             }
+            behind.ways.push((way[0], under));
             // All ways lead to the same label.
             behind.next = taken_under(labels, label);
         }
@@ -252,10 +281,7 @@ impl Observed for Transit {
         for queue in &blueprint.queues {
             places[queue.port.index()] = Place::Queue;
             for first in queue.transmitters() {
-                match &mut places[first.index()] {
-                    Place::First(queues) => queues.push(queue.port),
-                    other => *other = Place::First(vec![queue.port]),
-                }
+                places[first.index()] = Place::First;
             }
         }
         Transit {

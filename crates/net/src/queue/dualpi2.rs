@@ -20,7 +20,7 @@ use crate::{DropReason, Packet, QueueLimit};
 /// `classic_share` where both have packets.
 /// # Source
 /// RFC 9332, appendix A: parameters (A.1), the dequeue loop with its recurrence in place of chance, the control law, and
-/// overload (A.2). The weighted round robin is that of Linux's `dualpi2`; RFC 9332 section 4.1.1 asks for one with a
+/// overload (A.2). The weighted round robin is that of Linux's `dualpi2`; RFC 9332 section 4.2.2 asks for one with a
 /// small weight for the C queue, or a time-shifted order.
 /// # Parameters
 /// Those of [`Dualpi2Parameters`]; the limit, of both queues together, which counts the packet in transmission.

@@ -48,7 +48,7 @@ disciplines! {
         "codel" => Codel in codel: "drops or marks what leaves, while packets wait too long", "RFC 8289";
         "fq-codel" => FqCodel in fq_codel: "the same in a queue for each flow, served in turn, new flows first", "RFC 8290";
         "dualpi2" => Dualpi2 in dualpi2: "two coupled queues: marks scalable senders early, drops others by the square", "RFC 9332";
-        "priority" => Priority in priority: "higher classes first", "RFC 3246 section 2.4; Linux, prio";
+        "priority" => Priority in priority: "higher classes first", "RFC 3246, its appendix; Linux, prio";
         "drr" => Drr in drr: "flows in turn, by bytes", "Shreedhar and Varghese 1996";
     }
 }

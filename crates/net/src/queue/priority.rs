@@ -13,7 +13,7 @@ use crate::{DropReason, Packet, QueueLimit};
 /// with a packet is next. Where there is no place left, a packet takes those of packets of lower classes: the lowest
 /// first, of these the last that came.
 /// # Source
-/// RFC 2475 and RFC 3246 section 2.4 (priority queueing as a way to give expedited forwarding); Linux's `prio`.
+/// RFC 3246, its appendix (a priority queue as the canonical example of expedited forwarding); Linux's `prio`.
 /// # Parameters
 /// The limit, of all classes together; it counts the packet in transmission. The class of a flow is its key `class`.
 /// # Limits

@@ -1,7 +1,7 @@
 //! Lightpath bundles: parallel lightpaths between two nodes that are one link to whoever routes.
 //!
 //! # Models
-//! A TE link of bundled component links (RFC 4201 section 4), one direction of it. For every packet the
+//! A TE link of bundled component links (RFC 4201 section 2), one direction of it. For every packet the
 //! node in front chooses one of the lightpaths; how is the [`Selection`].
 //! # Source
 //! RFC 4201; P. Pavon-Marino, J.-L. Izquierdo-Zaragoza, "TCP performance in an optical link applying

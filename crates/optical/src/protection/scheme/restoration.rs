@@ -4,7 +4,7 @@
 //! The PSL is told as with path protection, computes a route, and sets it up by a message down the
 //! backup and one back up; then it switches.
 //! # Source
-//! RFC 4427, section 4.6 (full LSP re-routing); RFC 4428, section 4; RSVP-TE's Path and Resv messages (RFC 3473).
+//! RFC 4427, section 4.6 (full LSP re-routing); RFC 4428, section 5.5.2; RSVP-TE's Path and Resv messages (RFC 3473).
 //! # Parameters
 //! `computation`, the time to find the route; `processing` of each node that a message comes to.
 //! # Limits

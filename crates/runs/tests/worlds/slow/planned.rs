@@ -228,6 +228,9 @@ impl<'p> State<'p> {
             }
             if row.event == "queued" {
                 busy.extend(row.port);
+            } else if row.event == "dropped" {
+                // Its discipline did not send it: it is free again.
+                busy.retain(|&port| Some(port) != row.port);
             }
             then += 1;
             found = if taken.is_some() { then } else { found };

@@ -21,8 +21,8 @@ struct Known {
     since: u64,
     /// Whether a transmitter has taken it out of the queue.
     taken: bool,
-    /// The first port of the way that it is on.
-    first: Option<usize>,
+    /// The first port of the way that it is on, and the one that took it last.
+    on: Option<(usize, usize)>,
 }
 
 /// The ports of a route, in the order in which data or ACKs come to them.
@@ -46,13 +46,18 @@ impl Evidence<'_> {
         ways.map(ports).collect()
     }
 
-    /// Whether a packet on a way behind a queue can be at a port. A copy beside the way can be there, too, where the port is on
-    /// the path of the flow: then the port must be on the way that the packet has taken.
-    fn is_inside(&self, one: &Known, row: &Row<'_>) -> bool {
-        let Some(port) = row.port else { return false };
-        let on_path = self.routes(row.flow).any(|route| directed(route, row.ack).contains(&port));
-        let mut ways = self.behind(one.queue).into_iter();
-        ways.any(|ports| ports.contains(&port) && (!on_path || ports.first() == one.first.as_ref()))
+    /// Whether a port is on the way that a packet has taken: the port that took it last, or the one after that.
+    fn is_on_way(&self, one: &Known, port: Option<usize>, after: bool) -> bool {
+        let Some((first, last)) = one.on else { return false };
+        self.behind(one.queue).iter().filter(|ports| ports[0] == first).any(|ports| {
+            let place = ports.iter().position(|&port| port == last);
+            place.is_some_and(|place| ports.get(place + usize::from(after)).copied() == port)
+        })
+    }
+
+    /// Whether the row may be of a packet that was at the last port of its way.
+    fn is_at_end(&self, one: &Known, row: &Row<'_>) -> bool {
+        one.on.is_some() && self.is_on_way(one, None, true) && self.is_next(one.queue, row)
     }
 
     /// Whether a packet whose row this is stands directly behind a queue on its path: the port behind it, or the endpoint.
@@ -89,7 +94,7 @@ impl Evidence<'_> {
         let mut found = Vec::new();
         for row in &self.rows {
             let mine = |one: &Known| one.who == who(row);
-            let enters = |one: &Known| mine(one) && one.taken && one.first.is_none();
+            let enters = |one: &Known| mine(one) && one.taken && one.on.is_none();
             let waits = |one: &Known| mine(one) && Some(one.queue) == row.port && !one.taken;
             let is_voq = row.port.is_some_and(|port| self.is_voq(port));
             match row.event {
@@ -99,29 +104,39 @@ impl Evidence<'_> {
                 }
                 "queued" | "arrived" | "acked" => {
                     if let Some(one) = known.iter_mut().find(|one| enters(one)) {
-                        one.first = row.port;
+                        one.on = row.port.map(|port| (port, port));
                         continue;
                     }
-                    let at_end = |one: &Known| {
-                        mine(one) && one.first.is_some() && self.is_next(one.queue, row)
+                    let goes_on = |one: &Known| {
+                        mine(one) && row.port.is_some() && self.is_on_way(one, row.port, true)
                     };
+                    if let Some(place) = known.iter().position(goes_on) {
+                        let (on, port) = (known[place].on.as_mut(), row.port);
+                        let (on, port) = on.zip(port).expect("a port of its way");
+                        on.1 = port;
+                        continue;
+                    }
+                    let at_end = |one: &Known| mine(one) && self.is_at_end(one, row);
                     if let Some(place) = known.iter().position(at_end) {
-                        let Known { queue, since, first, .. } = known.remove(place);
-                        let first = first.expect("it has taken a way");
+                        let Known { queue, since, on, .. } = known.remove(place);
+                        let (first, _) = on.expect("it has taken a way");
                         found.push(Through { queue, first, at: row.at, took: row.at - since });
                     }
                     if let Some(queue) = row.port.filter(|_| is_voq) {
                         let (who, since) = (who(row), row.at);
-                        known.push(Known { who, queue, since, taken: false, first: None });
+                        known.push(Known { who, queue, since, taken: false, on: None });
                     }
                 }
                 "dropped" => {
                     let entered = self.leaves(row)
-                        || matches!(row.reason, Some("lost-in-flight" | "corrupted"));
+                        || matches!(
+                            row.reason,
+                            Some("lost-in-flight" | "corrupted" | "ttl-expired" | "not-selected")
+                        );
                     let goes = |one: &Known| {
-                        let inside = self.is_inside(one, row);
-                        let refused = !entered && self.is_next(one.queue, row);
-                        mine(one) && one.first.is_some() && (inside || refused)
+                        let inside = row.port.is_some() && self.is_on_way(one, row.port, !entered);
+                        let refused = !entered && self.is_at_end(one, row);
+                        mine(one) && (inside || refused)
                     };
                     let gone = (known.iter().position(enters))
                         .or_else(|| known.iter().position(waits).filter(|_| entered))
