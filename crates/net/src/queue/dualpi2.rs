@@ -177,11 +177,12 @@ impl Dualpi2 {
     fn catch_up(&mut self, now: Time) {
         while self.due <= now {
             let delay = self.classic.waiting.age(self.due).max(self.low.waiting.age(self.due));
-            let resting =
-                self.base == 0.0 && self.delay == Duration::ZERO && delay == Duration::ZERO;
             self.update(delay);
             self.due = self.due + self.parameters.update;
-            if resting && self.len() == 0 && self.due <= now {
+            // Nothing changes at rest; and at 1, while a packet waits for longer than the target, nothing but its age.
+            let at_rest = self.base == 0.0 && self.delay == Duration::ZERO && self.len() == 0;
+            let at_most = self.base >= 1.0 && self.delay > self.parameters.target;
+            if (at_rest || at_most) && self.due <= now {
                 let behind =
                     now.saturating_since(self.due).as_ps() / self.parameters.update.as_ps();
                 self.due = self.due + self.parameters.update * behind;
@@ -250,6 +251,7 @@ fn is_low(packet: Packet) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use optcp_des::Streams;
     use optcp_units::{Codepoint, Marking};
 
     use super::*;
@@ -371,5 +373,34 @@ mod tests {
         }
         let dropped = fates.iter().filter(|(_, fate)| *fate != Fate::Marked).count();
         assert!((950..=1050).contains(&dropped) && longest < 150, "{dropped} {longest}");
+    }
+
+    /// Updates that are skipped would have left the same: with and without a packet that waits, from any probability.
+    #[test]
+    fn skipped_updates_change_nothing() {
+        let mut stream = Streams::new(1).stream("skipped");
+        let mut some = |of: u64| stream.next_u64() % of;
+        for _ in 0..1000 {
+            let gain = |some: u64| [0.0, 0.15, 3.0, 100.0][some as usize];
+            let parameters = Dualpi2Parameters {
+                alpha: gain(some(4)),
+                beta: gain(some(4)),
+                target: ms(1 + some(20)),
+                update: ms(1 + some(20)),
+                ..Dualpi2Parameters::default()
+            };
+            let mut one = Dualpi2::new(&parameters, &link(QueueLimit::Unlimited));
+            if some(2) == 0 {
+                one.enqueue(Time::ZERO, of(Codepoint::NotEct), None, &mut Fates::new()).unwrap();
+            }
+            (one.base, one.delay) = ([0.0, 1.0, 0.3][some(3) as usize], ms(some(2) * some(30)));
+            let (mut other, now) = (one.clone(), Time::ZERO + ms(some(3000)));
+            one.catch_up(now);
+            while other.due <= now {
+                other.update(other.classic.waiting.age(other.due));
+                other.due = other.due + parameters.update;
+            }
+            assert_eq!((one.base, one.delay, one.due), (other.base, other.delay, other.due));
+        }
     }
 }

@@ -31,7 +31,6 @@ pub struct Pie {
     stream: Option<Stream>,
     probability: f64,
     delay: Duration,
-    old_delay: Duration,
     burst_allowance: Duration,
     /// The sum of the probabilities since the last drop.
     accumulated: f64,
@@ -78,7 +77,6 @@ impl OnArrival for Pie {
             stream: link.stream.clone(),
             probability: 0.0,
             delay: Duration::ZERO,
-            old_delay: Duration::ZERO,
             burst_allowance: parameters.max_burst,
             accumulated: 0.0,
             due: Time::ZERO + parameters.update,
@@ -100,7 +98,7 @@ impl OnArrival for Pie {
 
     fn restart(&mut self) {
         (self.probability, self.accumulated) = (0.0, 0.0);
-        (self.delay, self.old_delay) = (Duration::ZERO, Duration::ZERO);
+        self.delay = Duration::ZERO;
         self.burst_allowance = self.parameters.max_burst;
     }
 }
@@ -110,30 +108,50 @@ impl Pie {
     fn catch_up(&mut self, now: Time, until: Time) {
         while self.due <= now {
             self.update(until.saturating_since(self.due));
-            let resting = self.probability == 0.0
-                && self.delay == Duration::ZERO
-                && self.old_delay == Duration::ZERO
-                && self.burst_allowance == self.parameters.max_burst;
             self.due = self.due + self.parameters.update;
-            // Nothing changes as long as nothing comes.
-            if resting && self.due <= now {
-                let behind =
-                    now.saturating_since(self.due).as_ps() / self.parameters.update.as_ps();
-                self.due = self.due + self.parameters.update * behind;
+            self.skip(now, until);
+        }
+    }
+
+    /// Skips updates that leave the probability at an end of its range while the delay falls: on a slow link there can be
+    /// millions of them between two packets.
+    fn skip(&mut self, now: Time, until: Time) {
+        let PieParameters { update, target, alpha, beta, max_burst, .. } = self.parameters;
+        let half = Duration::from_ps(target.as_ps() / 2);
+        // The probability falls below 0, and the burst allowance is whole.
+        let stays_at_0 =
+            self.probability == 0.0 && self.burst_allowance == max_burst && self.delay < half;
+        let last = if stays_at_0 {
+            now
+        } else if self.probability >= 1.0 && self.burst_allowance == Duration::ZERO {
+            // The probability rises above 1 while alpha (delay - target) > beta update.
+            let margin = (beta / alpha + 2.0) * update.as_ps() as f64;
+            if !margin.is_finite() {
+                return;
             }
+            let least = target.as_ps().saturating_add(margin as u64);
+            now.min(Time::from_ps(until.as_ps().saturating_sub(least)))
+        } else {
+            return;
+        };
+        if self.due <= last {
+            let more = (last - self.due).as_ps() / update.as_ps();
+            let last = self.due + update * more;
+            self.delay = until.saturating_since(last);
+            self.due = last + update;
         }
     }
 
     /// RFC 8033 section 4.2 and appendix A, `calculate_drop_prob`; 4.4 for bursts.
     fn update(&mut self, delay: Duration) {
         let PieParameters { target, alpha, beta, .. } = self.parameters;
-        (self.old_delay, self.delay) = (self.delay, delay);
-        let [now, before, target_s] = [delay, self.old_delay, target].map(Duration::as_secs_f64);
+        let old_delay = std::mem::replace(&mut self.delay, delay);
+        let [now, before, target_s] = [delay, old_delay, target].map(Duration::as_secs_f64);
         let change = (alpha * (now - target_s) + beta * (now - before)) / scale(self.probability);
         // A great probability grows in small steps.
         let change = if self.probability >= 0.1 { change.min(0.02) } else { change };
         self.probability += change;
-        if delay == Duration::ZERO && self.old_delay == Duration::ZERO {
+        if delay == Duration::ZERO && old_delay == Duration::ZERO {
             self.probability *= 0.98;
             // Else it would come to nothing only when floating point does.
             if self.probability < 1e-12 {
@@ -144,7 +162,7 @@ impl Pie {
         let allowance = self.burst_allowance.as_ps().saturating_sub(self.parameters.update.as_ps());
         self.burst_allowance = Duration::from_ps(allowance);
         let half = Duration::from_ps(target.as_ps() / 2);
-        if self.probability == 0.0 && delay < half && self.old_delay < half {
+        if self.probability == 0.0 && delay < half && old_delay < half {
             self.burst_allowance = self.parameters.max_burst;
         }
     }
@@ -270,7 +288,55 @@ mod tests {
         one.catch_up(Time::ZERO + ms(60), Time::ZERO + ms(35));
         let mut other = pie(&PieParameters::default());
         [20, 5, 0, 0].into_iter().for_each(|delay| other.update(ms(delay)));
-        assert_eq!((one.probability, one.old_delay), (other.probability, other.old_delay));
+        assert_eq!((one.probability, one.delay), (other.probability, other.delay));
         assert_eq!(one.due, Time::ZERO + ms(75));
+    }
+
+    /// Updates that are skipped would have left the same: from any state, over any gap, beside updates one by one.
+    #[test]
+    fn skipped_updates_change_nothing() {
+        let mut stream = Streams::new(1).stream("skipped");
+        let mut some = |of: u64| stream.next_u64() % of;
+        let mut ends = [0; 3];
+        for _ in 0..3000 {
+            let gain = |some: u64| [0.0, 0.125, 1.25, 100.0][some as usize];
+            let (alpha, beta) = (gain(some(4)), gain(some(4)));
+            let (target, update) = (ms(1 + some(20)), ms(1 + some(20)));
+            let mut one =
+                pie(&PieParameters { alpha, beta, target, update, ..PieParameters::default() });
+            one.due = Time::ZERO + ms(1 + some(20));
+            one.probability = [0.0, 1.0, 0.3][some(3) as usize];
+            one.delay = ms([0, some(30), some(3000)][some(3) as usize]);
+            one.burst_allowance = ms([0, 150][some(2) as usize]);
+            let (mut other, now, until) = (one.clone(), ms(some(3000)), ms(some(6000)));
+            let (now, until) = (Time::ZERO + now, Time::ZERO + until);
+            one.catch_up(now, until);
+            while other.due <= now {
+                other.update(until.saturating_since(other.due));
+                other.due = other.due + update;
+            }
+            assert_eq!(format!("{one:?}"), format!("{other:?}"));
+            ends[if one.probability == 0.0 {
+                0
+            } else {
+                1 + usize::from(one.probability < 1.0)
+            }] += 1;
+        }
+        assert!(ends.iter().all(|&runs| runs > 300), "{ends:?}");
+    }
+
+    /// Three hours of updates each microsecond take no time.
+    #[test]
+    fn a_slow_link_with_a_short_period_is_no_loop() {
+        for burst in [Duration::ZERO, ms(150)] {
+            let update = Duration::from_us(1);
+            let mut pie =
+                pie(&PieParameters { update, max_burst: burst, ..PieParameters::default() });
+            pie.catch_up(
+                Time::ZERO + Duration::from_secs(10_000),
+                Time::ZERO + Duration::from_secs(9_999),
+            );
+            assert_eq!((pie.probability, pie.delay), (0.0, Duration::ZERO));
+        }
     }
 }
