@@ -36,8 +36,8 @@ enum Place {
 /// What is behind a queue.
 #[derive(Clone, Debug, Default)]
 struct Behind {
-    /// Of each way, the first port, and the labels under which its ports take packets.
-    ways: Vec<(PortId, Vec<Label>)>,
+    /// The ports of each way, each with the label under which it takes packets: several can have the same.
+    ways: Vec<Vec<(PortId, Label)>>,
     /// The label under which the port behind the ways does; `None` where packets are delivered there.
     next: Option<Label>,
 }
@@ -51,23 +51,23 @@ struct On {
 
 impl Behind {
     fn first(&self, on: On) -> PortId {
-        self.ways[on.way].0
+        self.ways[on.way][0].0
     }
 
-    /// The label under which a packet was taken last.
-    fn label(&self, on: On) -> Label {
-        self.ways[on.way].1[on.place]
+    /// The port that took a packet last, and the label under which it did.
+    fn at(&self, on: On) -> (PortId, Label) {
+        self.ways[on.way][on.place]
     }
 
     /// Where the packet is next; `None` at the end of its way.
     fn after(&self, on: On) -> Option<On> {
         let place = on.place + 1;
-        (place < self.ways[on.way].1.len()).then_some(On { place, ..on })
+        (place < self.ways[on.way].len()).then_some(On { place, ..on })
     }
 
-    /// The place of a packet that enters the way at a port, under a label.
-    fn entered(&self, port: PortId, label: Label) -> Option<On> {
-        let way = self.ways.iter().position(|(first, labels)| (*first, labels[0]) == (port, label));
+    /// The place of a packet that a port takes under a label as the first one of a way.
+    fn entered(&self, by: (PortId, Label)) -> Option<On> {
+        let way = self.ways.iter().position(|way| way[0] == by);
         way.map(|way| On { way, place: 0 })
     }
 }
@@ -118,8 +118,8 @@ impl Transit {
             let behind = self.behind.get(&one.under).expect("the label of a queue");
             // A copy that comes through this port on the way of another queue is under another label.
             let on = match one.on {
-                None => behind.entered(port, packet.label),
-                Some(on) => behind.after(on).filter(|&on| behind.label(on) == packet.label),
+                None => behind.entered((port, packet.label)),
+                Some(on) => behind.after(on).filter(|&on| behind.at(on) == (port, packet.label)),
             };
             if on.is_some() {
                 one.on = on;
@@ -179,16 +179,17 @@ impl Transit {
             // Whatever refuses a packet does so before the queue.
             _ => false,
         };
+        let by = (port, packet.label);
         let gone = |one: &UnderWay, behind: &Behind| {
             let gone = match (one.on, entered) {
                 (None, true) => one.queue == port,
-                (None, false) => behind.entered(port, packet.label).is_some(),
-                (Some(on), true) => behind.label(on) == packet.label,
+                (None, false) => behind.entered(by).is_some(),
+                (Some(on), true) => behind.at(on) == by,
                 // The port behind the way may not take it, either.
-                (Some(on), false) => {
-                    let label = behind.after(on).map(|on| behind.label(on)).or(behind.next);
-                    label == Some(packet.label)
-                }
+                (Some(on), false) => match behind.after(on) {
+                    Some(on) => behind.at(on) == by,
+                    None => behind.next == Some(packet.label),
+                },
             };
             gone.then_some(())
         };
@@ -243,12 +244,12 @@ fn behind(blueprint: &Blueprint) -> BTreeMap<Label, Behind> {
         let mut behind = Behind::default();
         for (way, (_, beyond)) in queue.ways.iter().zip(labels.leads_to(labels.hop(next))) {
             let mut label = beyond;
-            let mut under = vec![label];
-            for _ in 1..way.len() {
+            let mut ports = vec![(way[0], label)];
+            for &port in &way[1..] {
                 label = taken_under(labels, label).expect("a port of a way");
-                under.push(label);
+                ports.push((port, label));
             }
-            behind.ways.push((way[0], under));
+            behind.ways.push(ports);
             // All ways lead to the same label.
             behind.next = taken_under(labels, label);
         }
