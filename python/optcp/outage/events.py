@@ -71,14 +71,7 @@ def links(network: Network) -> list[Event]:
 
 def bridges(network: Network) -> set[str]:
     """The links without which the network falls apart."""
-    import networkx as nx
-
-    graph = nx.MultiGraph((a, b) for a, b, *_ in network.links)
-    simple = nx.Graph(graph)
-    alone = {frozenset(edge) for edge in nx.bridges(simple) if graph.number_of_edges(*edge) == 1}
-    return {
-        name for name, link in zip(network.link_names(), network.links, strict=True) if frozenset(link[:2]) in alone
-    }
+    return {name for name, alone in zip(network.link_names(), network.graph().bridges(), strict=True) if alone}
 
 
 def nodes(network: Network) -> list[Event]:
