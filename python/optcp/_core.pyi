@@ -301,6 +301,12 @@ class Graph:
     def paths(self, pairs: list[tuple[int, int]]) -> list[list[int]]:
         """The nodes of the path of least cost from one node to another, both included; empty where there is none."""
 
+    def pair_hops(self, pairs: list[tuple[int, int]]) -> list[list[int]]:
+        """How many links the two paths between two nodes have that cost least together and share none but bridges.
+
+        The shorter path is the first; bridges count in it alone. Both are 0 where there is no path.
+        """
+
 def run_branches(
     branches: list[Scenario],
     seed: int,

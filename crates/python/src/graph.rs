@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use optcp_routing::{DirectedLink, Link, Topology, Tree, bridges};
+use optcp_routing::{Bridged, DirectedLink, Link, Topology, Tree, bridges};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -31,6 +31,14 @@ impl Graph {
             first.into_iter().chain(hops.into_iter().filter_map(beyond)).collect()
         });
         Ok(nodes.collect())
+    }
+
+    fn pair_hops(&self, pairs: Vec<(usize, usize)>) -> PyResult<Vec<[usize; 2]>> {
+        let bridged = Bridged::new(&self.0);
+        let paths = self.shortest(&pairs)?.into_iter().zip(pairs);
+        let hops =
+            |(shortest, (from, _))| bridged.pair(&self.0, from, shortest).map(|path| path.len());
+        Ok(paths.map(hops).collect())
     }
 }
 

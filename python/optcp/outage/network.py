@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.errors import InputError
@@ -112,25 +112,10 @@ class Network:
         """The path of least delay between two nodes; None where there is none."""
         return self.paths(us_a_km, [(a, b)]).get((a, b))
 
-    def pair_hops(self, a: str, b: str, us_a_km: float) -> tuple[int, int]:
+    def pair_hops(self, pairs: Iterable[tuple[str, str]], us_a_km: float) -> dict[tuple[str, str], list[int]]:
         """Links of the two disjoint paths that are shortest together, the shorter one first; it alone has bridges."""
-        import networkx as nx
-
-        graph = self._graph(us_a_km)
-        flow = nx.DiGraph()
-        bridges = {frozenset(edge) for edge in nx.bridges(graph)}
-        for u, v, data in graph.edges(data=True):
-            capacity = 2 if frozenset((u, v)) in bridges else 1
-            for one, two in ((u, v), (v, u)):
-                flow.add_edge(one, two, weight=round(1000 * data["delay_us"]), capacity=capacity)
-        flow.add_node(a, demand=-2)
-        flow.add_node(b, demand=2)
-        used = nx.min_cost_flow(flow)
-        hops = [(u, v) for u, row in used.items() for v, units in row.items() for _ in range(units)]
-        shared = [hop for hop in dict.fromkeys(hops) if frozenset(hop) in bridges]
-        both = nx.MultiDiGraph(hops)
-        first = nx.shortest_path_length(both, a, b)
-        return first, len(hops) - len(shared) - first
+        pairs = list(pairs)
+        return dict(zip(pairs, self.graph(us_a_km).pair_hops(self._places(pairs)), strict=True))
 
     def paths(self, us_a_km: float, pairs: Iterable[tuple[str, str]] | None = None) -> dict[tuple[str, str], list[str]]:
         """The path of least delay of each pair, as nodes; pairs that no path joins are left out.
@@ -156,16 +141,6 @@ class Network:
     def _places(self, pairs: Iterable[tuple[str, str]]) -> list[tuple[int, int]]:
         place = {name: at for at, name in enumerate(self.nodes)}
         return [(place[a], place[b]) for a, b in pairs]
-
-    def _graph(self, us_a_km: float) -> Any:  # noqa: ANN401 - networkx ships no types
-        import networkx as nx
-
-        graph = nx.Graph()
-        graph.add_nodes_from(self.nodes)
-        for a, b, _, km in self.links:
-            known = graph.get_edge_data(a, b, {"delay_us": float("inf")})["delay_us"]
-            graph.add_edge(a, b, delay_us=min(known, max(1.0, km * us_a_km)))
-        return graph
 
 
 def _kind(reference: str) -> str:
