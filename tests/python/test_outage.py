@@ -170,7 +170,7 @@ def test_a_failure_costs_what_the_twin_got_more():
     chosen = [one for one in events.links(of.network) if one.name == "DNVRng-KSCYng"]
     axes = {
         "mechanism": {name: MECHANISMS[name].settings for name in ("none", "1+1")},
-        "failure": {"none": {"failures": "[]"}, chosen[0].name: chosen[0].settings(assumed.warm_up_s)},
+        "failure": {"none": {"failures": []}, chosen[0].name: chosen[0].settings(assumed.warm_up_s)},
     }
     done = Study(grid("test", of, axes), seeds=1).run()
     found = CostsOf(of.network, tuple(chosen))(done)

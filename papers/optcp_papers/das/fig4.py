@@ -11,6 +11,7 @@ from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind
 from optcp.papers.judge import Part
 from optcp.papers.options import Options, Size
 from optcp.papers.over import Axis, curves_over
+from optcp.scenarios.scenario import Settings
 from optcp.study import Done, Grid
 from optcp_papers.das.paper import PAPER, WORLD, receivers, scenario
 
@@ -18,15 +19,15 @@ CONNECTIONS = range(1, 11)
 QUICK_CONNECTIONS = (1, 10)
 PAPER_RUNS = 15
 QUICK_RUNS = 3
-TOPOLOGIES: dict[str, list[tuple[str, str]]] = {
-    "square": [],
-    "diagonal": [("parameters.diagonal_cost", "1"), ("parameters.repair", "lfa")],
+TOPOLOGIES: dict[str, Settings] = {
+    "square": {},
+    "diagonal": {"parameters.diagonal_cost": 1, "parameters.repair": "lfa"},
 }
 """A plain '#', with the backup A-B-D-C in a tunnel; and one with the diagonal B-C, whose backup is A-B-C."""
 LABELS = {"gain_pct": "gain in goodput", "false_recoveries_pct": "false recoveries a connection"}
 ASSUMED = (
     *WORLD,
-    Assumed("background_flows", 10, positive_int, lambda value: [("parameters.background", str(value))]),
+    Assumed("background_flows", 10, positive_int, "parameters.background"),
 )
 
 
@@ -41,7 +42,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     axes = {"receiver": receivers("plain", "das")}
 
     def one(topology: str, n: int) -> Grid:
-        settings = [*common, *TOPOLOGIES[topology], ("parameters.flows", str(n))]
+        settings = {**common, **TOPOLOGIES[topology], "parameters.flows": n}
         return options.grid(scenario("fig4"), settings, axes, f"das fig4, {study(topology, n)}")
 
     return {study(topology, n): one(topology, n) for topology in TOPOLOGIES for n in CONNECTIONS}

@@ -31,7 +31,7 @@ CASES: dict[str, int | None] = {"a": None, "b": 1, "c": 5, "lost 2": 2, "lost 3"
 KINDS = ("arrived over the longer path", "arrived over the shorter path", "ACK received", "sent again", "lost")
 
 ASSUMED = (
-    Assumed("profile", "ns2-2.35", str, lambda value: [("parameters.profile", str(value))]),
+    Assumed("profile", "ns2-2.35", str, "parameters.profile"),
     built_in("window_packets", "8"),
     built_in("rate_bps", "3100000"),
     built_in("rerouted", "data only"),
@@ -43,8 +43,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     common = overrides(ASSUMED, chosen)
 
     def one(case: str, lost: int | None) -> Grid:
-        losses = ("losses", "[]") if lost is None else ("parameters.lost", f"[{FIRST + lost}]")
-        return options.grid(scenario("fig6"), [*common, losses], {"receiver": receivers()}, f"das fig6, {case}")
+        losses = {"losses": []} if lost is None else {"parameters.lost": [FIRST + lost]}
+        return options.grid(scenario("fig6"), {**common, **losses}, {"receiver": receivers()}, f"das fig6, {case}")
 
     return {case: one(case, lost) for case, lost in CASES.items()}
 

@@ -31,15 +31,18 @@ def receivers(*names: str) -> dict[str, dict[str, str]]:
 
 
 WORLD = (
-    Assumed("profile", "ns2-2.35", str, lambda value: [("tcp.all.profile", str(value))]),
+    Assumed("profile", "ns2-2.35", str, "tcp.all.profile"),
     Assumed(
         "first_ssthresh_packets",
         20,
         positive_int,
-        lambda value: [("parameters.first_ssthresh", f"{value} packets")],
+        "parameters.first_ssthresh",
     ),
     Assumed(
-        "start_within_ms", 100.0, not_negative, lambda value: [("parameters.start", f"uniform(0 s, {value:g} ms)")]
+        "start_within_ms",
+        100.0,
+        not_negative,
+        lambda value: {"parameters.start": f"uniform(0 s, {value:g} ms)"},
     ),
     built_in("window_packets", "unlimited"),
     built_in("queue_packets", "unlimited"),

@@ -26,7 +26,7 @@ TIMEOUTS = Axis("timeouts", ("all", "late"))
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The shared grid, and its worlds of delta = 5 ms again until 6.5 s with every packet."""
-    settings = [("stop", f"{WINDOW_S[1]} s"), ("observe", OBSERVE)]
+    settings = {"stop": f"{WINDOW_S[1]} s", "observe": OBSERVE}
     traced = section6.grid(chosen, options, "gmpls fig10, packet by packet", D_MS, [DELTA_MS], settings)
     return {**section6.grids(chosen, options), PACKETS: traced}
 

@@ -46,7 +46,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The shared grid, and section 6's world with backups that are longer by as much as the local ones."""
     delay = {"parameters.switch_delay": f"{DELTA_MS[0]} ms"}
     longer = {scenario: {**section6.backup(alike_ms(scenario)), **delay} for scenario in SCENARIOS}
-    settings = [*overrides(section6.ASSUMED, chosen), ("stop", f"{SECTION_6_UNTIL_S:g} s")]
+    settings = {**overrides(section6.ASSUMED, chosen), "stop": f"{SECTION_6_UNTIL_S:g} s"}
     alike = options.grid(section6.SCENARIO, settings, {"scenario": longer}, "gmpls fig18, section 6")
     return {**section8.grids(chosen, options), SECTION_6: alike}
 

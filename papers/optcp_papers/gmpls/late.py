@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from optcp.study import RunData
 from optcp_papers.gmpls.paper import PS
 
-OBSERVE = '[{ name = "senders", kind = "tcp" }, { name = "packets", kind = "packets" }]'
+OBSERVE = [{"name": "senders", "kind": "tcp"}, {"name": "packets", "kind": "packets"}]
 """What a run must observe."""
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from optcp.study import RunData
 from optcp_papers.gmpls.paper import PS
 
-OBSERVE = '[{ name = "packets", kind = "packets" }]'
+OBSERVE = [{"name": "packets", "kind": "packets"}]
 """What a run must observe."""
 
 

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from optcp.study import RunData
 from optcp_papers.gmpls.paper import PS
 
-ONE_PACKET = [
-    ("tcp.all.window_limit", "1 packets"),
-    ("parameters.flows_per_source", "1"),
-    ("observe", '[{ name = "packets", kind = "packets" }]'),
-]
+ONE_PACKET = {
+    "tcp.all.window_limit": "1 packets",
+    "parameters.flows_per_source": 1,
+    "observe": [{"name": "packets", "kind": "packets"}],
+}
 """A window of one packet: nothing else of the flow is in flight. With one source no other flow is, either."""
 
 

@@ -16,7 +16,7 @@ from optcp.study import Done, Grid
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S, world
 
 DELTA_MS = (0, 50, 250, 500, 1000)
-DELAYS = {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
+DELAYS = {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
 CLASSES = ("switched", "fixed")
 READINGS = ("100+100", "10+10")
 QUICK_SEEDS = {"100+100": 20, "10+10": 40}
@@ -50,8 +50,7 @@ ASSUMED = (
         "flows",
         ", ".join(READINGS),
         flow_readings,
-        lambda _: [],
-        Plausible(
+        plausible=Plausible(
             Choices(("10+10", "20+20", "50+50", "100+100")),
             "100 are stated; the spread of Table 3 points to about 10",
         ),
@@ -64,7 +63,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
     def one(reading: str) -> Grid:
         per_source = int(reading.partition("+")[0]) // SOURCES
-        settings = [*overrides(ASSUMED, chosen), ("parameters.flows_per_source", str(per_source))]
+        settings = {**overrides(ASSUMED, chosen), "parameters.flows_per_source": per_source}
         return options.grid(SCENARIO, settings, {"delta_ms": DELAYS}, f"gmpls section 5, {reading} flows")
 
     return {reading: one(reading) for reading in str(chosen["flows"]).split(", ")}

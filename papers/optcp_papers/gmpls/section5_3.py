@@ -25,17 +25,17 @@ QUICK_SEEDS = 10
 SAME_PCT = 0.5
 
 SCENARIOS = Path(__file__).with_name("scenarios")
-REPAIRS = {str(delta): {"parameters.repair": f"{round(1000 * FAILURE_S) + delta} ms"} for delta in DELTA_MS}
+REPAIRS = {delta: {"parameters.repair": f"{round(1000 * FAILURE_S) + delta} ms"} for delta in DELTA_MS}
 RESERVED = {0: "reserved, 0 ms", 50: "reserved, 50 ms"}
 """What a backup with reserved capacity is called, by its switch delay in milliseconds."""
 BACKUPS = {
-    "no failure": {"failures": "[]", "parameters.switch_delay": "0 ms"},
+    "no failure": {"failures": [], "parameters.switch_delay": "0 ms"},
     "electrical": {"parameters.switch_delay": "0 ms"},
 } | {
     name: {"parameters.switch_delay": f"{delta} ms", "protection.0.capacity": "reserved"}
     for delta, name in RESERVED.items()
 }
-OBSERVE = '[{ name = "goodput", kind = "goodput", interval = "100 ms" }]'
+OBSERVE = [{"name": "goodput", "kind": "goodput", "interval": "100 ms"}]
 WHY_SHARE = (
     "With the stated 100 flows, 5 ms cost half a per cent of the goodput on average, so that details decide more runs "
     "than in the paper; with 10 flows, to which the spread of Table 3 points, they decide fewer."
@@ -57,8 +57,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     found = {}
     for reading in readings(chosen):
         per_source = int(reading.partition("+")[0]) // SOURCES
-        settings = [*overrides(ASSUMED, chosen), ("parameters.flows_per_source", str(per_source))]
-        settings += [("observe", OBSERVE), ("stop", f"{WINDOW_S[1]} s")]
+        settings = {**overrides(ASSUMED, chosen), "parameters.flows_per_source": per_source}
+        settings |= {"observe": OBSERVE, "stop": f"{WINDOW_S[1]} s"}
         for name, scenario, axes in (
             (link_down(reading), "gmpls-section5-optical.toml", {"delta_ms": REPAIRS}),
             (reserved(reading), "gmpls-section5.toml", {"backup": BACKUPS}),

@@ -29,7 +29,7 @@ from optcp_papers.gmpls.section7 import COMPARED, GRID, OPTICAL_NOTE, SETUP, STR
 
 QUEUES = {limit: f"queue of L2->L3 {limit} packets" for limit in (20, 35, 50, 75, 100)}
 """Limits of the queue of L2->L3, packets, and the name of each one's grid."""
-GOODPUT = '[{ name = "goodput", kind = "goodput", interval = "100 ms" }]'
+GOODPUT = [{"name": "goodput", "kind": "goodput", "interval": "100 ms"}]
 PACKETS = "packet by packet"
 PACKETS_UNTIL_S = 10.5
 OVERTAKEN_D_MS = (2, 10, 20)
@@ -59,21 +59,15 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The shared grid; some of its worlds packet by packet; two strategies for each limit of the merge queue."""
 
     def queue(limit: int, name: str) -> Grid:
-        limited = [("observe", GOODPUT), ("parameters.merge_queue", f"{limit} packets")]
-        settings = section7.base(chosen, WINDOW_S[1], limited)
+        limited = {"observe": GOODPUT, "parameters.merge_queue": f"{limit} packets"}
+        settings = {**section7.base(chosen, WINDOW_S[1]), **limited}
         return section7.grid(options, f"gmpls section 7.2, {name}", settings, ("electrical", "optical"))
 
-    traced = Grid.of_cells(
-        section7.SCENARIO,
-        [section7.cell(*cell) for cell in TRACED],
-        section7.base(chosen, PACKETS_UNTIL_S, [("observe", OBSERVE)]),
-        title="gmpls section 7.2, packet by packet",
-        digest=options.digest,
-        fork=options.fork,
-    )
+    traced = {traced_name(*cell): section7.cell(*cell) for cell in TRACED}
+    listed = {**section7.base(chosen, PACKETS_UNTIL_S), "observe": OBSERVE}
     return {
         **section7.grids(chosen, options),
-        PACKETS: replace(traced, named=(Axis("traced", tuple(traced_name(*cell) for cell in TRACED)),)),
+        PACKETS: options.grid(section7.SCENARIO, listed, {"traced": traced}, "gmpls section 7.2, packet by packet"),
         **{name: queue(limit, name) for limit, name in QUEUES.items()},
     }
 

@@ -82,8 +82,8 @@ class Switch:
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The shared grid; a probe by scenario and scheme; probes of all sources in the worlds of sections 6 and 8."""
-    alone = [*ONE_PACKET, ("parameters.sources", "1")]
-    whole = [*ONE_PACKET, ("stop", f"{ROUND_TRIPS_UNTIL_S:g} s"), ("failures", "[]"), ("protection", "[]")]
+    alone = {**ONE_PACKET, "parameters.sources": 1}
+    whole = {**ONE_PACKET, "stop": f"{ROUND_TRIPS_UNTIL_S:g} s", "failures": [], "protection": []}
     return {
         **section8.grids(chosen, options),
         PROBES: section8.grid(chosen, options, "gmpls table 8, probes", alone, delta_ms=[DELTA]),

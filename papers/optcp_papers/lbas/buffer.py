@@ -12,6 +12,7 @@ from optcp.data.cells import Cells
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
 from optcp.papers.model import Key, Row
 from optcp.papers.options import Options
+from optcp.scenarios.scenario import Settings
 from optcp.study import Grid
 from optcp_papers.lbas import smaller
 from optcp_papers.lbas.rows import both_modes, curves
@@ -34,7 +35,7 @@ NOTE = (
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Every degree, mode and buffer."""
 
-    def settings(bundling_degree: int, anycast: str, buffer_products: float) -> dict[str, str]:
+    def settings(bundling_degree: int, anycast: str, buffer_products: float) -> Settings:
         buffer = f"{round(buffer_products * smaller.PRODUCT_BYTES)} B"
         return {**smaller.network(bundling_degree, smaller.FLOWS[0], anycast), "parameters.buffer": buffer}
 

@@ -8,6 +8,7 @@ from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
 from optcp.papers.model import Key, Row
 from optcp.papers.options import Options
 from optcp.papers.verdict import row
+from optcp.scenarios.scenario import Settings
 from optcp.study import Grid
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.long_runs import not_committed, stored
@@ -70,7 +71,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     def one(scale: Scale) -> Grid:
         buffer, warm_up = f"{scale.buffer_bytes} B", scale.seconds // 10
 
-        def settings(anycast: str) -> dict[str, str]:
+        def settings(anycast: str) -> Settings:
             network = {"parameters.rate": f"{scale.rate_mbps} Mbps", "parameters.buffer": buffer}
             return {**smaller.network(2, scale.flows, anycast), **network, "parameters.far_buffer": buffer}
 

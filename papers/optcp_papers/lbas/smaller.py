@@ -23,6 +23,7 @@ from optcp.papers import assume
 from optcp.papers.assume import built_in
 from optcp.papers.exhibit import Chosen, Setup, runs_of
 from optcp.papers.options import Options
+from optcp.scenarios.scenario import Settings
 from optcp.study import Done, Grid
 from optcp_papers.lbas import outcome
 from optcp_papers.lbas.paper import ASSUMED, PAPER, SCENARIO, Cell
@@ -51,8 +52,8 @@ WORLD = (
 )
 """What ``--set`` can change here: what does not depend on the scale."""
 
-_CUBIC: dict[str, str] = {"parameters.profile": "linux-6"}
-SENDERS: dict[str, dict[str, str]] = {
+_CUBIC = {"parameters.profile": "linux-6"}
+SENDERS: dict[str, Settings] = {
     "inet-2011": {"parameters.profile": "inet-2011"},
     "rfc": {"parameters.profile": "rfc"},
     "rfc, timeout_basis = flight-size": {"parameters.profile": "rfc", "tcp.all.timeout_basis": "flight-size"},
@@ -72,15 +73,15 @@ def setup(grids: Callable[[Chosen, Options], dict[str, Grid]], runs: int) -> Set
     return Setup(PAPER, None, grids, runs_of(runs, 1), WORLD)
 
 
-def network(bundling_degree: int, flows: int, anycast: str) -> dict[str, str]:
+def network(bundling_degree: int, flows: int, anycast: str) -> Settings:
     """What makes the scenario the network of a cell."""
-    return dict(Cell(bundling_degree, flows, anycast == "yes").overrides())
+    return Cell(bundling_degree, flows, anycast == "yes").settings
 
 
 def grid(
     title: str,
     axes: Mapping[str, Sequence[object]],
-    settings: Callable[..., dict[str, str]],
+    settings: Callable[..., Settings],
     chosen: Chosen,
     options: Options,
     length: Mapping[str, str] = LENGTH,
@@ -96,7 +97,7 @@ def grid(
     buffer = f"{BUFFER_BYTES} B"
     copy = {"parameters.rate": f"{RATE_MBPS} Mbps", "parameters.buffer": buffer, "parameters.far_buffer": buffer}
     taken = QUICK_LENGTH if options.size.is_quick else length
-    common = [*assume.overrides(WORLD, chosen), *copy.items(), *taken.items()]
+    common = {**assume.overrides(WORLD, chosen), **copy, **taken}
     made = Grid.of_cells(SCENARIO, cells, common, title=title, digest=options.digest, fork=options.fork)
     return replace(made, named=tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items()))
 

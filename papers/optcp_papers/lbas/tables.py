@@ -57,10 +57,9 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Short runs of few cells; none at the default size, which reads the stored outcomes of the long ones."""
     if not (options.size.is_quick or options.size.seeds):
         return {}
-    common = [*overrides(chosen), *QUICK_LENGTH.items()]
+    common = {**overrides(chosen), **QUICK_LENGTH}
     return {
-        cell.name: options.grid(SCENARIO, [*common, *cell.overrides()], {}, f"lbas, {cell.name}")
-        for cell in QUICK_CELLS
+        cell.name: options.grid(SCENARIO, {**common, **cell.settings}, {}, f"lbas, {cell.name}") for cell in QUICK_CELLS
     }
 
 

@@ -16,6 +16,7 @@ from optcp.papers.judge import Part, difference_part, equivalence_part
 from optcp.papers.model import Key
 from optcp.papers.model import Series as Curve
 from optcp.papers.options import Options, Size
+from optcp.scenarios.scenario import Settings
 from optcp.study import Done, Grid
 from optcp.study.stored_run import StoredRun
 from optcp_papers.leo import windows
@@ -35,9 +36,10 @@ MUCH_MS = 3 * 8e-6 * 1434 / 10e-3
 CLASSES = ("shorter", "much shorter", "longer", "much longer", "outage")
 WORLDS = ("change", "kept")
 MEASURED = ("lost_ms", "needless", "recoveries", "timeouts")
-OBSERVE = (
-    f'[{{ name = "seen", kind = "outages", after = "{BEFORE_S:g} s" }}, {{ name = "events", kind = "reordering" }}]'
-)
+OBSERVE = [
+    {"name": "seen", "kind": "outages", "after": f"{BEFORE_S:g} s"},
+    {"name": "events", "kind": "reordering"},
+]
 NOTES = [
     "Every value is of a run less that of the same run in which the path before the change goes on, as if its "
     f"satellites stayed in reach, from the change to {BEHIND_S:g} s behind it, or behind the end of an outage. "
@@ -117,13 +119,13 @@ def drawn_windows(size: Size) -> int:
     return size.of(windows.DRAWN, QUICK_WINDOWS)
 
 
-def made(change: Change, kept: bool, settings: Mapping[str, str], rate_mbps: float) -> Made:
+def made(change: Change, kept: bool, settings: Settings, rate_mbps: float) -> Made:
     """The world around a change, or its twin."""
     return change.around(kept), rate_mbps, {**settings, "observe": OBSERVE}
 
 
 def twins(
-    title: str, of: Sequence[Change], settings: Mapping[str, Mapping[str, str]], axis: str, rate_mbps: float,
+    title: str, of: Sequence[Change], settings: Mapping[str, Settings], axis: str, rate_mbps: float,
     options: Options,
 ) -> Grid:  # fmt: skip
     """Each change with its twin, under settings that have names."""

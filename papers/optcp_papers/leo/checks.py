@@ -33,9 +33,11 @@ MEASURED = (
 )  # fmt: skip
 GRACE_S = 0.1
 """What left before an outage may come for so long."""
-OBSERVE = (
-    '[{ name = "packets", kind = "packets" }, { name = "tcp", kind = "tcp" }, { name = "events", kind = "reordering" }]'
-)
+OBSERVE = [
+    {"name": "packets", "kind": "packets"},
+    {"name": "tcp", "kind": "tcp"},
+    {"name": "events", "kind": "reordering"},
+]
 NOTES = [
     "`least_ms` and `greatest_ms` are round trips less that of the path and what its links take to transmit, of "
     "segments sent and acknowledged over one path, the latter where it has stayed for a while; `peak_..._share` are "

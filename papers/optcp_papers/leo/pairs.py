@@ -36,11 +36,12 @@ NOTES = [
 def made(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> Made:
     """The world of a pair, a sender and a window."""
     found = windows.window(pair, at_s)
-    observe = (
-        '[{ name = "seen", kind = "outages", after = "0 s" }, { name = "events", kind = "reordering" }, '
-        f'{{ name = "goodput", kind = "goodput", interval = "{CURVE_S:g} s" }}, '
-        f'{{ name = "wait", kind = "sojourn", links = [{first_link(found)}], interval = "{windows.STEP_S:g} s" }}]'
-    )
+    observe = [
+        {"name": "seen", "kind": "outages", "after": "0 s"},
+        {"name": "events", "kind": "reordering"},
+        {"name": "goodput", "kind": "goodput", "interval": f"{CURVE_S:g} s"},
+        {"name": "wait", "kind": "sojourn", "links": [first_link(found)], "interval": f"{windows.STEP_S:g} s"},
+    ]
     return found, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": observe}
 
 

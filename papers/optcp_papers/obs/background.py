@@ -27,13 +27,8 @@ NOTE = (
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The sources of one direction, without the file."""
-    interval = f'groups = ["{GROUP}"], interval = "{SLOT_MS} ms"'
-    alone = {
-        "flows": "[]",
-        "end_with_flows": "false",
-        "stop": f"{SLOTS * SLOT_MS} ms",
-        "observe": f'[{{ name = "background", kind = "datagrams", {interval} }}]',
-    }
+    listed = {"name": "background", "kind": "datagrams", "groups": [GROUP], "interval": f"{SLOT_MS} ms"}
+    alone = {"flows": [], "end_with_flows": False, "stop": f"{SLOTS * SLOT_MS} ms", "observe": [listed]}
     return {"background": grid("obs/background", [()], dict, alone, chosen, options)}
 
 

@@ -36,10 +36,7 @@ LOSS_EVENTS = "loss events"
 BENEFIT_S = tuple(timer for timer in TIMERS_S if timer <= 3e-3)
 SAME_ROUND_TRIP = {timer: f"same round trip, {ms(timer)}" for timer in BENEFIT_S}
 """The grid of each timer."""
-LISTED = {
-    "observe": '[{ name = "completions", kind = "completions" }, { name = "reordering", kind = "reordering" }, '
-    '{ name = "segments-per-burst", kind = "segments-per-burst" }]'
-}
+LISTED = {"observe": [{"name": kind, "kind": kind} for kind in ("completions", "reordering", "segments-per-burst")]}
 REPAIRS = ("recovery", "timeout")
 NOTE = (
     "For the correlation benefit at one round trip the path is shorter by the timer each way, since a burst "

@@ -38,9 +38,9 @@ from optcp_papers.obs.paper import (
 
 ROUND_TRIPS = "round trips"
 PACKETS = {
-    "parameters.loss_probability": "0",
+    "parameters.loss_probability": 0,
     "parameters.size": "1 MB",
-    "observe": '[{ name = "packets", kind = "packets" }]',
+    "observe": [{"name": "packets", "kind": "packets"}],
 }
 """A shorter file, every packet of which is listed."""
 NO_HARM_S = 5e-3

@@ -22,7 +22,7 @@ MIDDLE_S = (3e-4, 1e-3, 3e-3, 1e-2)
 HIGHEST_S = TIMERS_S[-1]
 AXES = (RECOVERY, BESIDE, TIMER)
 """The four curves of a figure."""
-OBSERVE = {"observe": '[{ name = "completions", kind = "completions" }]'}
+OBSERVE = {"observe": [{"name": "completions", "kind": "completions"}]}
 
 
 def transfers(ack_timer: str, chosen: Chosen, options: Options) -> Grid:

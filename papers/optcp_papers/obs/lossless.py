@@ -8,6 +8,7 @@ from optcp.data.axes import Axis
 from optcp.data.cells import Cells
 from optcp.papers.exhibit import Chosen
 from optcp.papers.options import Options
+from optcp.scenarios.scenario import Settings
 from optcp.study import Done, Grid
 from optcp_papers.obs.paper import (
     ACK_TIMER,
@@ -26,17 +27,14 @@ PRODUCTS = ((ACK_TIMER, BESIDE, TIMER), (Axis("recovery", ("sack",)), TIMER))
 """Without losses Reno and SACK do the same: of SACK each timer once."""
 SIZES_RUNS = 20
 """Files behind the sizes of bursts that the model takes: each has thousands of bursts."""
-OBSERVE = (
-    '[{ name = "completions", kind = "completions" }, '
-    '{ name = "segments-per-burst", kind = "segments-per-burst" }]'
-)  # fmt: skip
-LOSSLESS = {"parameters.loss_probability": "0", "observe": OBSERVE}
+OBSERVE = [{"name": kind, "kind": kind} for kind in ("completions", "segments-per-burst")]
+LOSSLESS: Settings = {"parameters.loss_probability": 0, "observe": OBSERVE}
 
 
 def lossless(chosen: Chosen, options: Options) -> Grid:
     """The grid that the figures share."""
 
-    def cell(timer_s: float, background: str = "no", **rest: str) -> dict[str, str]:
+    def cell(timer_s: float, background: str = "no", **rest: str) -> Settings:
         return settings(timer_s, background, **rest)
 
     return grid("obs, without losses", PRODUCTS, cell, LOSSLESS, chosen, options)

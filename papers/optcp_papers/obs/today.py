@@ -8,6 +8,7 @@ from optcp.data.axes import Axis
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
 from optcp.papers.model import Key
 from optcp.papers.options import Options, Size
+from optcp.scenarios.scenario import Settings
 from optcp.study import Grid
 from optcp_papers.obs.lossless import LOSSLESS
 from optcp_papers.obs.paper import (
@@ -60,7 +61,7 @@ class Way(NamedTuple):
 
     sender: str
     ack_timer: str
-    settings: dict[str, str]
+    settings: Settings
     recovery: str
 
 
@@ -80,13 +81,13 @@ AXES = (Axis("way", tuple(BY_NAME)), BESIDE, TIMER)
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Each cell with the paper's loss probability, and without losses for the segments a burst."""
 
-    def cell(way: str, background: str, timer_s: float) -> dict[str, str]:
+    def cell(way: str, background: str, timer_s: float) -> Settings:
         _, ack_timer, own, recovery = BY_NAME[way]
         return {**settings(timer_s, background, ack_timer if ack_timer in ACKS else "none", recovery), **own}
 
     return {
-        name: grid(f"obs/today, {name}", [AXES], cell, LOSSLESS | more, chosen, options)
-        for name, more in ((LOSSY, {"parameters.loss_probability": "0.001"}), (WITHOUT, {}))
+        name: grid(f"obs/today, {name}", [AXES], cell, {**LOSSLESS, **more}, chosen, options)
+        for name, more in ((LOSSY, {"parameters.loss_probability": 0.001}), (WITHOUT, {}))
     }
 
 

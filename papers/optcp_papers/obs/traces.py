@@ -13,6 +13,7 @@ from optcp.errors import RunFailed
 from optcp.papers.exhibit import Chosen, Found, Setup
 from optcp.papers.model import Series
 from optcp.papers.options import Options
+from optcp.scenarios.scenario import Settings
 from optcp.study import Done, Grid, RunData
 from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, one_file, rtt0_s, settings
 
@@ -24,7 +25,7 @@ FIRST_LOST = 500
 """By then the window has been at its limit of 44 for long, and the file has as much before it."""
 ACK_BYTES = 80
 """At most: 40 of headers and the longest options of 40."""
-OBSERVE = '[{ name = "tcp", kind = "tcp" }, { name = "packets", kind = "packets" }]'
+OBSERVE = [{"name": "tcp", "kind": "tcp"}, {"name": "packets", "kind": "packets"}]
 
 
 @dataclass(frozen=True)
@@ -101,13 +102,13 @@ def round_trip_s(chosen: Chosen, timer_s: float, segments: int = 1) -> float:
     return rtt0_s(chosen) + 2 * timer_s + bits / access + bits / wavelength
 
 
-def lose(segments: int) -> dict[str, str]:
+def lose(segments: int) -> Settings:
     """The settings that lose so many consecutive segments of a file of 2 MB, and nothing else."""
-    lost = list(range(FIRST_LOST, FIRST_LOST + segments))
+    lost = range(FIRST_LOST, FIRST_LOST + segments)
     return {
-        "parameters.loss_probability": "0",
+        "parameters.loss_probability": 0,
         "parameters.size": "2 MB",
-        "losses": f'[{{ link = ["client", "E"], flows = "file", segments = {lost} }}]',
+        "losses": [{"link": ["client", "E"], "flows": "file", "segments": lost}],
         "observe": OBSERVE,
     }
 

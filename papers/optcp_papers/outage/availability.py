@@ -22,7 +22,7 @@ from optcp_papers.outage.population import NETWORKS
 REPAIRED_SLOWLY = ("restoration, 2 s", "restoration, 8 s")
 REPAIRED_FAST = ("ti-lfa", "1+1")
 SLOW_NINES, SLOW_MARGIN, FAST_NINES = 0.16, 0.05, 0.5
-ASSUMED = (*SETUP.assumed, Assumed("cuts_a_1000_km", 2.7, positive, lambda _: []))
+ASSUMED = (*SETUP.assumed, Assumed("cuts_a_1000_km", 2.7, positive))
 NOTES = [
     "A year of single links that fail, bridges left out: each as often as its length says, by the rate of cuts "
     "that is assumed. `nines_net` is -log10 of the share of the year in which a flow's path, or that of its ACKs, "

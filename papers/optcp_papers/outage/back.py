@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from optcp.papers.assume import Assumed, built_in, not_negative, overrides, posi
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
 from optcp.papers.judge import Part
 from optcp.papers.options import Options, Size
+from optcp.scenarios.scenario import Settings
 from optcp.study import Done, Grid
 from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.law import SEGMENT_BITS
@@ -30,9 +30,9 @@ DELTAS_MS, QUICK_DELTAS_MS = (1, 2, 5, 8, 10, 15, 20, 30), (2, 8, 20)
 STAYS = "none"
 RETURNS = {"first": (15.0, 21.0), "second": (33.0, 39.0)}
 """From the repair to the next failure, or to the end of the run, in seconds."""
-UNDO_OFF = {"profile": "linux-6", "dsack_undo": "false", "timestamp_undo": "false"}
+UNDO_OFF: Settings = {"profile": "linux-6", "dsack_undo": False, "timestamp_undo": False}
 DAS = {"duplicate_acks": "das"}
-RECOVERIES: dict[str, dict[str, str]] = {
+RECOVERIES: dict[str, Settings] = {
     "newreno": SENDERS["newreno"],
     "sack": {**SENDERS["newreno"], "recovery": "sack"},
     "rack": UNDO_OFF,
@@ -40,18 +40,18 @@ RECOVERIES: dict[str, dict[str, str]] = {
     "das": {**SENDERS["newreno"], **DAS},
     "rack+undo, das": {**SENDERS["cubic"], **DAS},
 }
-REVERTS: dict[str, dict[str, str]] = {
+REVERTS: dict[str, Settings] = {
     STAYS: {"protection.0.revert": "none"},
     "electrical": {"protection.0.revert": "electrical"},
     "optical": {"protection.0.revert": "optical"},
-    "igp": {"protection": "[]", "parameters.path": "routed"},
+    "igp": {"protection": [], "parameters.path": "routed"},
 }
 JUDGED = "electrical"
 """The return of claims: nothing is lost, and what is sent over the working path overtakes what the backup holds."""
 
 ASSUMED = (
-    Assumed("rate_mbps", 20, positive_int, lambda value: [("parameters.rate", f"{value} Mbps")]),
-    Assumed("jitter_ms", 1.0, not_negative, lambda value: [("parameters.jitter", f"{value:g} ms")]),
+    Assumed("rate_mbps", 20, positive_int, "parameters.rate"),
+    Assumed("jitter_ms", 1.0, not_negative, "parameters.jitter"),
     built_in("igp", "detection 10 ms, flooding 2 ms, SPF 20 ms, tables within 20 to 200 ms"),
 )
 NOTES = [
@@ -83,12 +83,12 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     axes = {
         "recovery": {name: _sender(of) for name, of in RECOVERIES.items()},
         "revert": REVERTS,
-        "d_ms": {str(d): backup(d, rate_mbps, jitter_ms) for d in (QUICK_DELTAS_MS if quick else DELTAS_MS)},
+        "d_ms": {d: backup(d, rate_mbps, jitter_ms) for d in (QUICK_DELTAS_MS if quick else DELTAS_MS)},
     }
     return {"return": options.grid(scenario("return"), settings, axes, "outage return")}
 
 
-def _sender(of: Mapping[str, str]) -> dict[str, str]:
+def _sender(of: Settings) -> Settings:
     return {f"tcp.sender.{key}": value for key, value in of.items()}
 
 

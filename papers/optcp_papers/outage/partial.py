@@ -15,6 +15,7 @@ from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
 from optcp.papers.judge import Part
 from optcp.papers.options import Options, Size
+from optcp.scenarios.scenario import Settings
 from optcp.stats.quantiles import sample_quantile
 from optcp.study import Done, Grid
 from optcp.study.stored_run import StoredRun
@@ -43,11 +44,11 @@ EARLY, LATE = ("0.5", "8"), ("1.0", "60")
 """The share and the restoration that are compared."""
 
 ASSUMED = (
-    Assumed("host_mbps", 4.0, positive, lambda value: [("parameters.host", f"{value:g} Mbps")]),
-    Assumed("lightpath_mbps", 25.0, positive, lambda value: [("parameters.lightpath", f"{value:g} Mbps")]),
-    Assumed("short_mbps", 10.0, positive, lambda _: []),
-    Assumed("queue_ms", 40.0, positive, lambda _: []),
-    Assumed("clamp_mb", 5.0, positive, lambda _: []),
+    Assumed("host_mbps", 4.0, positive, "parameters.host"),
+    Assumed("lightpath_mbps", 25.0, positive, "parameters.lightpath"),
+    Assumed("short_mbps", 10.0, positive),
+    Assumed("queue_ms", 40.0, positive),
+    Assumed("clamp_mb", 5.0, positive),
     built_in("selection", "flow-hash"),
     built_in("long_flows", "20"),
 )
@@ -85,25 +86,25 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         },
     }
     settings = world(chosen)
-    twin = [*settings, ("failures", "[]")]
+    twin = {**settings, "failures": []}
     return {
         "cut": options.grid(scenario("partial"), settings, axes, "outage partial"),
         "twin": options.grid(scenario("partial"), twin, {"sender": of}, "outage partial, no cut"),
     }
 
 
-def world(chosen: Chosen) -> list[tuple[str, str]]:
+def world(chosen: Chosen) -> Settings:
     """What all runs have in common."""
     clamp_mb = float(chosen["clamp_mb"])
     mean_bytes = Assumptions(clamp_mb=clamp_mb).mean_size
     arrivals = 1e6 * float(chosen["short_mbps"]) * MSS_SHARE / 8 / mean_bytes
     queue_bytes = 125 * float(chosen["queue_ms"]) * float(chosen["lightpath_mbps"])
-    return [
-        *overrides(ASSUMED, chosen),
-        ("parameters.queue", f"{queue_bytes:.0f} B"),
-        ("parameters.arrivals", f"{arrivals:.4g} flows/s"),
-        ("flows.1.sizes", points("web-search", clamp_mb)),
-    ]
+    return {
+        **overrides(ASSUMED, chosen),
+        "parameters.queue": f"{queue_bytes:.0f} B",
+        "parameters.arrivals": f"{arrivals:.4g} flows/s",
+        "flows.1.sizes": points("web-search", clamp_mb),
+    }
 
 
 def seeds(_: str, size: Size) -> int:

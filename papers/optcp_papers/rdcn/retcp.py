@@ -50,8 +50,7 @@ STATIC_LEAD = Assumed(
     "static_lead_us",
     "600, 0",
     _listed(lambda text: f"{not_negative(text):g}"),
-    lambda _: [],
-    Plausible(
+    plausible=Plausible(
         Choices(("600", "0")),
         "how long before the day ACKs are marked where the queue does not grow: the emulator's default, or not at all",
     ),
@@ -60,8 +59,9 @@ MARK_END = Assumed(
     "mark_end",
     ", ".join(MARK_ENDS),
     _listed(_end),
-    lambda _: [],
-    Plausible(Choices(MARK_ENDS), "when the emulator looks again which circuits are near, or the end of the day"),
+    plausible=Plausible(
+        Choices(MARK_ENDS), "when the emulator looks again which circuits are near, or the end of the day"
+    ),
 )
 
 

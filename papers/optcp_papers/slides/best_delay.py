@@ -18,7 +18,7 @@ from optcp_papers.slides.first import PAPER
 
 DELTA_MS = (0, 50, 250, 500, 1000)
 DELAYED = DELTA_MS[1:]
-DELAYS = {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
+DELAYS = {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
 WINDOW_S = (5.0, 6.5)
 RUNS, QUICK_RUNS = 240, 40
 BIN_PCT = 5
@@ -35,7 +35,7 @@ ASSUMED = (
         "sources",
         10,
         positive_int,
-        lambda value: [("parameters.sources", str(value))],
+        "parameters.sources",
         Plausible(Choices((5, 10, 20)), "10 are stated for this set-up, 5 for that of the slides before it"),
     ),
     *ns2_sender(),

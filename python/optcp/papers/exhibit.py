@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from optcp.papers.options import Options, Size
     from optcp.plots import Figure
     from optcp.study import Done, Grid
-    from optcp.study.grid import Values
+    from optcp.study.grid import Axes
 
 Chosen = Mapping[str, Value]
 """Every unstated parameter's value, by name."""
@@ -71,7 +71,7 @@ def runs_of(runs: int, quick: int) -> Callable[[str, Size], int]:
 
 
 def one_grid(
-    scenario: Path, axes: Mapping[str, Values], assumed: tuple[Assumed, ...] = ()
+    scenario: Path, axes: Axes, assumed: tuple[Assumed, ...] = ()
 ) -> Callable[[Chosen, Options], dict[str, Grid]]:
     """The grids of a set-up that has one: a scenario's file over axes (:meth:`optcp.study.grid.Grid.grid`)."""
 
