@@ -1,20 +1,11 @@
 """Figure 1: what routers do about a failure that ends before the hold-down timer, and about one that outlasts it."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells, stack
 from optcp.data.table import PICOSECONDS_A_SECOND
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Series
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Part, RunData, Series, Settings, judge, stack
 from optcp_papers.das.paper import PAPER, scenario
 
 RUNS = 100

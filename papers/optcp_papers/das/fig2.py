@@ -1,21 +1,12 @@
 """Figure 2's single flow: goodput with and without suppression, over a scan of start times."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import histogram, judge
-from optcp.papers.assume import overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options, Size
-from optcp.papers.printed import tables
-from optcp.scenarios.scenario import Settings
+from optcp.papers.kit import Cells, Key, Options, Part, Row, Series, Settings, Size, histogram, judge, overrides, tables
 from optcp.study import Done, Grid, RunData
 from optcp_papers.das.paper import (
     MSS_BYTES,

@@ -1,18 +1,11 @@
 """Figure 4: the gain in goodput over the number of measured connections, on both interpretations of the '#' network."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from optcp.data.cells import Cells, stack
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, overrides, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.papers.over import Axis, curves_over
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Options, Part, Settings, Size, curves_over, judge, stack
+from optcp.papers.over import Axis
 from optcp_papers.das.paper import PAPER, WORLD, receivers, scenario
 
 CONNECTIONS = range(1, 11)

@@ -1,7 +1,5 @@
 """Figure 6: arrivals at a receiver around a repair, with nothing lost, and with one packet lost on either path."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,14 +8,8 @@ from numpy.typing import NDArray
 
 from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND
-from optcp.papers import judge
-from optcp.papers.assume import Assumed, built_in, overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.study import Grid, RunData
+from optcp.papers.kit import Assumed, Grid, Key, Options, Part, Row, RunData, Series, built_in, judge, overrides, row
 from optcp_papers.das.paper import PAPER, RECEIVERS, SUPPRESSING, receivers, scenario
 
 FIRST = 80

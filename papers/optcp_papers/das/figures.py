@@ -1,7 +1,5 @@
 """Figures of the DAS paper."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

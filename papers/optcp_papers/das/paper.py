@@ -1,12 +1,9 @@
 """What all exhibits of the paper share: its name, its receivers, and how goodput is counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TypeVar
 
-from optcp.data.cells import Cells
-from optcp.papers.assume import Assumed, built_in, not_negative, positive_int
+from optcp.papers.kit import Assumed, Cells, built_in, not_negative, positive_int
 
 PAPER = "M. Mao, Z. Wen, K. L. Yeung: Enhancing TCP Performance in IP Fast Reroute, IEEE ICC 2012"
 

@@ -1,17 +1,10 @@
 """Beyond the paper: suppression at the receiver against what senders can do about reordering by themselves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
-from optcp.data.cells import Cells
-from optcp.papers.assume import built_in
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.over import Axis, curves_over
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Row, Settings, Size, built_in, curves_over
+from optcp.papers.over import Axis
 from optcp_papers.das.paper import PAPER, scenario
 
 RUNS = 10

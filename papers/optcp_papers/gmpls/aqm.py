@@ -8,17 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from optcp.data.cells import Cells
-from optcp.data.censored import Censored, each
-from optcp.data.estimates import Estimates
-from optcp.papers import assume
+from optcp.data.censored import each
 from optcp.papers.assume import Assumed, Value, built_in, overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Censored, Done, Estimates, Grid, Key, Options, Row, Settings, Size, StoredRun, assume, row
 from optcp_papers.gmpls import section5
 from optcp_papers.gmpls.fig7 import settling
 from optcp_papers.gmpls.paper import PAPER, PS, SOURCES

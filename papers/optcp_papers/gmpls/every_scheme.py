@@ -1,13 +1,7 @@
 """Beyond the paper: its four scenarios under every protection scheme, with its own TCP and with today's."""
 
-from __future__ import annotations
-
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.model import Row
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Chosen, Done, Exhibit, Findings, Found, Grid, Options, Row, Settings, Setup, rows, runs_of
 from optcp_papers.gmpls import section8
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS
 from optcp_papers.gmpls.section8 import DELTA_MS, LOCAL_BACKUP, PATH_BACKUP, SCENARIOS, SWITCH_OVER_S, Delays

@@ -1,17 +1,10 @@
 """Figure 10: goodput over time around the failure by the length of the backup, delta = 5 ms."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from optcp import stats
-from optcp.data.axes import Axis
 from optcp.data.cells import Cells
-from optcp.papers import curve, judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Chosen, Done, Exhibit, Findings, Found, Grid, Options, Part, Size, curve, judge, rows
 from optcp_papers.gmpls import section6
 from optcp_papers.gmpls.goodput import Goodput, trend
 from optcp_papers.gmpls.late import OBSERVE, count_timeouts

@@ -1,19 +1,11 @@
 """Figure 18: goodput over time around the failure, by scheme and scenario."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import curve, judge
-from optcp.papers.assume import overrides
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
+from optcp.papers.kit import Cells, Chosen, Exhibit, Findings, Found, Grid, Options, Part, curve, judge, overrides, rows
 from optcp.stats import resampling
-from optcp.study import Grid
 from optcp_papers.gmpls import section6, section8
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import LOST_NOTE, PAPER_RUNS, WINDOW_S

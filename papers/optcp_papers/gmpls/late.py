@@ -1,7 +1,5 @@
 """Timeouts of segments that were only late: never dropped, but on a path that has become longer."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Segments that were overtaken, and segments sent again without need: packet by packet."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

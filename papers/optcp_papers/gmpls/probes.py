@@ -1,7 +1,5 @@
 """Probes: flows of one packet at a time, whose delays are those of the path they take and nothing more."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

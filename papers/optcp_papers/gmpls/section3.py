@@ -24,12 +24,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.errors import RunFailed
 from optcp.papers.assume import Assumed, built_in, overrides, positive_int
-from optcp.papers.exhibit import Chosen, Found, Setup
-from optcp.papers.options import Options, Size
+from optcp.papers.kit import Chosen, Done, Found, Grid, Options, RunData, RunFailed, Setup, Size
 from optcp.scenarios.scenario import Scenario, load
-from optcp.study import Branch, Done, Grid, RunData
+from optcp.study import Branch
 from optcp_papers.gmpls.paper import PAPER
 
 PROFILES = {

@@ -1,18 +1,12 @@
 """The set-up of section 5, which Figs 7 and 8 and Table 3 share: how fast a protection switch should be."""
 
-from __future__ import annotations
-
 import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, defined
-from optcp.papers.options import Options, Size
-from optcp.papers.plausible import Choices, Plausible
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Choices, Chosen, Done, Found, Grid, Options, Plausible, Setup, Size, defined
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S, world
 
 DELTA_MS = (0, 50, 250, 500, 1000)

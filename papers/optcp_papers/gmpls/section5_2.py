@@ -8,17 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.assume import built_in, ns2_world, overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Row, Series, Settings, judge, row
 from optcp.stats import Interval, resampling
-from optcp.study import Done, Grid
 from optcp_papers.gmpls.fig7 import SETTLE_STEP_S, settle_s, settling
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S
 from optcp_papers.gmpls.section5 import CLASSES, END_S, SCENARIO

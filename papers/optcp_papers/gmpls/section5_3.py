@@ -1,20 +1,11 @@
 """Section 5.3: optical protection, whose capacity is reserved, so that a faster switch is always better."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.assume import overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.model import Row
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Options, Part, Row, judge, overrides, tables
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, SOURCES, WHY_CHANGED, WINDOW_S
 from optcp_papers.gmpls.section5 import ASSUMED, READINGS_NOTE
 

@@ -1,16 +1,9 @@
 """The set-up of section 6, which Figs 10 to 14 and Tables 4 and 5 share: a backup path that is longer by d."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
-from optcp.data.cells import Cells
-from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, defined, runs_of
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Chosen, Found, Grid, Options, Settings, Setup, built_in, defined, overrides, runs_of
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS, PS, WINDOW_S, world
 

@@ -1,20 +1,11 @@
 """The set-up of section 7, which Figs 15 and 16, Table 6 and the text share: what follows the repair of the link."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, defined, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Chosen, Found, Grid, Options, Part, Settings, Setup, defined, judge, runs_of, tables
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS, world
 from optcp_papers.gmpls.section6 import D_MS, backup

@@ -1,7 +1,5 @@
 """Section 7.2's text: goodput around the switch-back, where packets are lost, overtaking, and the merge queue."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,16 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.papers import curve, judge
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Row, Series
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Row, RunData, Series, Size, curve, judge, row
 from optcp.stats import resampling
-from optcp.study import Done, Grid, RunData
 from optcp.study.observed import Observed
 from optcp_papers.gmpls import section7
 from optcp_papers.gmpls.goodput import Goodput, trend

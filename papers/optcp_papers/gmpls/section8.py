@@ -7,12 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from optcp.data.cells import Cells
-from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, runs_of
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Chosen, Done, Found, Grid, Options, Settings, Setup, built_in, overrides, runs_of, tables
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, REPAIR_S, world
 

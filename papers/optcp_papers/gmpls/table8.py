@@ -9,14 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Row, Size, judge, row
 from optcp_papers.gmpls import section6, section8
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, REPAIR_S
 from optcp_papers.gmpls.probes import ONE_PACKET, one_way_ps, shortest_round_trips_ps

@@ -1,11 +1,6 @@
 """Which of the paper's unstated parameters moves its numbers most: one at a time, in the smaller copy."""
 
-from __future__ import annotations
-
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Settings
 from optcp_papers.lbas import smaller
 from optcp_papers.lbas.rows import both_modes
 

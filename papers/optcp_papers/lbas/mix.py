@@ -1,22 +1,14 @@
 """Beyond the paper: its long flows beside short ones and UDP, in the smaller copy of the network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.data.censored import Bounded, Censored
 from optcp.data.labelled import cells_of
-from optcp.data.samples import Samples
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, key_value
-from optcp.papers.model import Key, Series
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Key, Options, RunData, Samples, Series, Settings
 from optcp.study.observed import seconds
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.paper import METRO_NODES, Cell

@@ -4,16 +4,11 @@ Order depends on which packet is sent when, and not on how fast all of them are:
 packet can be listed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
-from optcp.data.axes import Axis
-from optcp.papers.exhibit import Chosen
-from optcp.papers.options import Options
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Axis, Chosen, Done, Grid, Options, RunData
 from optcp_papers.lbas.paper import SCENARIO, overrides
 
 ORDER = "order of packets"

@@ -7,11 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from optcp.papers import assume
-from optcp.papers.assume import AS_PROFILE, Assumed, Value, built_in, not_negative, positive_int
-from optcp.papers.model import Key
-from optcp.papers.printed import tables
-from optcp.scenarios.scenario import Settings
+from optcp.papers.assume import AS_PROFILE
+from optcp.papers.kit import Assumed, Key, Settings, Value, assume, built_in, not_negative, positive_int, tables
 
 PAPER = (
     "P. Pavon-Marino, J.-L. Izquierdo-Zaragoza: TCP performance in an optical link applying lightpath bundling and "

@@ -1,15 +1,8 @@
 """What the smaller copy of the network preserves and loses: the paper's first cell at several scales."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Row, Settings, row
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.long_runs import not_committed, stored
 from optcp_papers.lbas.outcome import Measured

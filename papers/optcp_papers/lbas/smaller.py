@@ -7,8 +7,6 @@ halving: 60 s here are as many such times as 600 s there. What it loses: with a 
 more (docs/papers/lbas.md).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,14 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.papers import assume
-from optcp.papers.assume import built_in
-from optcp.papers.exhibit import Chosen, Setup, runs_of
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Cells, Chosen, Done, Grid, Options, Settings, Setup, assume, built_in, runs_of
 from optcp_papers.lbas import outcome
 from optcp_papers.lbas.paper import ASSUMED, PAPER, SCENARIO, Cell
 

@@ -1,12 +1,6 @@
 """Beyond the paper: does anycast switching help today's senders? In the smaller copy of the network."""
 
-from __future__ import annotations
-
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
-from optcp.papers.model import Key
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Settings
 from optcp_papers.lbas import smaller
 from optcp_papers.lbas.rows import both_modes, curves
 

@@ -1,7 +1,5 @@
 """What a change of the path costs: each change against the same run in which the path before it goes on."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,16 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
 from optcp.papers.judge import Part, difference_part, equivalence_part
-from optcp.papers.model import Key
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Settings, Size, StoredRun
 from optcp.papers.model import Series as Curve
-from optcp.papers.options import Options, Size
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, PAYLOAD_SHARE, SENDERS, rate, sender
 from optcp_papers.leo.windows import Window

@@ -1,22 +1,15 @@
 """What must hold in Hypatia's experiment, whoever simulates it: round trips, windows, an outage."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp.constellation import Series
-from optcp.data.axes import Axis
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part, exact_part
-from optcp.papers.model import Key
+from optcp.papers.kit import Axis, Grid, Key, Options, Part, StoredRun, exact_part
 from optcp.papers.model import Series as Curve
-from optcp.papers.options import Options
-from optcp.study import Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.leo import windows
 from optcp_papers.leo.pairs import seeds
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender

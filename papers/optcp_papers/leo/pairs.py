@@ -1,20 +1,12 @@
 """Four pairs of cities and six senders: what each gets, in the published window and over a day."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part, difference_part
-from optcp.papers.model import Series, finite
-from optcp.papers.options import Options, Size
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Series, Size, StoredRun, difference_part, finite
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
 from optcp_papers.leo.worlds import Made, Worlds, chosen_rate, empty_ms, first_link, grid, over, queue, waits

@@ -1,9 +1,6 @@
 """What all exhibits of the study share: its name, its senders, and what it assumes."""
 
-from __future__ import annotations
-
-from optcp.papers.assume import Assumed, built_in, positive, positive_int
-from optcp.scenarios.scenario import Settings
+from optcp.papers.kit import Assumed, Settings, built_in, positive, positive_int
 
 PAPER = "TCP over moving satellites (a study of this project, in the set-up of Hypatia, IMC 2020)"
 PAYLOAD_SHARE = 1380 / 1434

@@ -1,16 +1,10 @@
 """A path that becomes shorter: which mechanism takes how much of its cost from NewReno with SACK."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part, difference_part, equivalence_part
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Grid, Options, Part, Settings, difference_part, equivalence_part
 from optcp_papers.leo import windows
 from optcp_papers.leo.changes import MEASURED, changes, costs, of_done, points, seeds, twins
 from optcp_papers.leo.paper import ASSUMED, PAPER, sender

@@ -1,7 +1,5 @@
 """The worlds of all exhibits: a window of a pair under a sender's settings, and grids of them."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,14 +11,10 @@ from optcp import _core
 from optcp.constellation import Series, forwarding
 from optcp.constellation.network import of_tables
 from optcp.constellation.world import node
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
-from optcp.papers.exhibit import Chosen
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings, written
-from optcp.study.grid import Branch, Grid, UncheckedBranch
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Axis, Cells, Chosen, Grid, Options, Settings, StoredRun
+from optcp.scenarios.scenario import written
+from optcp.study.grid import Branch, UncheckedBranch
 from optcp_papers.leo.windows import SHELL, Window
 
 SEGMENT_BITS, ACK_BITS = 8 * 1434, 8 * 54

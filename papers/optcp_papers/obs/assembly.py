@@ -1,15 +1,8 @@
 """Beyond the paper: bursts that leave by size, or by timer or size, whichever comes first."""
 
-from __future__ import annotations
-
-from optcp.data.cells import Cells
 from optcp.papers import over
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.model import Key
-from optcp.papers.options import Options
-from optcp.papers.over import curves_over
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Settings, curves_over
 from optcp_papers.obs.lossless import OBSERVE
 from optcp_papers.obs.paper import (
     BESIDE,

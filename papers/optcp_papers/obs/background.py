@@ -1,12 +1,7 @@
 """The background traffic as measured: its Hurst parameter, packets a second, and size of a packet."""
 
-from __future__ import annotations
-
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.model import Series
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.study import Grid
+from optcp.papers.kit import Grid, Options, Series, tables
 from optcp_papers.obs.paper import PAPER, WORLD, grid
 
 RUNS = 20

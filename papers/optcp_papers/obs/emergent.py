@@ -31,17 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, runs_of
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options
-from optcp.papers.over import intervals_of
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, RunData, Series, Settings, intervals_of, row
 from optcp.stats import resampling
-from optcp.study import Done, Grid, RunData
 from optcp_papers.obs.lossless import OBSERVE
 from optcp_papers.obs.paper import (
     DIRECTION,

@@ -1,17 +1,10 @@
 """Figure 11: how the train of a fast flow's window stays whole alone."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Part, Setup, judge, row
 from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WINDOW, WORLD, one_file
 from optcp_papers.obs.trains import (
     LISTED,

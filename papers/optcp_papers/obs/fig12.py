@@ -1,15 +1,8 @@
 """Figure 12: how the train of a fast flow's window breaks up beside other traffic."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from optcp.data.samples import Samples
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Part, Samples, Setup, Size, judge, rows
 from optcp_papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD
 from optcp_papers.obs.trains import (
     LISTED,

@@ -1,16 +1,8 @@
 """Figure 15: goodput over the assembly timer, with delayed ACKs."""
 
-from __future__ import annotations
-
 import itertools
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.options import Options, Size
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, Size, judge, rows
 from optcp_papers.obs import lossless
 from optcp_papers.obs.goodput import STATEMENTS, transfers
 from optcp_papers.obs.paper import (

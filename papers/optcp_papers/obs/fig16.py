@@ -1,18 +1,11 @@
 """Figure 16: goodput over the assembly timer, without delayed ACKs; and the correlation benefit."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Chosen, Done, Exhibit, Findings, Found, Grid, Options, Part, Setup, judge, rows
 from optcp_papers.obs import lossless
 from optcp_papers.obs.fig15 import NOT_DELAYED, seeds
 from optcp_papers.obs.goodput import STATEMENTS, slope, transfers

@@ -1,18 +1,11 @@
 """Figure 17: the delay penalty of assembly, F_delay."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Series
-from optcp.papers.options import Options, Size
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, RunData, Series, Size, judge
 from optcp_papers.obs import lossless
 from optcp_papers.obs.lossless import Lossless
 from optcp_papers.obs.paper import (

@@ -1,22 +1,12 @@
 """Figure 5: Reno around the loss of two segments, and for which windows it needs a timeout."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from optcp import stats
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Series
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Part, Series, Settings, judge, row
 from optcp_papers.obs.paper import WINDOW, grid, numbers, settings
 from optcp_papers.obs.points import point_curves, point_rows
 from optcp_papers.obs.traces import FIRST_LOST, Trace, curve, setup, traced

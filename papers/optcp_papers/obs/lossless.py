@@ -1,15 +1,8 @@
 """The lossless transfers behind figures 14 and 17 and the model: every timer, every ACK, alone and not."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.papers.exhibit import Chosen
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Cells, Chosen, Done, Grid, Options, Settings
 from optcp_papers.obs.paper import (
     ACK_TIMER,
     BESIDE,

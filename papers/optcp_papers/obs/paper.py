@@ -1,7 +1,5 @@
 """What all exhibits of the paper share: its network, its cells, and what a run gives of its file."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -12,17 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.errors import RunFailed
 from optcp.papers import over
 from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, key_value
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options, Size
-from optcp.papers.over import curves_over
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, RunFailed, Series, Settings, Size, curves_over
 
 PAPER = (
     "Ó. González de Dios, I. de Miguel, V. López: Performance evaluation of TCP over OBS considering background traffic"

@@ -1,15 +1,8 @@
 """Beyond the paper: figures 14 to 16 with larger windows, and with today's senders."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
-from optcp.data.axes import Axis
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.model import Key
-from optcp.papers.options import Options, Size
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
+from optcp.papers.kit import Axis, Chosen, Exhibit, Findings, Found, Grid, Key, Options, Settings, Setup, Size, rows
 from optcp_papers.obs.lossless import LOSSLESS
 from optcp_papers.obs.paper import (
     ACKS,

@@ -1,7 +1,5 @@
 """Traces of the congestion window around a loss that is made to measure: what figures 3 to 7 are judged by."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,12 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.errors import RunFailed
-from optcp.papers.exhibit import Chosen, Found, Setup
-from optcp.papers.model import Series
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Chosen, Done, Found, Grid, Options, RunData, RunFailed, Series, Settings, Setup
 from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, one_file, rtt0_s, settings
 
 Grids = Callable[[Chosen, Options], dict[str, Grid]]

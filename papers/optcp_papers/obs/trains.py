@@ -1,18 +1,11 @@
 """The bursts that a fast flow's window travels in, round by round: what figures 11 to 13 are made from."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.samples import Samples
-from optcp.papers.exhibit import Chosen
-from optcp.papers.model import Series
-from optcp.papers.options import Options
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
+from optcp.papers.kit import Chosen, Done, Grid, Options, Samples, Series, Settings
 from optcp_papers.obs.paper import DIRECTION, PS, WINDOW, grid, settings
 
 Train = NDArray[np.float64]

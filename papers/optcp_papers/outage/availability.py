@@ -1,19 +1,12 @@
 """A year of failures: how available pairs are, as the network sees it and as TCP does."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 from optcp.outage.availability import year
 from optcp.outage.study import Costs
-from optcp.papers import judge
-from optcp.papers.assume import Assumed, positive
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.verdict import row
+from optcp.papers.kit import Assumed, Exhibit, Findings, Found, Key, Part, judge, positive, row
 from optcp.stats import Interval
 from optcp_papers.outage.links import SETUP, every_cost
 from optcp_papers.outage.paper import not_run

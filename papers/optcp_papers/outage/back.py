@@ -1,23 +1,14 @@
 """What the return to a repaired path costs, by how packets return and how the sender takes what overtakes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Settings, Size, StoredRun, judge
 from optcp_papers.outage.law import SEGMENT_BITS
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 

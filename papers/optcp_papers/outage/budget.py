@@ -1,7 +1,5 @@
 """The budget of an outage: what each mechanism takes to answer, what the sender adds, and what that costs one flow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,15 +7,8 @@ import numpy as np
 from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.papers import judge
-from optcp.papers.assume import Assumed, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Assumed, Done, Grid, Key, Options, Part, Row, Settings, Size, StoredRun, positive_int, row
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 

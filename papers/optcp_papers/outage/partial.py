@@ -7,18 +7,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.data.censored import Bounded, Censored
 from optcp.outage.world import MSS_SHARE, Assumptions
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.scenarios.scenario import Settings
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, Size, StoredRun, judge
 from optcp.stats.quantiles import sample_quantile
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.short import Flows, costs_of, points
 

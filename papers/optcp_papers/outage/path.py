@@ -1,7 +1,5 @@
 """The world with one flow on one path: its settings, and what the sender of a run did."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +7,7 @@ from numpy.typing import NDArray
 
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
-from optcp.scenarios.scenario import Settings
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Settings, StoredRun
 from optcp_papers.outage.law import Timers, Way
 
 FAILURE_S = 4.0

@@ -1,7 +1,5 @@
 """Every failure of real networks, by mechanism and sender: what exhibits over a population of failures share."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable, Sequence
@@ -15,16 +13,8 @@ from optcp.outage.network import Network
 from optcp.outage.resampled import Resampled
 from optcp.outage.study import METRICS, Costs
 from optcp.outage.world import Assumptions, World
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, positive, positive_int, share
-from optcp.papers.exhibit import Chosen
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
-from optcp.study.grid import Axes
+from optcp.papers.kit import Axes, Chosen, Grid, Key, Options, Part, Row, Settings, Size, judge, row
 
 NETWORKS = {name: f"sndlib/{name}" for name in ("abilene", "geant", "nobel-eu", "germany50")}
 QUICK_NETWORK = "abilene"

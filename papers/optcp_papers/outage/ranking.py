@@ -1,7 +1,5 @@
 """Which mechanism loses less, over what is assumed: what ``optcp sensitivity`` varies."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import random
@@ -17,11 +15,7 @@ from optcp.outage.study import Costs, CostsOf, failing
 from optcp.outage.world import Assumptions
 from optcp.papers.assume import Assumed, Value, overrides, positive, share
 from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup
-from optcp.papers.options import Options
-from optcp.papers.plausible import Choices, Plausible, Span
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
+from optcp.papers.kit import Choices, Grid, Options, Plausible, Settings, Span, row
 from optcp_papers.outage import population
 from optcp_papers.outage.paper import PAPER
 from optcp_papers.outage.population import assumptions, cut, grid, mechanisms, network, per_cent_of, seeds, world

@@ -8,18 +8,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.data.censored import UNDEFINED, Bounded, Censored
+from optcp.data.censored import UNDEFINED
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import SIZES, Assumptions
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive, positive_int, share
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, Size, StoredRun, judge
 from optcp_papers.outage.law import Way
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.path import way

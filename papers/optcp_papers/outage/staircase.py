@@ -9,19 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from optcp import stats
-from optcp.data.cells import Cells
 from optcp.outage.study import SENDERS
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
+from optcp.papers.kit import Axes, Cells, Done, Grid, Key, Options, Part, Row, Series, Settings, Size, judge, row
 from optcp.stats import exact
-from optcp.study import Done, Grid
-from optcp.study.grid import Axes
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 

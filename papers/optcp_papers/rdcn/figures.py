@@ -1,7 +1,5 @@
 """Figures of the rdcn paper: utilisation and times through the switch beside the printed values."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 
 from optcp.papers.model import Result, Row

@@ -1,22 +1,13 @@
 """The emulator's rules, each on a world of one run that shows nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.assume import overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part, exact_part
-from optcp.papers.model import Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.scenarios.scenario import Settings
+from optcp.papers.kit import Done, Grid, Options, Part, Row, Settings, Size, StoredRun, exact_part, overrides, row
 from optcp.stats import exact
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.rdcn.measured import CLASSES, PS_A_US, WIRE_BYTES, circuit_pct
 from optcp_papers.rdcn.world import (
     ASSUMED,

@@ -4,18 +4,12 @@ All times of the paper are multiplied by :data:`DILATION`, and rates divided by 
 timers were not scaled there, and are not here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from optcp.papers.assume import Assumed, Value, built_in, not_negative, overrides, positive, positive_int
-from optcp.papers.exhibit import Chosen
-from optcp.papers.options import Options, Size
-from optcp.papers.plausible import Choices, Plausible, Span
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
+from optcp.papers.kit import Choices, Chosen, Grid, Options, Plausible, Settings, Size, Span
 from optcp.study.grid import Values
 
 PAPER = (

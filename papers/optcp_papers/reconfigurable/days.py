@@ -1,19 +1,11 @@
 """A circuit that is there on one day in eight: which TCP fills it, by how long a day lasts."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part, difference_part
-from optcp.papers.options import Options, Size
-from optcp.scenarios.scenario import Settings
-from optcp.study import Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Settings, Size, StoredRun, difference_part
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario
 

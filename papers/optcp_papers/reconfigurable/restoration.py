@@ -1,26 +1,17 @@
 """A WAN restoration: a cut, fast reroute, a part of the capacity back early, and a rate that steps down."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.outage.world import MSS_SHARE
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Parts, Setup, behind, key_value, rows
 from optcp.papers.judge import Part, difference_part
-from optcp.papers.model import Row, Series
-from optcp.papers.options import Options, Size
+from optcp.papers.kit import Cells, Done, Grid, Options, Row, Series, Settings, Size, StoredRun, curves_over, judge
 from optcp.papers.over import Axis as Label
-from optcp.papers.over import curves_over
-from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
 from optcp_papers.reconfigurable.phases import A_SECOND, EVENTS, GROUPS, MEASURED, Timeline, goodput, in_time, measured

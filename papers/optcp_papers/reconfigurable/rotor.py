@@ -1,22 +1,13 @@
 """A rotor fabric: how long flows take over circuits that come in turn, beside what the circuits allow."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.data.censored import UNDEFINED, Bounded, Censored, each
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part, difference_part
-from optcp.papers.model import Row
-from optcp.papers.options import Options, Size
-from optcp.scenarios.scenario import Settings
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Row, Settings, Size, StoredRun, difference_part
 from optcp.stats.quantiles import sample_quantile
-from optcp.study import Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.circuits import Circuit
 from optcp_papers.reconfigurable.paper import PAPER, scenario

@@ -1,19 +1,11 @@
 """How goodput depends on the delay in 240 random cases."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 
-from optcp.data.cells import Cells
-from optcp.papers import histogram, judge
 from optcp.papers.assume import Assumed, ns2_sender, ns2_world, overrides, positive_int, start_spread
 from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.plausible import Choices, Plausible, Span
-from optcp.papers.printed import tables
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Choices, Done, Grid, Options, Part, Plausible, Span, histogram, judge, tables
 from optcp_papers.slides.first import PAPER
 
 DELTA_MS = (0, 50, 250, 500, 1000)

@@ -1,7 +1,5 @@
 """Figures of the slides."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The slides' first set-up, which `slides/queues`, `slides/goodput` and `slides/traces` share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,12 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, built_in, ns2_world, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, runs_of
-from optcp.papers.options import Options
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Axis, Cells, Chosen, Done, Found, Grid, Options, RunData, Setup, runs_of
 from optcp_papers.slides import sources
 from optcp_papers.slides.sources import Scale
 

@@ -1,7 +1,5 @@
 """Figures of section 5 of the GMPLS paper."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from matplotlib.axes import Axes

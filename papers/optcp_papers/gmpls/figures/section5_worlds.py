@@ -1,7 +1,5 @@
 """Figures of the worlds that section 5 of the GMPLS paper mentions beside its own."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 
 from optcp.papers.model import Result, Row, Series

@@ -1,7 +1,5 @@
 """Figures of section 6 of the GMPLS paper: a backup path that is longer by d."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 
 from optcp.papers.model import Result, Row, Series

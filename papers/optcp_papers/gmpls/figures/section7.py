@@ -1,7 +1,5 @@
 """Figures of section 7 of the GMPLS paper: what follows the repair of the link."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result, Row, Series
 from optcp.plots import bars, intervals
 from optcp.plots.registry import Figure, draws

@@ -1,7 +1,5 @@
 """Figures of section 8 of the GMPLS paper: four protection schemes compared."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result
 from optcp.plots import bars, intervals
 from optcp.plots.registry import Figure, draws

@@ -1,7 +1,5 @@
 """Figures of what goes beyond the LBAS paper, in the smaller copy of its network."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 
 from optcp.papers.model import Result, Row

@@ -1,7 +1,5 @@
 """Figures of the LBAS paper: each table over the bundling degree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes

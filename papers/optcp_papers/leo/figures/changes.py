@@ -1,7 +1,5 @@
 """What a change of the path costs, change by change and by kind."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result
 from optcp.plots.intervals import marks
 from optcp.plots.registry import COLOURS, Figure, draws

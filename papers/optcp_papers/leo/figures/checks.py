@@ -1,7 +1,5 @@
 """Windows of Hypatia's two senders over time."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result
 from optcp.plots.registry import COLOURS, Figure, draws
 from optcp.plots.svg import canvas, render

@@ -1,7 +1,5 @@
 """What each sender gets on each pair, and its round trips over time."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result
 from optcp.plots.intervals import marks
 from optcp.plots.registry import COLOURS, Figure, draws

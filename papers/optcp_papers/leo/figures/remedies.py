@@ -1,7 +1,5 @@
 """What each way takes from the cost of a shorter path."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result
 from optcp.plots.intervals import marks_across
 from optcp.plots.registry import COLOURS, Figure, draws

@@ -1,7 +1,5 @@
 """Figures of the obs paper over the assembly timer, its histograms, and its background."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from matplotlib.axes import Axes

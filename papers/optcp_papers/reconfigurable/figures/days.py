@@ -1,7 +1,5 @@
 """How well a circuit is used over the length of its day."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result
 from optcp.plots.intervals import decades, marks
 from optcp.plots.registry import COLOURS, Figure, draws

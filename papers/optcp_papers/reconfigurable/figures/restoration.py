@@ -1,7 +1,5 @@
 """The restoration over time, and what it is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """How long flows take on a rotor fabric, beside what its circuits allow, and what it carries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 
