@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from optcp.papers.assume import Assumed, overrides, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.kit import Cells, Done, Grid, Options, Part, Settings, Size, curves_over, judge, stack
+from optcp.papers.kit import Cells, Done, Grid, Options, Part, Settings, curves_over, judge, runs_of, stack
 from optcp.papers.over import Axis
 from optcp_papers.das.paper import PAPER, WORLD, receivers, scenario
 
@@ -29,6 +29,11 @@ def study(topology: str, n: int) -> str:
     return f"{topology}, n = {n}"
 
 
+NOT_QUICK = {
+    study(topology, n): (PAPER_RUNS, 0) for topology in TOPOLOGIES for n in CONNECTIONS if n not in QUICK_CONNECTIONS
+}
+
+
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """One grid a (topology, n), over the receivers."""
     common = overrides(ASSUMED, chosen)
@@ -39,13 +44,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         return options.grid(scenario("fig4"), settings, axes, f"das fig4, {study(topology, n)}")
 
     return {study(topology, n): one(topology, n) for topology in TOPOLOGIES for n in CONNECTIONS}
-
-
-def seeds(name: str, size: Size) -> int:
-    """The paper's 15 runs; a quick look takes n = 1 and n = 10 only."""
-    if size.is_quick and int(name.rpartition(" ")[2]) not in QUICK_CONNECTIONS:
-        return 0
-    return size.of(PAPER_RUNS, QUICK_RUNS)
 
 
 @dataclass(frozen=True)
@@ -127,6 +125,8 @@ FIG4 = Exhibit(
     "das/fig4",
     "Gain in goodput over the number of observed connections",
     "section III, Figs. 3 and 4",
-    Setup(PAPER, PAPER_RUNS, grids, seeds, ASSUMED),
+    Setup(
+        PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_RUNS, dict.fromkeys(NOT_QUICK, (PAPER_RUNS, 0))), ASSUMED
+    ),
     find,
 )

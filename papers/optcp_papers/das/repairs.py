@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Cells, Done, Grid, Key, Options, Row, Settings, Size, built_in, curves_over
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Row, Settings, built_in, curves_over, runs_of
 from optcp.papers.over import Axis
 from optcp_papers.das.paper import PAPER, scenario
 
@@ -67,13 +67,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         return options.grid(scenario("repairs"), {}, axes, f"das repairs, {study(duration_s)}")
 
     return {study(duration_s): one(duration_s) for duration_s in DURATIONS_S}
-
-
-def seeds(name: str, size: Size) -> int:
-    """As many as are worth it; a quick look takes one duration."""
-    if size.is_quick and name != study(QUICK_DURATION_S):
-        return 0
-    return size.of(RUNS, QUICK_RUNS)
 
 
 @dataclass(frozen=True)
@@ -173,6 +166,6 @@ REPAIRS = Exhibit(
     "das/repairs",
     "Suppression against undo, F-RTO and RACK: what the return to a shorter path costs",
     "beyond the paper",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS, {study(DURATIONS_S[0]): (RUNS, 0)}), ASSUMED),
     find,
 )

@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from optcp.data.cells import Cells
 from optcp.data.censored import each
 from optcp.papers.assume import Assumed, Value, built_in, overrides
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows
-from optcp.papers.kit import Censored, Done, Estimates, Grid, Key, Options, Row, Settings, Size, StoredRun, assume, row
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
+from optcp.papers.kit import Cells, Censored, Done, Estimates, Grid, Key, Options, Row, Settings, StoredRun, assume, row
 from optcp_papers.gmpls import section5
 from optcp_papers.gmpls.fig7 import settling
 from optcp_papers.gmpls.paper import PAPER, PS, SOURCES
 from optcp_papers.gmpls.section5_2 import resampled, settled_s
 
-SEEDS, QUICK_SEEDS = 40, 3
-MESH_SEEDS, QUICK_MESH_SEEDS = 30, 2
+SEEDS = 40
 DELTA_MS = (0, 50, 250)
 WITHOUT = "no failure"
 BEFORE_S, WINDOW_S, AFTER_S = 1.0, 1.5, 5.0
 """How long the queue is watched before the failure, how long goodput behind it, and how much longer runs last."""
 
 MESH = "germany50"
+QUICKLY = {"10+10, backbone only": (SEEDS, 0), "10+10": (SEEDS, 3), MESH: (30, 2)}
+"""What a quick look has of the worlds; fewer runs of the mesh, which are longer."""
 MESH_DELTA_MS = 50
 MESH_FAILURE_S = 3.0
 MESH_STARTS_S = (2.5, 4.5)
@@ -181,13 +181,6 @@ def worlds(chosen: Chosen) -> dict[str, tuple[str, str]]:
     }
 
 
-def seeds(grid: str, size: Size) -> int:
-    """Fewer on the mesh, whose runs are longer; a quick look leaves out what is largest."""
-    if size.is_quick and grid not in ("10+10", MESH):
-        return 0
-    return size.of(MESH_SEEDS, QUICK_MESH_SEEDS) if grid == MESH else size.of(SEEDS, QUICK_SEEDS)
-
-
 def find(found: Found) -> Findings:
     """What a failure costs in goodput and time under each discipline, and how long the queue is before and after."""
     shown = []
@@ -328,6 +321,6 @@ AQM = Exhibit(
     "gmpls/aqm",
     "A protection switch under queues that drop or mark by a control law",
     "beyond the paper, in section 5's world and on germany50",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, 0, QUICKLY), ASSUMED),
     find,
 )

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optcp.papers.assume import Assumed, overrides
-from optcp.papers.kit import Cells, Choices, Chosen, Done, Found, Grid, Options, Plausible, Setup, Size, defined
+from optcp.papers.kit import Cells, Choices, Chosen, Done, Found, Grid, Options, Plausible, Setup, defined, runs_of
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S, world
 
 DELTA_MS = (0, 50, 250, 500, 1000)
 DELAYS = {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
 CLASSES = ("switched", "fixed")
 READINGS = ("100+100", "10+10")
-QUICK_SEEDS = {"100+100": 20, "10+10": 40}
 END_S = 10.0
 FAILING_LINK = ("L1->L2", "L2->L1")
 MERGE_PORT = "L5->L6"
@@ -63,12 +62,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {reading: one(reading) for reading in str(chosen["flows"]).split(", ")}
 
 
-def seeds(reading: str, size: Size) -> int:
-    """The paper's 150, fewer for a quick look."""
-    return size.of(PAPER_RUNS, QUICK_SEEDS.get(reading, 20))
-
-
-SETUP = Setup(PAPER, PAPER_RUNS, grids, seeds, ASSUMED)
+SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, 20, {"10+10": (PAPER_RUNS, 40)}), ASSUMED)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Row, RunData, Series, Size, curve, judge, row
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows, runs_of
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Row, RunData, Series, curve, judge, row
 from optcp.stats import resampling
 from optcp.study.observed import Observed
 from optcp_papers.gmpls import section7
@@ -32,7 +32,7 @@ TRACED = (*itertools.product(OVERTAKEN_D_MS, ("none", "electrical")), *((d, "opt
 """Cells whose packets are listed: pairs of d and strategy."""
 COUNTS = Axis("count", ("overtaken", "needless"))
 QUICK_QUEUE_SEEDS = 6
-QUICK_PACKETS_SEEDS = 4
+OTHER_SEEDS = {GRID: (PAPER_RUNS, section7.QUICK_SEEDS), PACKETS: (PAPER_RUNS, 4)}
 
 PORTS = ("A->L0", "L2->L3", "L1->L0", "L3->B")
 """Ports whose queue may be full after the repair; other ports are "elsewhere"."""
@@ -66,12 +66,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 def traced_name(d_ms: int, strategy: str) -> str:
     """What a cell of ``TRACED`` is called on its axis."""
     return f"{strategy}, d = {d_ms} ms"
-
-
-def seeds(grid: str, size: Size) -> int:
-    """The paper's 150; fewer for a quick look, of the packets and queues fewer still."""
-    quick = {GRID: section7.QUICK_SEEDS, PACKETS: QUICK_PACKETS_SEEDS}.get(grid, QUICK_QUEUE_SEEDS)
-    return size.of(PAPER_RUNS, quick)
 
 
 def find(found: Found) -> Findings:
@@ -355,6 +349,6 @@ SECTION7_2 = Exhibit(
     "gmpls/section7.2",
     "What happens around the switch-back",
     "section 7.2",
-    replace(SETUP, grids=grids, seeds=seeds),
+    replace(SETUP, grids=grids, seeds=runs_of(PAPER_RUNS, QUICK_QUEUE_SEEDS, OTHER_SEEDS)),
     find,
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Row, Size, judge, row
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Row, judge, row, runs_of
 from optcp_papers.gmpls import section6, section8
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, REPAIR_S
 from optcp_papers.gmpls.probes import ONE_PACKET, one_way_ps, shortest_round_trips_ps
@@ -92,11 +92,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         ),
         "section 6": section6.grid(chosen, options, "gmpls table 8, round trips of section 6", [1], [5], whole),
     }
-
-
-def seeds(grid: str, size: Size) -> int:
-    """The paper's 150, fewer for a quick look; one for the probes, which nothing random reaches."""
-    return 1 if grid == PROBES else section8.SETUP.seeds(grid, size)
 
 
 @dataclass(frozen=True)
@@ -366,6 +361,6 @@ TABLE8 = Exhibit(
     "gmpls/table8",
     "What the schemes differ in",
     "section 8, Tables 7 and 8",
-    replace(section8.SETUP, grids=grids, seeds=seeds),
+    replace(section8.SETUP, grids=grids, seeds=runs_of(PAPER_RUNS, section8.QUICK_SEEDS, {PROBES: 1})),
     find,
 )

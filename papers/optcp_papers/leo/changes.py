@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
 from optcp.papers.judge import Part, difference_part, equivalence_part
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Settings, Size, StoredRun
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Settings, Size, StoredRun, once
 from optcp.papers.model import Series as Curve
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, PAYLOAD_SHARE, SENDERS, rate, sender
@@ -159,11 +159,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {"changes": twins("leo changes", of, settings, "sender", chosen_rate(chosen), options)}
 
 
-def seeds(_: str, __: Size) -> int:
-    """Nothing is drawn in a run: changes vary."""
-    return 1
-
-
 def of_done(done: Done) -> list[Change]:
     """The changes of a study, in the order of its axis."""
     by_name = {one.name: one for one in changes(windows.DRAWN)}
@@ -235,6 +230,6 @@ CHANGES = Exhibit(
     "leo/changes",
     "What a change of the path costs, by kind and sender",
     "docs/papers/leo.md, changes",
-    Setup(PAPER, None, grids, seeds, (rate(10.0), *ASSUMED)),
+    Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,
 )

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from optcp.constellation import Series
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Axis, Grid, Key, Options, Part, StoredRun, exact_part
+from optcp.papers.kit import Axis, Grid, Key, Options, Part, StoredRun, exact_part, once
 from optcp.papers.model import Series as Curve
 from optcp_papers.leo import windows
-from optcp_papers.leo.pairs import seeds
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
 from optcp_papers.leo.worlds import SEGMENT_BITS, Made, Worlds, chosen_rate, empty_ms, grid, queue
 
@@ -207,6 +206,6 @@ CHECKS = Exhibit(
     "leo/checks",
     "What must hold in Hypatia's experiment",
     "Hypatia (IMC 2020), section 4 and the program's experiment a_b",
-    Setup(PAPER, None, grids, seeds, (rate(10.0), *ASSUMED)),
+    Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,
 )

@@ -5,8 +5,8 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Series, Size, StoredRun, difference_part, finite
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, once, rows
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Series, StoredRun, difference_part, finite
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
 from optcp_papers.leo.worlds import Made, Worlds, chosen_rate, empty_ms, first_link, grid, over, queue, waits
@@ -48,11 +48,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         for at_s in (windows.PUBLISHED_S, *windows.WINDOWS_S[:drawn])
     }
     return {"pairs": grid("leo pairs", worlds, ("pair", "sender", "window"), options)}
-
-
-def seeds(_: str, __: Size) -> int:
-    """Nothing is drawn in a run: windows vary."""
-    return 1
 
 
 def round_trips(run: StoredRun, rate_mbps: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -168,6 +163,6 @@ PAIRS = Exhibit(
     "leo/pairs",
     "What TCP gets over moving satellites, by pair and sender",
     "docs/papers/leo.md, pairs",
-    Setup(PAPER, None, grids, seeds, (rate(10.0), *ASSUMED)),
+    Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,
 )

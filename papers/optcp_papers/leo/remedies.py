@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.kit import Cells, Grid, Options, Part, Settings, difference_part, equivalence_part
+from optcp.papers.kit import Cells, Grid, Options, Part, Settings, difference_part, equivalence_part, once
 from optcp_papers.leo import windows
-from optcp_papers.leo.changes import MEASURED, changes, costs, of_done, points, seeds, twins
+from optcp_papers.leo.changes import MEASURED, changes, costs, of_done, points, twins
 from optcp_papers.leo.paper import ASSUMED, PAPER, sender
 from optcp_papers.leo.worlds import queue
 
@@ -109,6 +109,6 @@ REMEDIES = Exhibit(
     "leo/remedies",
     "What takes how much of the cost of a shorter path",
     "docs/papers/leo.md, remedies",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, once, ASSUMED),
     find,
 )

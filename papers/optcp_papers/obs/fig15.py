@@ -2,7 +2,8 @@
 
 import itertools
 
-from optcp.papers.kit import Cells, Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, Size, judge, rows
+from optcp.data.cells import Cells
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, judge, rows, runs_of
 from optcp_papers.obs import lossless
 from optcp_papers.obs.goodput import STATEMENTS, transfers
 from optcp_papers.obs.paper import (
@@ -30,9 +31,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {**found, lossless.NAME: lossless.lossless(chosen, options)}
 
 
-def seeds(grid: str, size: Size) -> int:
-    """The paper's 100 files; fewer where only the sizes of bursts are asked for."""
-    return size.of(lossless.SIZES_RUNS if grid == lossless.NAME else PAPER_RUNS, QUICK_RUNS)
+seeds = runs_of(PAPER_RUNS, QUICK_RUNS, {lossless.NAME: (lossless.SIZES_RUNS, QUICK_RUNS)})
+"""The paper's 100 files; fewer where only the sizes of bursts are asked for."""
 
 
 def find(found: Found) -> Findings:

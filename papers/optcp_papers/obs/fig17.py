@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, RunData, Series, Size, judge
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, RunData, Series, judge, runs_of
 from optcp_papers.obs import lossless
 from optcp_papers.obs.lossless import Lossless
 from optcp_papers.obs.paper import (
@@ -46,11 +46,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         lossless.NAME: lossless.lossless(chosen, options),
         ROUND_TRIPS: grid("obs, round trips", [(TIMER,)], alone, PACKETS, chosen, options),
     }
-
-
-def seeds(grid: str, size: Size) -> int:
-    """As many files as the other figures have; one alone tells all round trips, which nothing random changes."""
-    return 1 if grid == ROUND_TRIPS else size.of(PAPER_RUNS, QUICK_RUNS)
 
 
 def find(found: Found) -> Findings:
@@ -118,6 +113,6 @@ FIG17 = Exhibit(
     "obs/fig17",
     "Figure of merit of the delay penalty over the assembly timer",
     "section IV.C, Fig. 17, equations 4 and 5",
-    Setup(PAPER, PAPER_RUNS, grids, seeds, WORLD),
+    Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_RUNS, {ROUND_TRIPS: 1}), WORLD),
     find,
 )

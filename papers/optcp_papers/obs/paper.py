@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optcp.papers import over
 from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, key_value
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, RunFailed, Series, Settings, Size, curves_over
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, RunFailed, Series, Settings, curves_over
 
 PAPER = (
     "Ó. González de Dios, I. de Miguel, V. López: Performance evaluation of TCP over OBS considering background traffic"
@@ -111,12 +111,6 @@ def grid(
     cells = every if only is None else list(itertools.compress(every, only.flat))
     made = options.grid(scenario, {**overrides(world, chosen), **more}, cells, title)
     return replace(made, named=products[0]) if len(products) == 1 and only is None else made
-
-
-def one_file(grid: str, size: Size) -> int:
-    """The seeds of an exhibit in which nothing is random but the start of the file."""
-    del grid, size
-    return 1
 
 
 def parts(done: Done, products: Sequence[Axes]) -> list[Done]:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from optcp.papers.kit import Axis, Chosen, Exhibit, Findings, Found, Grid, Key, Options, Settings, Setup, Size, rows
+from optcp.papers.kit import Axis, Chosen, Exhibit, Findings, Found, Grid, Key, Options, Settings, Setup, rows, runs_of
 from optcp_papers.obs.lossless import LOSSLESS
 from optcp_papers.obs.paper import (
     ACKS,
@@ -84,11 +84,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     }
 
 
-def seeds(grid: str, size: Size) -> int:
-    """Fewer where only the segments a burst are asked for, which hardly scatter."""
-    return size.of(RUNS if grid == LOSSY else RUNS // 3, QUICK_RUNS)
-
-
 def find(found: Found) -> Findings:
     """Goodput and segments a burst by cell."""
     goodput = rows({"goodput_mbps": found.done[LOSSY].once(goodput_mbps).mean()}, key=key)
@@ -112,6 +107,6 @@ TODAY = Exhibit(
     "obs/today",
     "Goodput and segments a burst with larger windows, CUBIC and BBR",
     "beyond the paper",
-    Setup(PAPER, None, grids, seeds, WORLD),
+    Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS, {WITHOUT: (RUNS // 3, QUICK_RUNS)}), WORLD),
     find,
 )

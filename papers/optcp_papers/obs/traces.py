@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.kit import Chosen, Done, Found, Grid, Options, RunData, RunFailed, Series, Settings, Setup
-from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, one_file, rtt0_s, settings
+from optcp.papers.kit import Chosen, Done, Found, Grid, Options, RunData, RunFailed, Series, Settings, Setup, once
+from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, rtt0_s, settings
 
 Grids = Callable[[Chosen, Options], dict[str, Grid]]
 
@@ -124,7 +124,7 @@ def setup(figure: str, timer_s: float, senders: Sequence[str], lost: Iterable[in
             found[name(sender, segments)] = grid(title, [()], cell, lose(segments), chosen, options)
         return found | (more(chosen, options) if more else {})
 
-    return Setup(PAPER, 1, grids, one_file, WORLD)
+    return Setup(PAPER, 1, grids, once, WORLD)
 
 
 def name(sender: str, lost: int) -> str:

@@ -8,7 +8,7 @@ from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Settings, Size, StoredRun, judge
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Settings, StoredRun, judge, runs_of
 from optcp_papers.outage.law import SEGMENT_BITS
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 
@@ -88,11 +88,6 @@ def backup(d_ms: int, rate_mbps: float, jitter_ms: float) -> dict[str, str]:
     held_ms = RTT_MS + 2 * d_ms + jitter_ms
     window = 2 + math.ceil(held_ms * 1000 * rate_mbps / SEGMENT_BITS)
     return {"parameters.half": f"{500 * (CORE_MS + d_ms):.0f} us", "parameters.window": f"{window} segments"}
-
-
-def seeds(_: str, size: Size) -> int:
-    """The start of the flow and what the host holds are drawn."""
-    return size.of(SEEDS, QUICK_SEEDS)
 
 
 def bytes_after(run: StoredRun) -> list[float]:
@@ -195,6 +190,6 @@ RETURN = Exhibit(
     "outage/return",
     "What the return to a repaired path costs",
     "docs/papers/outage.md, the return",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -6,9 +6,8 @@ import numpy as np
 
 from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.kit import Assumed, Done, Grid, Key, Options, Part, Row, Settings, Size, StoredRun, positive_int, row
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, runs_of
+from optcp.papers.kit import Assumed, Done, Grid, Key, Options, Part, Row, Settings, StoredRun, judge, positive_int, row
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 
@@ -149,11 +148,6 @@ def _longer(rtt_ms: int) -> dict[str, str]:
 def stop_s(mechanism: str, rtt_ms: float) -> float:
     """When the window of a flow is back, whatever happened."""
     return FAILURE_S + SLOW_S.get(mechanism, 4.0) + (14.0 if rtt_ms > 40 else 4.0)
-
-
-def seeds(grid: str, size: Size) -> int:
-    """Of which each has the failure at another instant."""
-    return size.of(DETOUR_SEEDS if grid.startswith("detour") else SEEDS, QUICK_SEEDS)
 
 
 @dataclass(frozen=True)
@@ -356,6 +350,6 @@ BUDGET = Exhibit(
     "outage/budget",
     "The budget of an outage",
     "docs/papers/outage.md, the budget",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"detour": (DETOUR_SEEDS, QUICK_SEEDS)}), ASSUMED),
     find,
 )

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from optcp.outage.world import MSS_SHARE, Assumptions
 from optcp.papers.assume import Assumed, built_in, overrides, positive
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, Size, StoredRun, judge
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, StoredRun, judge
 from optcp.stats.quantiles import sample_quantile
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.short import Flows, costs_of, points
@@ -98,11 +98,6 @@ def world(chosen: Chosen) -> Settings:
         "parameters.arrivals": f"{arrivals:.4g} flows/s",
         "flows.1.sizes": points("web-search", clamp_mb),
     }
-
-
-def seeds(_: str, size: Size) -> int:
-    """When long flows start, how far their hosts are, and all of the short flows are drawn."""
-    return size.of(SEEDS, QUICK_SEEDS)
 
 
 @dataclass(frozen=True)
@@ -199,6 +194,6 @@ PARTIAL = Exhibit(
     "outage/partial",
     "A part of a link early against all of it late",
     "docs/papers/outage.md, partial restoration",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -12,8 +12,8 @@ from optcp.data.censored import UNDEFINED
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import SIZES, Assumptions
 from optcp.papers.assume import Assumed, built_in, overrides, positive, positive_int, share
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, Size, StoredRun, judge
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, StoredRun, judge
 from optcp_papers.outage.law import Way
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.path import way
@@ -104,11 +104,6 @@ def failing(length_ms: int) -> Settings:
 def failures_s() -> list[float]:
     """When the link fails."""
     return [FIRST_S + EVERY_S * place for place in range(FAILURES)]
-
-
-def seeds(grid: str, size: Size) -> int:
-    """Flows are drawn; the end of a flow is lost without any chance."""
-    return 1 if grid == "tail" else size.of(SEEDS, QUICK_SEEDS)
 
 
 @dataclass(frozen=True)
@@ -293,6 +288,6 @@ SHORT = Exhibit(
     "outage/short",
     "What a failure costs short flows",
     "docs/papers/outage.md, short flows",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"tail": 1}), ASSUMED),
     find,
 )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.kit import Done, Grid, Options, Part, Row, Settings, Size, StoredRun, exact_part, overrides, row
+from optcp.papers.kit import Done, Grid, Options, Part, Row, Settings, StoredRun, exact_part, once, overrides, row
 from optcp.stats import exact
 from optcp_papers.rdcn.measured import CLASSES, PS_A_US, WIRE_BYTES, circuit_pct
 from optcp_papers.rdcn.world import (
@@ -132,11 +132,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             {"shrinks": {"schedules": waiting}},
         ),
     }
-
-
-def seeds(_: str, __: Size) -> int:
-    """One: the rules hold in every run."""
-    return 1
 
 
 class Packets:
@@ -326,6 +321,6 @@ RULES = Exhibit(
     "rdcn/rules",
     "The emulator's rules, one by one",
     "abstract; graphs 5-2 and 8-2; the emulator's code",
-    Setup(PAPER, None, grids, seeds, RULES_ASSUMED),
+    Setup(PAPER, None, grids, once, RULES_ASSUMED),
     find,
 )

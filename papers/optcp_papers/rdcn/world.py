@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optcp.papers.assume import Assumed, Value, built_in, not_negative, overrides, positive, positive_int
-from optcp.papers.kit import Choices, Chosen, Grid, Options, Plausible, Settings, Size, Span
+from optcp.papers.kit import Choices, Chosen, Grid, Options, Plausible, Settings, Span, runs_of
 from optcp.study.grid import Values
 
 PAPER = (
@@ -303,6 +303,5 @@ def grid(title: str, axes: Mapping[str, Values], chosen: Chosen, options: Option
     return options.grid(SCENARIO, settings, axes, f"rdcn {title}")
 
 
-def seeds(_: str, size: Size) -> int:
-    """Ten runs: with six, claims of several parts stay undecided under Holm's correction. The paper has one."""
-    return size.of(RUNS, QUICK_RUNS)
+seeds = runs_of(RUNS, QUICK_RUNS)
+"""Ten runs: with six, claims of several parts stay undecided under Holm's correction. The paper has one."""

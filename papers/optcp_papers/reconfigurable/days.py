@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Settings, Size, StoredRun, difference_part
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Settings, StoredRun, difference_part, runs_of
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario
 
@@ -84,11 +84,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         "day_us": {day: schedule(day, *least) for day in (QUICK_DAYS_US if quick else DAYS_US)},
     }
     return {"days": options.grid(scenario("days"), overrides(ASSUMED, chosen), axes, "reconfigurable days")}
-
-
-def seeds(_: str, size: Size) -> int:
-    """When flows start, and the jitter of hosts, is drawn."""
-    return size.of(SEEDS, QUICK_SEEDS)
 
 
 def used(found: Found) -> Cells:
@@ -171,6 +166,6 @@ DAYS = Exhibit(
     "reconfigurable/days",
     "Which TCP fills a circuit, by how long its day lasts",
     "docs/papers/reconfigurable.md, days",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

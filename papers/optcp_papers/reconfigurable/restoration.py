@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
 from optcp.outage.world import MSS_SHARE
 from optcp.papers.assume import Assumed, built_in, overrides, positive
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Parts, Setup, behind, key_value, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Parts, Setup, behind, key_value, rows, runs_of
 from optcp.papers.judge import Part, difference_part
-from optcp.papers.kit import Cells, Done, Grid, Options, Row, Series, Settings, Size, StoredRun, curves_over, judge
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Row, Series, Settings, StoredRun, curves_over, judge
 from optcp.papers.over import Axis as Label
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
@@ -125,11 +124,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         name: options.grid(scenario("restoration"), settings, axes, f"reconfigurable restoration, {title}")
         for name, (axes, title) in found.items()
     }
-
-
-def seeds(grid: str, size: Size) -> int:
-    """When flows start, how far hosts are, and how long routers take is drawn."""
-    return 1 if grid == "rates" else size.of(SEEDS, QUICK_SEEDS)
 
 
 WINDOWS = {at: (CUT_S + float(at), CUT_S + float(at) + PHASE_S) for at in (EARLY, AT, LATE)}
@@ -292,6 +286,6 @@ RESTORATION = Exhibit(
     "reconfigurable/restoration",
     "A cut on germany50, a part of the capacity back, and a rate that steps down",
     "docs/papers/reconfigurable.md, restoration",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"rates": 1}), ASSUMED),
     find,
 )

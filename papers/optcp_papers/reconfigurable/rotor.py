@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from optcp.data.censored import UNDEFINED, Bounded, Censored, each
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Row, Settings, Size, StoredRun, difference_part
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Row, Settings, StoredRun, difference_part, runs_of
 from optcp.stats.quantiles import sample_quantile
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.circuits import Circuit
@@ -90,11 +90,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         "hops": HOPS,
     }
     return {"rotor": options.grid(scenario("rotor"), settings, axes, "reconfigurable rotor")}
-
-
-def seeds(_: str, size: Size) -> int:
-    """Flows come at random."""
-    return size.of(SEEDS, QUICK_SEEDS)
 
 
 def flows(run: StoredRun) -> tuple[Censored, NDArray[np.float64]]:
@@ -203,6 +198,6 @@ ROTOR = Exhibit(
     "reconfigurable/rotor",
     "Flows of a datacenter over circuits that come in turn",
     "docs/papers/reconfigurable.md, rotor",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -32,6 +32,7 @@ from optcp.papers.exhibit import (
     behind,
     defined,
     key_value,
+    once,
     one_grid,
     rows,
     runs_of,
@@ -56,7 +57,7 @@ __all__ = [
     "RunData", "RunFailed", "Samples", "Series", "Settings", "Setup", "Side", "Size", "Span", "StoredRun", "Value",
     "assume", "behind", "built_in", "coarser", "curve", "curves_over", "defined", "difference_part", "distribution",
     "equivalence_part", "exact_part", "finite", "histogram", "intervals_of", "judge", "key_value", "not_negative",
-    "ns2_sender", "ns2_world", "one_grid", "over_axis", "over_time", "overrides", "positive", "positive_int", "row",
-    "rows", "runs_of", "share", "stack", "start_spread", "tables",
+    "ns2_sender", "ns2_world", "once", "one_grid", "over_axis", "over_time", "overrides", "positive", "positive_int",
+    "row", "rows", "runs_of", "share", "stack", "start_spread", "tables",
 ]
 # fmt: on
