@@ -121,12 +121,13 @@ def said(label: Label, value: object) -> str:
 
 
 def bands(
-    panel: Axes, curves: Sequence[Series], by: str, colours: Mapping[Any, str], label: Label = "{}", width: float = 1.1
-) -> None:
+    panel: Axes, curves: Sequence[Series], by: str, colours: Mapping[Any, str], label: Label = "{}", *,
+    style: str = "-", width: float = 1.1,
+) -> None:  # fmt: skip
     """Curves with their intervals as bands, a colour a value of ``by``."""
     for curve in curves:
         value = curve.key[by]
-        intervals.band(panel, curve, colours[value], said(label, value), width=width)
+        intervals.band(panel, curve, colours[value], said(label, value), style, width=width)
 
 
 def marks(
