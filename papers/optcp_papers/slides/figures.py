@@ -180,7 +180,7 @@ def best_delay(result: Result) -> list[Figure]:
         left, right = made.all
         for curve in result.series:
             delay = int(curve.key["delta_ms"])
-            style = {"marker": "o", "markersize": 3, "linewidth": 0.9}
+            style: dict[str, Any] = {"marker": "o", "markersize": 3, "linewidth": 0.9}
             left.plot(curve.x, curve.y, color=DELAY_COLOURS[delay], label=f"{delay} ms", **style)
         left.axvline(100, color=GREY, linestyle="--", linewidth=0.8)
         left.set(xlabel="f(x): goodput in % of that without delay", ylabel="share of runs (%)")
