@@ -94,7 +94,7 @@ def page(
         made.drawn.append(Figure(caption, render(figure, name, caption)))
 
 
-def where(items: Iterable[Item], name: str | None = None, **key: object) -> list[Item]:
+def where(items: Iterable[Item], name: str | None = None, /, **key: object) -> list[Item]:
     """Rows of a metric, or curves of a name, whose keys have these values."""
     return [
         one
