@@ -20,6 +20,7 @@ __all__ = [
     "arrow_stream",
     "catalogue",
     "check_files",
+    "columns",
     "conformance",
     "great_circle_km",
     "hurst",
@@ -28,7 +29,6 @@ __all__ = [
     "product_limit",
     "profiles",
     "quantity",
-    "read_parquet",
     "read_tables",
     "run_block",
     "run_branches",
@@ -194,10 +194,6 @@ class Run:
         """``sent``, ``delivered``, ``dropped``, ``in_flight`` (packets, data and ACKs), ``packet_hops``, ``events``."""
 
     @property
-    def drops(self) -> dict[str, int]:
-        """Dropped packets by reason (``queue-full``, ``link-down``, ...), those above zero only."""
-
-    @property
     def waiting(self) -> str:
         """How packets waited for their turn at the end: in so many logical processes, or in one calendar and why."""
 
@@ -206,73 +202,16 @@ class Run:
         """The instant up to which the run shared its warm-up with other branches, or None."""
 
     @property
-    def switches(self) -> list[dict[str, Any]]:
-        """What protection switched, in order of time.
-
-        Each entry has ``at_ps``, ``protection`` (its place in the file), ``node``, ``packets`` ("data" or "acks") and
-        ``to`` ("backup" or "working").
-        """
-
-    @property
     def failed(self) -> list[dict[str, Any]]:
         """Which ports failed, in order of time; each entry has ``port``, ``at_ps``, ``repair_ps`` (None is never)."""
 
-    @property
-    def cuts(self) -> list[dict[str, Any]]:
-        """When the ways of flows led nowhere, as tables and ports were; by flow, data first, in order of time.
+    def table(self, name: str) -> tuple[dict[str, str], dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]]:
+        """Return the metadata and the columns of a table: one that every study has, or an observation.
 
-        Each entry has ``flow``, ``group``, ``ack`` (whether it is the way of ACKs), ``from_ps`` and ``until_ps`` (the
-        end of the run where it lasted).
-        """
-
-    @property
-    def routing(self) -> dict[str, Any] | None:
-        """What routing did; None without ``[routing]``.
-
-        ``announcements`` (that routers originated); entries of forwarding tables that were rewritten ``on_failure``,
-        ``on_repair`` and ``on_convergence``; and the same router by router as ``steps``, in order of time, each with
-        ``at_ps``, ``router``, ``cause`` ("failure", "repair" or "convergence") and ``entries``.
-        """
-
-    @property
-    def arrived(self) -> dict[str, list[int]]:
-        """By group, the flows that came at random, in the order of their numbers: places of their routes."""
-
-    @property
-    def series(self) -> dict[str, dict[str, Any]]:
-        """What was observed, by the name of the scenario's ``[[observe]]`` entry.
-
-        The keys of an entry depend on its ``kind``:
-
-        ``goodput``
-            ``interval_s``, ``groups`` (names), ``bytes`` uint64[groups, n]: newly acknowledged in-order bytes at the
-            receivers in (i T, (i + 1) T].
-        ``load``
-            ``interval_s``, ``ports`` (names such as ``L1->L2``), ``bytes`` uint64[ports, n]: bytes whose transmission
-            ended in the interval.
-        ``drops``
-            one row a dropped packet, in time order: ``time_ps`` uint64[n], ``port`` uint32[n], ``group`` uint32[n],
-            ``ack`` bool[n], ``reason`` uint8[n]; the indices point into ``ports``, ``groups``, ``reasons``.
-        ``queue``
-            ``interval_s``, ``ports``, ``mean_packets`` float64[ports, n] (weighted by time), ``max_packets``
-            uint32[ports, n]: queue and the packet in transmission.
-        ``tcp``
-            one row whenever a variable of a sender changes: ``time_ps``, ``flow`` (into ``flows``), ``cause`` (into
-            ``causes``), ``cwnd_bytes``, ``ssthresh_bytes`` float64[n], ``flight_segments`` uint32[n], ``phase``
-            (into ``phases``), ``timeouts`` uint64[n], counted from the start.
-        ``packets``
-            one row an event of a packet: ``time_ps``, ``event`` (into ``events``), ``flow`` (into ``flows``), ``ack``
-            bool[n], ``seq`` uint32[n] (segment, or the number that an ACK carries), ``port`` (into ``ports``; none
-            at endpoints).
-        """
-
-    def to_parquet(self, name: str) -> bytes:
-        """Make a Parquet file of the observation ``name``.
-
-        Columns are those of :attr:`series`, with names instead of indices. Kinds with an interval have one row an
-        interval of each group or port: ``time_ps`` (the interval's end; the last one ends with the run), ``group`` or
-        ``port``, and the values. The file's metadata has ``optcp.kind`` and, for these, ``optcp.interval_ps``. Raises
-        :class:`KeyError`.
+        Numbers and truth values are arrays; a column of texts is (codes uint32[n], distinct texts). Observations with
+        an interval have one row per interval of each group, port or fibre, in this order: ``time_ps`` (end of the
+        interval; the last one ends with the run), ``group``, ``port`` or ``fibre``, and the values. Their metadata has
+        ``optcp.interval_ps``. Raises :class:`KeyError`.
         """
 
 @final
@@ -329,13 +268,6 @@ def arrow_stream(columns: dict[str, Any]) -> object:
     become dictionaries. Raises :class:`TypeError` for other columns and :class:`ValueError` for unlike lengths.
     """
 
-def read_parquet(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]]:
-    """Read a file that :meth:`Run.to_parquet` or :func:`write_parquet` made: its metadata and its columns by name.
-
-    Numbers and truth values are arrays; a column of texts is (codes uint32[n], distinct texts). Raises
-    :class:`ValueError` if the bytes are anything else.
-    """
-
 def run_block(
     axes: list[str],
     cells: list[tuple[str, list[float | str], Scenario]],
@@ -361,7 +293,7 @@ def run_block(
 def read_tables(
     files: list[tuple[str, str]], columns: list[str] | None = None
 ) -> tuple[dict[str, str], dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]]:
-    """Read files of one table, each a path and its SHA-256, one behind the other; see :func:`read_parquet`.
+    """Read files of one table, each a path and its SHA-256, one after the other, as :meth:`Run.table` does.
 
     Raises :class:`ValueError` (path, a colon, and what is wrong) for one that is not as it was written.
     """
@@ -376,6 +308,9 @@ def metrics() -> list[dict[str, Any]]:
     ``summary``, ``absent`` (when a run has no value), ``unfinished`` (how flows count that have not ended with the run)
     and ``measured`` (whether it covers the part of the run that ``[measure]`` names).
     """
+
+def columns() -> set[str]:
+    """Names of all columns of tables, without those of axes."""
 
 def product_limit(seconds: NDArray[np.float64], ended: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return the share of all that each duration stands for, by the product-limit estimator of Kaplan and Meier (1958).

@@ -1,10 +1,9 @@
 """The DAS paper: each judgement on data made by hand, and the reading of runs made by hand."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
+import handmade
 from handmade import HandMade
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells, stack
@@ -17,7 +16,7 @@ from optcp_papers.das import fig1, fig2, fig4, fig6, paper, repairs
 
 
 def run(series, *, drops=None, routing=None, seed=1):
-    return SimpleNamespace(seed=seed, drops=drops or {}, routing=routing, series=series)
+    return handmade.run(series, seed=seed, drops=drops or {}, routing=routing)
 
 
 def listed(rows, names):

@@ -1,11 +1,11 @@
 """The LBAS paper: reading of runs and each judgement on data made by hand, and outcomes of long runs that are kept."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from handmade import run
 from optcp.errors import InputError
 from optcp.papers import assume, judge
 from optcp.papers.options import Options, Size
@@ -14,10 +14,6 @@ from optcp_papers.lbas import order, outcome, paper, steady, table1, table2, tab
 from optcp_papers.lbas.paper import CELLS, FEWER, Cell
 
 IDS = ["lbas/table1", "lbas/table2", "lbas/table3"]
-
-
-def run(series):
-    return SimpleNamespace(series=series)
 
 
 def ports(names, **columns):
@@ -275,6 +271,7 @@ def test_overtaken_packets_are_counted_within_a_flow():
     acked = [(0, 1), (1, 2), (0, 3), (1, 2), (0, 2), (1, 5), (0, 3)]
     packets = {
         "events": names,
+        "flows": ["one", "two"],
         "event": np.array([3] * len(acked) + [0], dtype=np.uint8),
         "flow": np.array([flow for flow, _ in acked] + [0], dtype=np.uint32),
         "seq": np.array([seq for _, seq in acked] + [0], dtype=np.uint32),

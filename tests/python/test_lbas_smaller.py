@@ -1,12 +1,11 @@
 """What goes beyond the LBAS paper: the smaller copy of its network, and what is made of its runs, on data by hand."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from handmade import HandMade, cells
+from handmade import HandMade, cells, run
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells
 from optcp.data.samples import Samples
@@ -26,10 +25,6 @@ QUICK = Options(size=Size("quick"))
 def defaults(id_):
     (one,) = select([id_])
     return one, assume.values(one.assumed, {})
-
-
-def run(series):
-    return SimpleNamespace(series=series)
 
 
 class Finished:
@@ -209,6 +204,7 @@ def test_completion_times_and_datagrams_by_hand():
     late = np.array([[9] * 6 + [3, 5]] * 2)
     datagrams = {
         "interval_s": 1.0,
+        "groups": ["a", "b"],
         "arrived_packets": late,
         "lost_packets": np.array([[7] * 6 + [0, 4], [7] * 6 + [0, 0]]),
         "delay_sum_ps": late * 50 * 10**9,

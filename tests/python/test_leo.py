@@ -1,11 +1,11 @@
 """The study of TCP over moving satellites: its paths, its twins, and what is measured in a run by hand."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from handmade import run
 from optcp.constellation import forwarding, series
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells
@@ -111,7 +111,7 @@ def test_round_trips_are_of_segments_that_are_sent_once():
         "seq": np.array([row[2] for row in rows]),
         "bytes": np.array([row[3] for row in rows]),
     }
-    sent, acknowledged = checks.round_trips(SimpleNamespace(series={"packets": series}))
+    sent, acknowledged = checks.round_trips(run({"packets": series}))
     assert (sent.tolist(), acknowledged.tolist()) == ([2, 10], [5, 12])
 
 

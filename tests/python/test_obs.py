@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from handmade import HandMade
+from handmade import HandMade, run
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells
 from optcp.data.samples import Samples
@@ -117,7 +116,7 @@ def test_a_round_trip_is_from_a_segment_to_the_ack_of_it():
         "seq": np.array([0, 1, 2]),
         "time_ps": np.array([0, PS // 10, 3 * PS // 10]),
     }
-    assert fig17.longest_round_trip_s(SimpleNamespace(series={"packets": rows})) == pytest.approx(0.2)
+    assert fig17.longest_round_trip_s(run({"packets": rows})) == pytest.approx(0.2)
 
 
 def test_recoveries_and_timeouts_are_loss_events():

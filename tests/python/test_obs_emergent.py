@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
+import handmade
 from optcp.data.cells import Cells
 from optcp_papers.obs import emergent
 
@@ -19,7 +18,7 @@ def run():
         "segments": np.array([0, 0, 1, 44, 0, 9, 44, 10], dtype=np.uint32),
         "lost": np.array([False, True, True, True, False, False, True, False]),
     }
-    return SimpleNamespace(series={"bursts": rows})
+    return handmade.run({"bursts": rows})
 
 
 def counts(files):

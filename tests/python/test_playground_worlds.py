@@ -2,11 +2,12 @@
 
 import itertools
 import tomllib
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from optcp import _core
+from optcp import Scenario
 from optcp.constellation import series, shell, station
 from optcp.scenarios import shipped
 from optcp.web.playground import starts
@@ -19,18 +20,20 @@ PS_A_SECOND = 1e12
 def run(name, *, seed=1, also="", **settings):
     """A run, with more observations and other parameters."""
     keys = [(key if "." in key else f"parameters.{key}", value) for key, value in settings.items()]
-    return _core.Scenario.parse(TEXTS[name] + also, f"{name}.toml", keys).run(seed)
+    return Scenario.parse(TEXTS[name] + also, f"{name}.toml").set(dict(keys)).run(seed)
 
 
 def mbps(run):
     """Goodput of each interval by group."""
-    series = run.series["goodput"]
-    return dict(zip(series["groups"], series["bytes"] * 8e-6 / series["interval_s"], strict=True))
+    goodput = run["goodput"]
+    return {
+        group: goodput.where(group=group)["bytes"] * 8e-6 / goodput.interval_s for group in goodput.distinct("group")
+    }
 
 
 def mean_mbps(run, from_s, until_s):
     """Mean goodput by group in a part of the run."""
-    first, last = (round(at / run.series["goodput"]["interval_s"]) for at in (from_s, until_s))
+    first, last = (round(at / run["goodput"].interval_s) for at in (from_s, until_s))
     return {group: rates[first:last].mean() for group, rates in mbps(run).items()}
 
 
@@ -45,13 +48,13 @@ def test_the_ring_comes_first_and_a_world_of_each_study_behind_it():
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_worlds_are_small_and_have_the_three_pictures(name):
-    world = _core.Scenario.parse(TEXTS[name], name)
-    assert world.warnings == []
+    world = Scenario.parse(TEXTS[name], name)
+    assert world.warnings == ()
     assert len(TEXTS[name].encode()) < 6000
-    shown = world.run(1).series
-    assert PICTURES.items() <= {one: series["kind"] for one, series in shown.items()}.items()
-    assert 40 <= shown["goodput"]["bytes"].shape[1] <= 100
-    assert len(set(shown["cwnd"]["flow"].tolist())) <= 4
+    shown = world.run(1)
+    assert PICTURES.items() <= {one["name"]: one["kind"] for one in world.resolved["observe"]}.items()
+    assert 40 <= len(np.unique(shown["goodput"]["time_ps"])) <= 100
+    assert len(shown["cwnd"].distinct("flow")) <= 4
     assert shown["queue"]["mean_packets"].max() > 1
     assert "\n#" in TEXTS[name].partition("title =")[0]
 
@@ -87,9 +90,8 @@ def test_a_bundle_shares_its_lightpaths_where_each_place_has_one_of_its_own():
 
 def test_the_least_work_is_chosen_packet_by_packet():
     def apart(run):
-        queue = run.series["queue"]
-        mine = [queue["ports"].index(f"lightpath{number}:L->R") for number in range(2)]
-        return np.abs(np.diff(queue["mean_packets"][mine], axis=0)).max()
+        first, second = (run["queue"].where(port=f"lightpath{number}:L->R")["mean_packets"] for number in range(2))
+        return np.abs(second - first).max()
 
     # Packets of one size on lightpaths of one rate: no two queues differ by more than the packet that comes.
     assert apart(run("bundle")) <= 1 < apart(run("bundle", selection="destination"))
@@ -99,10 +101,9 @@ def test_packets_overtake_others_and_suppression_takes_the_harm_away():
     def events(**settings):
         found = run("fast-reroute", also=observing("reordering") + observing("packets"), **settings)
         assert found.counts["dropped"] == 0
-        series, packets = found.series["reordering"], found.series["packets"]
-        counts = {name: int((series["event"] == code).sum()) for code, name in enumerate(series["events"])}
-        acks = packets["seq"][packets["event"] == packets["events"].index("acked")]
-        windows = found.series["cwnd"]
+        counts = Counter(found["reordering"].texts("event"))
+        acks = found["packets"].where(event="acked")["seq"]
+        windows = found["cwnd"]
         # A row for each change: with none behind the repair the last one holds.
         behind = np.append(windows["cwnd_bytes"][windows["time_ps"] > 4 * PS_A_SECOND], windows["cwnd_bytes"][-1])
         return counts, int((np.diff(acks) == 0).sum()), behind.min() / 1460
@@ -115,7 +116,7 @@ def test_packets_overtake_others_and_suppression_takes_the_harm_away():
     assert duplicates >= 3
     assert least == 40
     das, kept_back, least = events(**{"flows.0.tcp": "das"})
-    assert das == {"overtaken": plain["overtaken"], "resent": 0, "recovery": 0, "timeout": 0}
+    assert das == {"overtaken": plain["overtaken"]}
     assert kept_back < duplicates
     assert least >= 80
 
@@ -167,12 +168,9 @@ def test_satellites_are_those_of_the_shell_and_delays_nearly():
 
 
 def test_the_first_segment_takes_the_delays_of_its_links_and_four_transmissions():
-    packets = run("satellite", also=observing("packets")).series["packets"]
-    data = (packets["seq"] == 1) & (packets["bytes"] == 1434) & ~packets["ack"]
-    sent, arrived = (
-        packets["time_ps"][data & (packets["event"] == packets["events"].index(event))][0] / PS_A_SECOND
-        for event in ("sent", "arrived")
-    )
+    packets = run("satellite", also=observing("packets"))["packets"]
+    data = packets.rows((packets["seq"] == 1) & (packets["bytes"] == 1434) & ~packets["ack"])
+    sent, arrived = (data.where(event=event).seconds[0] for event in ("sent", "arrived"))
     delays_ms = 3.393 + 4.313 + 2.695 + 4.143
     assert (arrived - sent) * 1000 == pytest.approx(delays_ms + 4 * 1434 * 8 / 10_000, abs=0.001)
 

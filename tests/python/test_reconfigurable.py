@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from handmade import table
 from optcp.outage.network import Network
 from optcp.outage.world import MSS_SHARE
 from optcp.papers.assume import values
@@ -95,7 +96,7 @@ class Run(dict):
         found[1, instants > TIMES.works_s + lag_s] = whole
         found[0, (instants > TIMES.step_s) & (instants < TIMES.step_s + TIMES.gap_s)] = 0
         found[0, instants > TIMES.step_s + TIMES.gap_s] = whole * share / 2
-        self.series = {"goodput": {"groups": ["own", "hit"], "bytes": found[::-1]}}
+        self["goodput"] = table({"interval_s": 1 / A_SECOND, "groups": ["own", "hit"], "bytes": found[::-1]})
 
 
 def measured(run, share):

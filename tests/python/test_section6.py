@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from handmade import HandMade
+from handmade import HandMade, run
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells
 from optcp.errors import RunFailed
@@ -221,6 +221,7 @@ def test_longer_is_like_slower(slow, holds):
     assert answer(fig14.longer_is_like_slower, made(first_second_and_a_half(noisy)).access_pct()) is holds
 
 
+FLOWS = ["one", "two"]
 EVENTS = ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"]
 
 
@@ -231,40 +232,40 @@ def packets_run(timers, acked, dropped):
         + [(at, "dropped", flow, seq, ack) for at, flow, seq, ack in dropped]
     )
     at, event, flow, seq, ack = zip(*rows, strict=True) if rows else ((), (), (), (), ())
-    return SimpleNamespace(
-        series={
-            "senders": {
-                "causes": ["start", "ack", "timer"],
-                "time_ps": np.array([time * 10**9 for time, _ in timers], dtype="u8"),
-                "flow": np.array([flow for _, flow in timers], dtype="u4"),
-                "cause": np.full(len(timers), 2, dtype="u1"),
-            },
-            "packets": {
-                "events": EVENTS,
-                "time_ps": np.array([time * 10**9 for time in at], dtype="u8"),
-                "event": np.array([EVENTS.index(name) for name in event], dtype="u1"),
-                "flow": np.array(flow, dtype="u4"),
-                "seq": np.array(seq, dtype="u4"),
-                "ack": np.array(ack, dtype=bool),
-            },
+    return {
+        "senders": {
+            "flows": FLOWS,
+            "causes": ["start", "ack", "timer"],
+            "time_ps": np.array([time * 10**9 for time, _ in timers], dtype="u8"),
+            "flow": np.array([flow for _, flow in timers], dtype="u4"),
+            "cause": np.full(len(timers), 2, dtype="u1"),
         },
-    )
+        "packets": {
+            "events": EVENTS,
+            "flows": FLOWS,
+            "time_ps": np.array([time * 10**9 for time in at], dtype="u8"),
+            "event": np.array([EVENTS.index(name) for name in event], dtype="u1"),
+            "flow": np.array(flow, dtype="u4"),
+            "seq": np.array(seq, dtype="u4"),
+            "ack": np.array(ack, dtype=bool),
+        },
+    }
 
 
 def test_a_timeout_is_late_unless_its_segment_was_dropped_before():
     acked = [(4000, 0, 10), (4500, 0, 12), (4600, 0, 11), (5300, 0, 13), (4000, 1, 12)]
     # The oldest segment at 5.3 s is 12: the ACK of that very instant comes after the timer.
     timers = [(5300, 0)]
-    assert count_timeouts(packets_run(timers, acked, []), 5.0, 6.5) == (1, 1)
-    assert count_timeouts(packets_run(timers, acked, [(5000, 0, 12, False)]), 5.0, 6.5) == (1, 0)
-    assert count_timeouts(packets_run(timers, acked, [(5300, 0, 12, False)]), 5.0, 6.5) == (1, 0)
+    assert count_timeouts(run(packets_run(timers, acked, [])), 5.0, 6.5) == (1, 1)
+    assert count_timeouts(run(packets_run(timers, acked, [(5000, 0, 12, False)])), 5.0, 6.5) == (1, 0)
+    assert count_timeouts(run(packets_run(timers, acked, [(5300, 0, 12, False)])), 5.0, 6.5) == (1, 0)
     others = [(5000, 0, 11, False), (5000, 0, 12, True), (5000, 1, 12, False), (5400, 0, 12, False)]
-    assert count_timeouts(packets_run(timers, acked, others), 5.0, 6.5) == (1, 1)
+    assert count_timeouts(run(packets_run(timers, acked, others)), 5.0, 6.5) == (1, 1)
 
 
 def test_timeouts_are_counted_in_the_window():
     timers = [(5000, 0), (5001, 0), (6500, 1), (6501, 1)]
-    assert count_timeouts(packets_run(timers, [], [(5000, 1, 0, False)]), 5.0, 6.5) == (2, 1)
+    assert count_timeouts(run(packets_run(timers, [], [(5000, 1, 0, False)])), 5.0, 6.5) == (2, 1)
 
 
 def test_longer_makes_late():
@@ -372,7 +373,7 @@ def test_the_rank_of_a_tie_is_the_mean():
 
 def figure_10(seeds):
     """What Fig. 10 needs beside goodput: one timeout of a late segment a run, and what the backbone carries."""
-    traced = packets_run([(5300, 0)], [(4000, 0, 10)], []).series
+    traced = packets_run([(5300, 0)], [(4000, 0, 10)], [])
     return HandMade({"d_ms": D_MS, "delta_ms": (5,)}, [[traced] * len(D_MS)] * seeds)
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import handmade
 from handmade import HandMade
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells
@@ -156,18 +157,17 @@ def packets(*rows):
     """A run's packets: (ms, event, flow, segment)."""
     events = ["sent", "resent", "arrived", "acked", "dropped"]
     time, event, flow, seq = zip(*rows, strict=True)
-    return SimpleNamespace(
-        series={
-            "packets": {
-                "events": events,
-                "time_ps": np.array(time, dtype="u8") * MS,
-                "event": np.array([events.index(one) for one in event], dtype="u1"),
-                "flow": np.array(flow, dtype="u4"),
-                "seq": np.array(seq, dtype="u4"),
-                "ack": np.array([one == "acked" for one in event]),
-            }
+    return {
+        "packets": {
+            "events": events,
+            "flows": ["one", "two"],
+            "time_ps": np.array(time, dtype="u8") * MS,
+            "event": np.array([events.index(one) for one in event], dtype="u1"),
+            "flow": np.array(flow, dtype="u4"),
+            "seq": np.array(seq, dtype="u4"),
+            "ack": np.array([one == "acked" for one in event]),
         }
-    )
+    }
 
 
 def test_overtaken_segments_are_first_transmissions_that_arrive_late():
@@ -181,7 +181,7 @@ def test_overtaken_segments_are_first_transmissions_that_arrive_late():
         (10_006, "arrived", 2, 0),  # the first of its flow
         (10_600, "arrived", 0, 2),  # too late
     )
-    assert count_overtaken(traced, 10.0, 10.5) == 2
+    assert count_overtaken(handmade.run(traced), 10.0, 10.5) == 2
 
 
 def test_a_retransmission_is_needless_until_its_segment_is_dropped():
@@ -194,7 +194,7 @@ def test_a_retransmission_is_needless_until_its_segment_is_dropped():
         (10_005, "resent", 0, 2),
         (10_501, "resent", 0, 9),  # too late
     )
-    assert count_needless(traced, 10.0, 10.5) == 2
+    assert count_needless(handmade.run(traced), 10.0, 10.5) == 2
 
 
 def test_ties_share_the_best_and_the_exact_rule_does_not_compete():
@@ -353,7 +353,7 @@ def test_a_smaller_queue_moves_the_crossing():
 
 
 def test_every_exhibit_draws():
-    traced = packets((9_000, "arrived", 1, 7)).series
+    traced = packets((9_000, "arrived", 1, 7))
     done = {
         section7.GRID: study(by_strategy()),
         section7_2.PACKETS: HandMade({"traced": AXES["traced"]}, [[traced] * len(TRACED)] * N),

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import handmade
 from handmade import HandMade, cells
 from optcp import stats
 from optcp.papers import judge
@@ -199,8 +200,9 @@ def test_probes_are_timed_per_direction():
         "event": np.array([events.index(one) for one in event], dtype="u1"),
         "seq": np.array(seq, dtype="u4"),
         "flow": np.zeros(len(rows), dtype="u4"),
+        "flows": ["probe"],
     }
-    probe = SimpleNamespace(series={"packets": packets})
+    probe = handmade.run({"packets": packets})
     assert one_way_ps(probe, 0.05, 1.0) == ({60 * MS}, {41 * MS})
     assert shortest_round_trips_ps(probe).tolist() == [100 * MS]
 

@@ -1,10 +1,9 @@
 """What single sources did, read from packet events and senders' rows made by hand."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
+import handmade
 from optcp_papers.slides import sources
 
 EVENTS = ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"]
@@ -43,7 +42,7 @@ def run(packets=(), senders=()):
             "timeouts": np.array(sender[4], dtype="u8"),
         },
     }
-    return SimpleNamespace(series=series)
+    return handmade.run(series)
 
 
 def test_packets_are_named():

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from optcp import Study, load
+from optcp import Study, _core, load
 from optcp.common.plurals import many
 from optcp.study.form import FORMAT
 
@@ -88,11 +88,10 @@ def test_whole_numbers_are_signed_but_for_seeds(done):
 
 
 def test_series_of_a_fresh_run_are_signed_as_well():
-    series = load("single-failure").run().core.series
-    for name, columns in series.items():
-        for column, values in columns.items():
-            if isinstance(values, np.ndarray) and f"{column}s" not in columns:
-                assert values.dtype.kind in "ifb", (name, column, values.dtype)
+    run = load("single-failure").run()
+    for name in run:
+        for column, values in run[name].to_numpy().items():
+            assert values.dtype.kind in "ifbO", (name, column, values.dtype)
 
 
 def test_arrow_and_parquet_have_the_same_types(done):
@@ -111,6 +110,7 @@ def test_an_axis_has_one_name_in_tables_and_tidy_columns(done):
     axes = ["delay_s", "queue_packets"]
     for name in done.tables:
         assert list(done.table(name).columns)[:4] == [*axes, "cell", "seed"]
+        assert set(done.table(name).columns) - set(axes) <= _core.columns()
     cells = done.metric("goodput_bps")
     assert list(cells.columns()) == ["seed", *axes, "group", "goodput_bps"]
     assert list(cells.mean().columns())[:2] == axes

@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 
 from conftest import WORLD
-from optcp import _core
+from optcp import Scenario, _core
 from optcp.errors import Interrupted, RunFailed
+from optcp.scenarios.run import FreshRun
 from optcp.study import Grid, Store, Study, execute
 from optcp.study.progress import Bar, Lines, for_console
 from optcp.study.runner import directory
@@ -100,14 +101,16 @@ def test_stored_runs_read_back_as_they_were(scenario, tmp_path, silent):
     study = grid(scenario(), digest=True)
     (done,) = execute([Study(study, seeds=(5,))], tmp_path / "runs", 1, silent)
     ((seed, runs),) = done
-    fresh = _core.run_branches([branch.scenario for branch in study.branches], 5, digest=True)
+    cores = _core.run_branches([branch.scenario for branch in study.branches], 5, digest=True)
     assert seed == 5
-    for stored, made in zip(runs, fresh, strict=True):
-        for name in ("seed", "scenario_sha256", "records_sha256", "metrics_sha256", "counts", "drops", "switches"):
+    for branch, stored, made in zip(study.branches, runs, cores, strict=True):
+        for name in ("seed", "scenario_sha256", "records_sha256", "metrics_sha256", "counts"):
             assert getattr(stored, name) == getattr(made, name)
-        assert stored.series["goodput"].keys() == made.series["goodput"].keys()
-        assert np.array_equal(stored.series["load"]["bytes"], made.series["load"]["bytes"])
-        assert np.array_equal(stored.series["drops"]["time_ps"], made.series["drops"]["time_ps"])
+        fresh = FreshRun(Scenario(branch.scenario), made)
+        for name in ("drops", "switches", "cuts", "arrived", "routing", "names"):
+            assert getattr(stored, name) == getattr(fresh, name)
+        for name in stored:
+            np.testing.assert_equal(stored[name].to_numpy(), fresh[name].to_numpy())
 
 
 def test_a_failed_run_says_which_and_keeps_the_others(scenario, tmp_path, silent, comes_apart):

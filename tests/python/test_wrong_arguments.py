@@ -16,9 +16,9 @@ from optcp.data import compare
 from optcp.data.axes import Axis
 from optcp.data.compare import Comparison
 from optcp.errors import InputError, RunFailed
+from optcp.scenarios.run import FreshRun
 from optcp.stats import quantiles
 from optcp.study.observed import Observed
-from optcp.study.stored_run import StoredRun
 
 WORLD = """
 title = "A short transfer"
@@ -77,8 +77,8 @@ def things(tmp_path_factory):
         "Scenario": world,
         "Study": study,
         "Done": done,
-        "Run": world.run(),
-        "StoredRun": done.run(done.grid.branches[0], 1),
+        "FreshRun": world.run(),
+        "Run": done.run(done.grid.branches[0], 1),
         "Observed": done["good"],
         "Table": done["ends"].table,
         "Cells": cells,
@@ -94,7 +94,7 @@ CLASSES = {
     "Study": optcp.Study,
     "Done": optcp.Done,
     "Run": optcp.Run,
-    "StoredRun": StoredRun,
+    "FreshRun": FreshRun,
     "Observed": Observed,
     "Table": optcp.Table,
     "Cells": optcp.Cells,
@@ -103,7 +103,7 @@ CLASSES = {
     "Axis": Axis,
     "Comparison": Comparison,
 }
-MADE = {"Run", "StoredRun", "Observed", "Done", "Comparison"}
+MADE = {"Run", "FreshRun", "Observed", "Done", "Comparison"}
 """Nobody calls these classes: other functions return their objects."""
 
 OPERATORS = (
@@ -173,11 +173,11 @@ RIGHT = {
     "Done.report": {"path": "report.html"},
     "Done.metric": {"name": "sent"},
     "Done.__getitem__": {"name": "good"},
-    "Run.plot": {"kind": "goodput", "flow": (), "port": (), "start": "0 s", "end": "50 ms", "observation": "good"},
-    "Run.animation": {"start_s": 0.0, "end_s": 0.05},
+    "FreshRun.plot": {"kind": "goodput", "flow": (), "port": (), "start": "0 s", "end": "50 ms", "observation": "good"},
+    "FreshRun.animation": {"start_s": 0.0, "end_s": 0.05},
+    "FreshRun.__getitem__": {"name": "good"},
+    "Run.plot": {"kind": "tcp", "flow": (), "port": (), "start": "0 s", "end": "50 ms", "observation": "tcp"},
     "Run.__getitem__": {"name": "good"},
-    "StoredRun.plot": {"kind": "tcp", "flow": (), "port": (), "start": "0 s", "end": "50 ms", "observation": "tcp"},
-    "StoredRun.__getitem__": {"name": "good"},
     "Observed.cells": {"column": "bytes"},
     "Observed.between": {"start": "10 ms", "end": "30 ms", "column": "bytes"},
     "Observed.count": {"after": None, "until": None, "before": None, "where": ("group", "g")},

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import distributions
 
-from optcp import _core, stats
+from optcp import Scenario, _core, stats
 from optcp_papers.gmpls import section6
 from optcp_papers.gmpls.paper import ns2
 
@@ -75,9 +75,8 @@ class World(NamedTuple):
         """Kilobytes of goodput in (5 s, 6.5 s]; ``settings`` go over those of the world."""
         path = SCENARIOS / f"gmpls-section{self.section}.toml"
         scenario = _core.Scenario.load(str(path), [*self.settings(), *settings])
-        goodput = scenario.run(seed).series["goodput"]
-        first, last = (round(instant / goodput["interval_s"]) for instant in (5.0, 6.5))
-        return int(goodput["bytes"][:, first:last].sum()) // 1000
+        goodput = Scenario(scenario).run(seed)["goodput"]
+        return int(goodput["bytes"][(goodput.seconds > 5.0) & (goodput.seconds <= 6.5)].sum()) // 1000
 
     def has_tie(self, seed: int) -> bool:
         """Whether, in OpTCP, a packet takes the last place of a queue at the very instant at which that is left.
@@ -88,13 +87,14 @@ class World(NamedTuple):
         links = OBSERVED[: 2 if self.section == 6 else len(OBSERVED)]
         observe = f'[[observe]]\nname = "packets"\nkind = "packets"\nlinks = {json.dumps(links)}\n'
         text = text[: text.index("[[observe]]")] + observe
-        seen = _core.Scenario.parse(text, f"section {self.section}", self.settings()).run(seed).series["packets"]
-        queued, sent = (seen["event"] == seen["events"].index(name) for name in ("queued", "transmitted"))
-        for port in range(len(seen["ports"])):
-            here = seen["port"] == port
-            length = np.cumsum(queued[here].astype(int) - sent[here])
-            left = np.isin(seen["time_ps"][here], seen["time_ps"][here & sent])
-            if np.any(queued[here] & (length == QUEUE) & left):
+        world = Scenario(_core.Scenario.parse(text, f"section {self.section}", self.settings()))
+        packets = world.run(seed)["packets"]
+        for port in packets.distinct("port"):
+            seen = packets.where(port=port)
+            queued, sent = (seen.is_("event", name) for name in ("queued", "transmitted"))
+            length = np.cumsum(queued.astype(int) - sent)
+            left = np.isin(seen["time_ps"], seen["time_ps"][sent])
+            if np.any(queued & (length == QUEUE) & left):
                 return True
         return False
 

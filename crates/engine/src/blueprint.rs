@@ -76,7 +76,7 @@ impl QueueSpec {
 }
 
 /// Everything that a run starts from, with all random choices made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Blueprint {
     /// Ports by number, each with the ways in which it loses packets.
     pub ports: Vec<(PortConfig, Vec<Loss>)>,

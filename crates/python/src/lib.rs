@@ -161,9 +161,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(study::check_files, module)?)?;
     module.add_function(wrap_pyfunction!(study::world_sha256, module)?)?;
     module.add_function(wrap_pyfunction!(study::metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(study::columns, module)?)?;
     module.add_function(wrap_pyfunction!(study::product_limit, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::arrow_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(capture::write_pcapng, module)?)?;
     module.add_function(wrap_pyfunction!(hurst::hurst, module)?)?;

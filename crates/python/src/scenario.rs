@@ -12,8 +12,8 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::run::{Run, named_kernel, run_one};
-use crate::{Cancel, ScenarioError};
+use crate::run::{Run, named_kernel, run};
+use crate::{Cancel, Cancelled, ScenarioError};
 
 /// Where a scenario finds topologies and matrices: `optcp.scenarios.topologies`, which is loaded when one is named.
 struct Beside(PathBuf);
@@ -281,8 +281,7 @@ impl Scenario {
 
     #[pyo3(signature = (seed, *, digest = false, kernel = "fast", threads = 1, cancel = None))]
     fn run(
-        &self,
-        py: Python<'_>,
+        slf: Bound<'_, Self>,
         seed: u64,
         digest: bool,
         kernel: &str,
@@ -290,6 +289,7 @@ impl Scenario {
         cancel: Option<&Cancel>,
     ) -> PyResult<Run> {
         let options = RunOptions { fork: false, digest, kernel: named_kernel(kernel)?, threads };
-        run_one(py, &self.0, seed, options, cancel)
+        let mut runs = run(slf.py(), vec![slf.unbind()], seed, options, cancel)?;
+        runs.pop().ok_or_else(|| Cancelled::new_err("the run gave no result"))
     }
 }

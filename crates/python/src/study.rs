@@ -1,5 +1,6 @@
 //! Studies: blocks of runs, and reading their tables back.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -126,4 +127,9 @@ pub(crate) fn metrics(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(entry)
     };
     METRICS.iter().map(one).collect()
+}
+
+#[pyfunction]
+pub(crate) fn columns() -> BTreeSet<String> {
+    optcp_store::columns()
 }

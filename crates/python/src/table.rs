@@ -10,16 +10,6 @@ fn value_error(error: &ParquetError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-#[pyfunction]
-pub(crate) fn read_parquet<'py>(
-    py: Python<'py>,
-    data: &[u8],
-) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-    let bytes = data.to_vec();
-    let table = py.detach(|| Table::from_parquet(bytes)).map_err(|error| value_error(&error))?;
-    dictionaries(py, table)
-}
-
 /// The metadata of a table, and its columns.
 pub(crate) fn dictionaries(
     py: Python<'_>,

@@ -16,6 +16,6 @@ pub use live::LiveRun;
 pub use optcp_engine::Kernel;
 pub use optcp_engine::observe::{Column, Values};
 pub use optcp_net::DropReason;
-pub use parquet::{Data, ParquetError, Table, Texts, signed};
+pub use parquet::{Data, ParquetError, Table, Texts};
 pub use run::{Active, Cancel, Cancelled, CutOff, Run, RunOptions, run_branches};
 pub use series::Series;

@@ -77,7 +77,7 @@ impl Default for RunOptions {
 }
 
 /// The result of one run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// The seed.
     pub seed: u64,

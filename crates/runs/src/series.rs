@@ -1,6 +1,7 @@
 //! What a run observed, as named columns.
 
-use optcp_engine::observe::{Column, Findings, Names, Observations, Values};
+use optcp_engine::Blueprint;
+use optcp_engine::observe::{Column, Findings, Names, Observations, ObserveKind, Values, Watched};
 use optcp_scenario::plan::{DirectedLink, ObservePlan, Plan};
 use optcp_units::{Duration, Time};
 use sha2::{Digest, Sha256};
@@ -31,6 +32,36 @@ pub struct Series {
 }
 
 impl Series {
+    /// Series of each kind from a run in which nothing is observed: their columns are those of every run.
+    pub fn empty() -> impl Iterator<Item = Series> {
+        let blueprint = Blueprint::default();
+        ObserveKind::ALL.iter().flat_map(move |&kind| {
+            let mut observations = Observations::default();
+            let (after, interval) = (Duration::ZERO, Duration::from_secs(1));
+            let none = Watched {
+                blueprint: &blueprint,
+                group_of: &[],
+                groups: &[],
+                ports: &[],
+                fibres: &[],
+                after,
+                until: None,
+                interval,
+            };
+            observations.add(kind, &none);
+            let series = |Findings { names, columns }| Series {
+                name: String::new(),
+                kind: kind.name(),
+                after,
+                interval: kind.keys().interval.then_some(interval),
+                stop: Time::ZERO,
+                names: names.into_iter().map(|(list, _)| (list, Vec::new())).collect(),
+                columns,
+            };
+            observations.findings().map(series).collect::<Vec<_>>()
+        })
+    }
+
     /// Feeds the series to a digest.
     pub(crate) fn digest(&self, sha: &mut Sha256) {
         sha.update(&self.name);

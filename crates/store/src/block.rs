@@ -105,7 +105,7 @@ pub fn run_block<E>(
             run_branches(&branches, *seed, options, cancel).map_err(|_| Failure::Cancelled)?;
         cpu_s += began.elapsed_s();
         for (&cell, run) in cells.iter().zip(runs) {
-            part.add(cell, block.cells[cell].scenario, run);
+            part.add(cell, block.cells[cell].scenario, &run);
         }
         let last = place + 1 == block.todo.len();
         if !part.is_empty() && (last || part.hops >= HOPS_A_PART || part.rows >= ROWS_A_PART) {

@@ -15,7 +15,7 @@ mod write;
 
 pub use block::{Block, Cell, Failure, run_block};
 pub use metrics::{Bounds, METRICS, Metric, Scalar, scalars};
-pub use part::{AxisValue, File, TABLES};
+pub use part::{AxisValue, File, TABLES, columns, table};
 pub use read::{ReadError, check, read};
 pub use survival::{Observation, product_limit};
 pub use write::write;

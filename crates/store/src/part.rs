@@ -1,17 +1,20 @@
 //! Runs put together: tables whose rows say which cell and seed they are of, as files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use optcp_runs::{Data, ParquetError, Run, Table, Texts};
+use optcp_runs::{Data, ParquetError, Run, Series, Table, Texts};
 use optcp_scenario::Scenario;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::block::Cell;
-use crate::metrics::scalars;
+use crate::metrics::{Scalar, scalars};
 
 /// Tables that every study has, or may have, beside its observations.
 pub const TABLES: [&str; 6] = ["scalars", "runs", "switches", "reroutes", "arrived", "cuts"];
+
+/// Of each row, which run it is of.
+const OF_RUN: [&str; 2] = ["cell", "seed"];
 
 /// Of each run, in the table of runs.
 const COUNTS: [&str; 10] = [
@@ -74,21 +77,12 @@ impl Part {
     }
 
     /// Adds a run of the cell of that number.
-    pub(crate) fn add(&mut self, cell: usize, scenario: &Scenario, run: Run) {
+    pub(crate) fn add(&mut self, cell: usize, scenario: &Scenario, run: &Run) {
         self.hops +=
             run.counts.iter().find(|(name, _)| *name == "packet_hops").map_or(0, |(_, n)| *n);
-        self.put("scalars", scalar_table(&run, scenario));
-        self.put("runs", run_table(&run));
-        for (name, table) in [
-            ("switches", switch_table(&run)),
-            ("reroutes", reroute_table(&run)),
-            ("arrived", arrived_table(&run)),
-            ("cuts", cut_table(&run)),
-        ] {
-            self.put(name, table);
-        }
-        for series in &run.series {
-            self.put(&series.name, Table::of(series));
+        let observed = run.series.iter().map(|series| series.name.as_str());
+        for name in TABLES.into_iter().chain(observed) {
+            self.put(name, table(run, scenario, name).unwrap_or_default());
         }
         self.runs.push((cell, run.seed));
     }
@@ -140,10 +134,11 @@ impl Part {
                 columns.push((axis.clone(), axis_column(values, &of_run)));
             }
             let ids = runs.iter().map(|(id, _)| *id);
-            columns.push(("cell".to_owned(), Data::Text(text_column(ids, &of_run))));
+            let [cell, seed] = OF_RUN.map(str::to_owned);
+            columns.push((cell, Data::Text(text_column(ids, &of_run))));
             let seeds =
                 runs.iter().zip(&of_run).flat_map(|((_, seed), &rows)| repeated(*seed, rows));
-            columns.push(("seed".to_owned(), Data::U64(seeds.collect())));
+            columns.push((seed, Data::U64(seeds.collect())));
             columns.append(&mut table.columns);
             let content = Table { columns, ..table }.to_parquet()?;
             let facts = json!({ "bytes": content.len(), "rows": of_run, "sha256": hex(&content) });
@@ -219,14 +214,45 @@ fn texts<'a>(values: impl Iterator<Item = &'a str>) -> Data {
     Data::Text(text_column(values.into_iter(), &ones))
 }
 
-fn table<const N: usize>(columns: [(&str, Data); N]) -> Table {
+/// A table of a run: one of [`TABLES`], or an observation.
+#[must_use]
+pub fn table(run: &Run, scenario: &Scenario, name: &str) -> Option<Table> {
+    if name == TABLES[0] {
+        return Some(scalar_table(&scalars(run, scenario.plan())));
+    }
+    let observed = || run.series.iter().find(|series| series.name == name).map(Table::of);
+    beside(run, name).or_else(observed)
+}
+
+/// A table of [`TABLES`] that a run has without its scenario.
+fn beside(run: &Run, name: &str) -> Option<Table> {
+    match name {
+        "runs" => Some(run_table(run)),
+        "switches" => Some(switch_table(run)),
+        "reroutes" => Some(reroute_table(run)),
+        "arrived" => Some(arrived_table(run)),
+        "cuts" => Some(cut_table(run)),
+        _ => None,
+    }
+}
+
+/// The columns that the tables of studies have, but for those of axes.
+#[must_use]
+pub fn columns() -> BTreeSet<String> {
+    let run = Run::default();
+    let tables = TABLES.into_iter().filter_map(|name| beside(&run, name));
+    let all = tables.chain([scalar_table(&[])]).chain(Series::empty().map(|one| Table::of(&one)));
+    let own = all.flat_map(|table| table.columns).map(|(name, _)| name);
+    own.chain(OF_RUN.map(str::to_owned)).collect()
+}
+
+fn listed<const N: usize>(columns: [(&str, Data); N]) -> Table {
     let columns = columns.map(|(name, data)| (name.to_owned(), data));
     Table { metadata: Vec::new(), columns: columns.into() }
 }
 
-fn scalar_table(run: &Run, scenario: &Scenario) -> Table {
-    let found = scalars(run, scenario.plan());
-    table([
+fn scalar_table(found: &[Scalar]) -> Table {
+    listed([
         ("metric", texts(found.iter().map(|one| one.metric.name))),
         ("of", texts(found.iter().map(|one| one.of.as_str()))),
         ("unit", texts(found.iter().map(|one| one.metric.unit))),
@@ -253,7 +279,7 @@ fn run_table(run: &Run) -> Table {
 
 fn switch_table(run: &Run) -> Table {
     let all = || run.switches.iter();
-    table([
+    listed([
         ("time_ps", Data::whole(all().map(|one| one.at.as_ps()))),
         ("protection", Data::whole(all().map(|one| one.protection as u64))),
         ("node", texts(all().map(|one| one.node.as_str()))),
@@ -264,7 +290,7 @@ fn switch_table(run: &Run) -> Table {
 
 fn reroute_table(run: &Run) -> Table {
     let all = || run.routing.iter().flat_map(|record| &record.steps);
-    table([
+    listed([
         ("time_ps", Data::whole(all().map(|one| one.at.as_ps()))),
         ("router", texts(all().map(|one| one.router.as_str()))),
         ("cause", texts(all().map(|one| one.cause))),
@@ -276,7 +302,7 @@ fn arrived_table(run: &Run) -> Table {
     let all = || {
         run.arrived.iter().flat_map(|of| of.routes.iter().map(|&route| (of.group.as_str(), route)))
     };
-    table([
+    listed([
         ("group", texts(all().map(|(group, _)| group))),
         ("route", Data::whole(all().map(|(_, route)| u64::from(route)))),
     ])
@@ -284,7 +310,7 @@ fn arrived_table(run: &Run) -> Table {
 
 fn cut_table(run: &Run) -> Table {
     let all = || run.cuts.iter();
-    table([
+    listed([
         ("flow", texts(all().map(|one| one.flow.as_str()))),
         ("group", texts(all().map(|one| one.group.as_str()))),
         ("ack", Data::Bool(all().map(|one| one.acks).collect())),

@@ -5,7 +5,7 @@ from typing import Any
 from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Part, RunData, Series, Settings, judge, stack
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Part, Run, Series, Settings, judge, stack
 from optcp_papers.das.paper import PAPER, scenario
 
 RUNS = 100
@@ -71,7 +71,7 @@ def measure(done: Done) -> Cells:
     return done.each(counts, Axis("what", COUNTS))
 
 
-def counts(run: RunData) -> list[int]:
+def counts(run: Run) -> list[int]:
     """See ``COUNTS``."""
     routing = routing_of(run)
     converged = {step["at_ps"] for step in routing["steps"] if step["cause"] == "convergence"}
@@ -80,14 +80,14 @@ def counts(run: RunData) -> list[int]:
     return [*updates, run.drops.get("ttl-expired", 0), len(down)]
 
 
-def routing_of(run: RunData) -> dict[str, Any]:
+def routing_of(run: Run) -> dict[str, Any]:
     """What routing did."""
     if run.routing is None:
         raise ValueError("the scenario has routing")
     return run.routing
 
 
-def timeline(key: Key, run: RunData) -> list[Series]:
+def timeline(key: Key, run: Run) -> list[Series]:
     """Who rewrote how many entries when, and the flow's goodput."""
     found = []
     for cause in CAUSES:
@@ -96,7 +96,7 @@ def timeline(key: Key, run: RunData) -> list[Series]:
         y = [float(ROUTERS.index(step["router"])) for step in steps]
         of_cause: Key = {**key, "routers": " ".join(ROUTERS), "seed": run.seed}
         found.append(Series(cause, of_cause, "time", "s", "router", "", x, y))
-    goodput = run.series["goodput"]["bytes"][0].astype(float)
+    goodput = run["goodput"]["bytes"].astype(float)
     x = [round(0.1 * (i + 1), 3) for i in range(goodput.size)]
     y = [round(value * 8 / 0.1 / 1e6, 4) for value in goodput.tolist()]
     found.append(Series("goodput", {**key, "seed": run.seed}, "time", "s", "goodput", "Mb/s", x, y))

@@ -7,7 +7,7 @@ import numpy as np
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
 from optcp.papers.kit import Cells, Key, Options, Part, Row, Series, Settings, Size, histogram, judge, overrides, tables
-from optcp.study import Done, Grid, RunData
+from optcp.study import Done, Grid, Run
 from optcp_papers.das.paper import (
     MSS_BYTES,
     PAPER,
@@ -277,10 +277,10 @@ def does_nothing_without_a_shorter_path(done: Done) -> list[Part]:
     ]
 
 
-def equal(one: RunData, other: RunData) -> bool:
+def equal(one: Run, other: Run) -> bool:
     """Whether two runs have the same packets at the same times."""
-    packets = (one.series["packets"], other.series["packets"])
-    return all(np.array_equal(*(packet[name] for packet in packets)) for name in ("time_ps", "event", "seq", "ack"))
+    first, second = one["packets"], other["packets"]
+    return all(np.array_equal(first[name], second[name]) for name in ("time_ps", "event", "seq", "ack"))
 
 
 def works_with_the_backup(world: World) -> list[Part]:

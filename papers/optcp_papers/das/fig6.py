@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.kit import Assumed, Grid, Key, Options, Part, Row, RunData, Series, built_in, judge, overrides, row
+from optcp.papers.kit import Assumed, Grid, Key, Options, Part, Row, Run, Series, built_in, judge, overrides, row
 from optcp_papers.das.paper import PAPER, RECEIVERS, SUPPRESSING, receivers, scenario
 
 FIRST = 80
@@ -90,7 +90,7 @@ class Trace:
     filled_ms: float
 
 
-def trace(run: RunData, lost: int | None) -> Trace:
+def trace(run: Run, lost: int | None) -> Trace:
     """Read a run's packets from the repair on."""
     acked, resent, arrived, dropped = (
         events(run, "packets", name) for name in ("acked", "resent", "arrived", "dropped")
@@ -112,12 +112,11 @@ def trace(run: RunData, lost: int | None) -> Trace:
     )
 
 
-def events(run: RunData, observation: str, name: str) -> NDArray[np.float64]:
+def events(run: Run, observation: str, name: str) -> NDArray[np.float64]:
     """Time after the repair in ms, and packet, of every such event after it; float64[n, 2]."""
-    of_run = run.series[observation]
+    of_run = run[observation].where(event=name)
     time_ms = (of_run["time_ps"].astype(np.float64) - REPAIR_S * PICOSECONDS_A_SECOND) / (PICOSECONDS_A_SECOND / 1000)
-    which = (of_run["event"] == list(of_run["events"]).index(name)) & (time_ms > 0)
-    return np.column_stack([time_ms[which], of_run["seq"][which].astype(np.float64) - FIRST])
+    return np.column_stack([time_ms, of_run["seq"].astype(np.float64) - FIRST])[time_ms > 0]
 
 
 def all_rows(key: Key, one: Trace) -> list[Row]:

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from optcp.scenarios.run import Run
 from optcp.stats.quantiles import sample_quantile
 from optcp_papers.evidence.base import Experiment
 from optcp_papers.evidence.bbr_link import (
@@ -13,7 +14,6 @@ from optcp_papers.evidence.bbr_link import (
     PRODUCT,
     ROUND_TRIP_MS,
     Measured,
-    Series,
     Version,
     Wanted,
     printed,
@@ -77,14 +77,14 @@ def runs_of(short: np.ndarray, sent: np.ndarray, round_trip_ms: float) -> list[t
     return [(at[begin], at[end]) for begin, end in zip(begins, ends, strict=True) if end > begin]
 
 
-def measured(series: Series) -> Measured:
+def measured(run: Run) -> Measured:
     """Every figure that the slow link shows, by state and name."""
-    at_ms, flight, window = sender(series)
+    at_ms, flight, window = sender(run)
     before = at_ms < STEADY_MS
     full_ms = at_ms[before][flight[before].argmax()]
     drained_ms = at_ms[(at_ms > full_ms) & (flight <= PRODUCT)][0]
 
-    sent = sent_ms(series)
+    sent = sent_ms(run)
     waits, sent = np.diff(sent), sent[1:]
     # The flight is beyond DRAIN's window at first, and nothing leaves.
     draining = waits[(sent > full_ms) & (sent < drained_ms) & (waits > 1.5)]
@@ -121,10 +121,10 @@ def measured(series: Series) -> Measured:
     }
 
 
-def clock(series: Series) -> Measured:
+def clock(run: Run) -> Measured:
     """What the long link shows: there 63 round trips are longer than three seconds."""
-    at_ms, _, window = sender(series)
-    sent = sent_ms(series)
+    at_ms, _, window = sender(run)
+    sent = sent_ms(run)
     waits, sent = np.diff(sent), sent[1:]
     steady = sent >= 2 * STEADY_MS
     ups = runs_of((waits < 0.9) & steady, sent, LONG_ROUND_TRIP_MS)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from optcp import stats
+from optcp.scenarios.run import Run
 from optcp.stats.quantiles import sample_quantile
 from optcp.study import Study
 from optcp_papers.evidence import outside
@@ -29,7 +30,6 @@ LINKS = {
 }
 """As the scenario has it; a hundred times the rate and the same round trip; five times the round trip."""
 
-Series = dict[str, dict[str, Any]]
 Measured = dict[tuple[str, str], Any]
 """Figures by state and name."""
 
@@ -79,7 +79,7 @@ class Version:
     name: str
     sources: tuple[str, str]
     settings: Mapping[str, str]
-    links: Mapping[str, Callable[[Series], Measured]]
+    links: Mapping[str, Callable[[Run], Measured]]
     wanted: tuple[Wanted, ...]
 
     def runs(self) -> Runs:
@@ -95,7 +95,7 @@ class Version:
         found: list[Measured] = []
         for seed in zip(*(done[name] for name in self.links), strict=True):
             runs = zip(self.links.values(), seed, strict=True)
-            found.append({key: value for measure, (_, (run,)) in runs for key, value in measure(run.series).items()})
+            found.append({key: value for measure, (_, (run,)) in runs for key, value in measure(run).items()})
         for one in self.wanted:
             key = {"state": one.state, "figure": one.figure, "test": f"`{one.test}`" if one.test else "this experiment"}
             beside = zip(self.sources, (one.draft, one.worked), strict=True)
@@ -103,30 +103,27 @@ class Version:
             yield key, stats.mean([of_seed[one.state, one.figure] for of_seed in found]), *more
 
 
-def sender(series: Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def sender(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """When the sender changed, its flight and its window in segments."""
-    of = series["sender"]
+    of = run["sender"]
     window = np.rint(of["cwnd_bytes"] / MSS_BYTES).astype(int)
     return of["time_ps"] / 1e9, of["flight_segments"].astype(int), window
 
 
-def sent_ms(series: Series) -> np.ndarray:
+def sent_ms(run: Run) -> np.ndarray:
     """When segments were sent."""
-    packets = series["packets"]
-    sent = (packets["event"] == packets["events"].index("sent")) & ~packets["ack"]
-    return np.asarray(packets["time_ps"][sent] / 1e9)
+    sent = run["packets"].where(event="sent")
+    return np.asarray(sent["time_ps"][~sent["ack"]] / 1e9)
 
 
-def startup(series: Series) -> Measured:
+def startup(run: Run) -> Measured:
     """What the fast link shows, by state and name: how STARTUP grows, and its pacing gain in the second round trip.
 
     A round trip ends with the ACK of the first segment that it sent. The rate that the gain multiplies is that of the
     initial window a round trip, until more was delivered.
     """
-    packets = series["packets"]
-    sent = sent_ms(series)
-    acked = packets["event"] == packets["events"].index("acked")
-    acked_ms, acked_to = packets["time_ps"][acked] / 1e9, packets["seq"][acked]
+    sent, acked = sent_ms(run), run["packets"].where(event="acked")
+    acked_ms, acked_to = acked["time_ps"] / 1e9, acked["seq"]
     rounds, begin_ms, first = [], 0.0, 0
     for _ in range(ROUNDS):
         end_ms = acked_ms[acked_to > first][0]

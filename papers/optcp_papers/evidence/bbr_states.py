@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 
+from optcp.scenarios.run import Run
 from optcp.stats.quantiles import sample_quantile
 from optcp_papers.evidence.base import Experiment
 from optcp_papers.evidence.bbr_link import (
     GROWTH,
     PRODUCT,
     ROUND_TRIP_MS,
+    Measured,
     Version,
     Wanted,
     printed,
@@ -68,15 +69,15 @@ WANTED = (
 """In the order of the page."""
 
 
-def measured(series: dict[str, dict[str, Any]]) -> dict[tuple[str, str], Any]:
+def measured(run: Run) -> Measured:
     """Every figure that the slow link shows, by state and name."""
-    at_ms, flight, window = sender(series)
+    at_ms, flight, window = sender(run)
 
     # DRAIN begins where the threshold is set, and the window's gain falls from 2.885 to 2 when it ends.
-    full = int(np.flatnonzero(np.isfinite(series["sender"]["ssthresh_bytes"]))[0])
+    full = int(np.flatnonzero(np.isfinite(run["sender"]["ssthresh_bytes"]))[0])
     drained = full + int(np.argmax(window[full:] < HIGH * PRODUCT))
 
-    sent = sent_ms(series)
+    sent = sent_ms(run)
     gaps, sent = np.diff(sent), sent[1:]
     draining = gaps[(sent > at_ms[full] + 1) & (sent < at_ms[drained])]
     cycling = (sent >= STEADY_MS) & (sent < PROBES_MS)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from optcp.data.axes import Axis
+from optcp.scenarios.run import Run
 from optcp.study import Study
-from optcp.study.stored_run import StoredRun
 from optcp_papers.evidence import outside
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
 
@@ -49,15 +49,14 @@ def settings(world: Mapping[str, Any], control: str) -> dict[str, str]:
     return {f"parameters.{name}": value for name, value in pairs.items()}
 
 
-def measured(run: StoredRun) -> list[float]:
+def measured(run: Run) -> list[float]:
     """Every figure of a run that it has: from the first data to the ACK of the last, and the first thresholds."""
     segments = int(run.cell["parameters.segments"].removesuffix(" segments"))
-    packets = run.series["packets"]
-    of = {name: packets["event"] == packets["events"].index(name) for name in ("sent", "acked")}
-    begin = packets["time_ps"][of["sent"] & ~packets["ack"] & (packets["seq"] > 0)][0]
-    ends = packets["time_ps"][of["acked"] & (packets["seq"] > segments)]
+    sent, acked = (run["packets"].where(event=event) for event in ("sent", "acked"))
+    begin = sent["time_ps"][~sent["ack"] & (sent["seq"] > 0)][0]
+    ends = acked["time_ps"][acked["seq"] > segments]
     completion = float(ends[0] - begin) / 1e12 if len(ends) else np.nan
-    thresholds = np.floor(run.series["sender"]["ssthresh_bytes"] / MSS_BYTES)
+    thresholds = np.floor(run["sender"]["ssthresh_bytes"] / MSS_BYTES)
     thresholds = thresholds[np.isfinite(thresholds)]
     changed = thresholds[np.insert(np.diff(thresholds) != 0, 0, values=True)] if len(thresholds) else thresholds
     return [completion, *changed.tolist(), np.nan, np.nan][: len(DIGITS)]

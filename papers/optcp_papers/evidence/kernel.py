@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from optcp.data.axes import Axis
-from optcp.scenarios.run import Observing
+from optcp.scenarios.run import Run
 from optcp.scenarios.scenario import Scenario
 from optcp.study import Study
 from optcp_papers.evidence import outside
@@ -162,7 +162,7 @@ def repetitions(name: str, control: str) -> list[list[Did]]:
     return [[Did(**{key: flow[key] for key in wanted}) for flow in run] for run in runs]
 
 
-def measured(run: Observing, group: str, world: World) -> Did:
+def measured(run: Run, group: str, world: World) -> Did:
     """What one of our flows did."""
     flow = world.flows[GROUPS.index(group)]
     packets, sender = run["packets"], run["sender"]
@@ -235,7 +235,7 @@ def find(done: Found) -> Figures:
         world = worlds()[name]
         for number, (group, flow) in enumerate(zip(GROUPS, world.flows, strict=False)):
 
-            def figures(run: Observing, group: str = group, world: World = world, flow: Flow = flow) -> list[float]:
+            def figures(run: Run, group: str = group, world: World = world, flow: Flow = flow) -> list[float]:
                 return measured(run, group, world).figures(flow.segments)
 
             for at, ours in runs.each(figures, Axis("quantity", tuple(DIGITS))).mean():

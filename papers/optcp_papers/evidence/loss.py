@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from optcp.scenarios.run import Run
 from optcp.study import Study
-from optcp.study.stored_run import StoredRun
 from optcp_papers.evidence.base import Experiment, Figures, Found, Runs, Studies
 from optcp_papers.evidence.variants import VARIANTS
 
@@ -49,14 +49,14 @@ def studies(seeds: int | None) -> Studies:
     }
 
 
-def window(run: StoredRun) -> float:
+def window(run: Run) -> float:
     """Rate times round trip, in segments."""
     stop_s = STOPS_S[run.cell["parameters.probability"]]
     received = int(run["goodput"]["bytes"][1:].sum())
     return received / MSS_BYTES / ((1 - WARM_UP) * stop_s) * ROUND_TRIP_S
 
 
-def constant(run: StoredRun) -> float:
+def constant(run: Run) -> float:
     """Rate times round trip times sqrt(p), in segments."""
     p = float(run.cell["parameters.probability"])
     if run.cell["parameters.loss"] == "periodic":

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.scenarios.run import OneRun
+from optcp.scenarios.run import Run
 from optcp.stats.quantiles import sample_quantile
 
 FIRST = 200
@@ -25,7 +25,7 @@ Name = tuple[str, str]
 Measured = Mapping[Name, float]
 
 
-def lost(run: OneRun) -> tuple[list[int], list[float]]:
+def lost(run: Run) -> tuple[list[int], list[float]]:
     """Numbers of lost packets, counted as they came, and instants of drops by the law in ms."""
     packets = run["packets"]
     sent, dropped = packets["event"] == "sent", packets["event"] == "dropped"
@@ -41,7 +41,7 @@ def same(numbers: list[int], differences: list[int], first: int) -> int:
     return sum(ours + first == other for ours, other in zip(numbers[:FIRST], theirs[:FIRST], strict=False))
 
 
-def waits(run: OneRun, source: int) -> list[float]:
+def waits(run: Run, source: int) -> list[float]:
     """How long packets of a source waited in the queue, in ms; the burst belongs to the first one."""
     packets = run["packets"]
     groups = {f"source{source}/S", *(f"burst{number}/S" for number in range(3) if not source)}
@@ -60,7 +60,7 @@ def _quantile(values: list[float], part: float) -> float:
     return sorted(values)[min(len(values) - 1, int(part * len(values)))]
 
 
-def unresponsive(run: OneRun, sources: int) -> dict[Name, float]:
+def unresponsive(run: Run, sources: int) -> dict[Name, float]:
     """Packets lost and marked, and how long they waited, by source where there are several."""
     numbers, _ = lost(run)
     found: dict[Name, float] = {("", LOST): len(numbers), ("", MARKED): int(np.sum(run["ports"]["marked"]))}
@@ -71,7 +71,7 @@ def unresponsive(run: OneRun, sources: int) -> dict[Name, float]:
     return found
 
 
-def shares(run: OneRun, sources: int) -> Measured:
+def shares(run: Run, sources: int) -> Measured:
     """The part of the link that each source has from 1 s to 6 s."""
     packets = run["packets"]
     chosen = (packets["event"] == "transmitted") & (packets["time_ps"] > 1e12) & (packets["time_ps"] <= 6e12)
@@ -84,7 +84,7 @@ def jain(shares: NDArray[np.float64]) -> float:
     return float(shares.sum() ** 2 / len(shares) / np.square(shares).sum())
 
 
-def greedy(run: OneRun, rate_mbps: float) -> dict[Name, float]:
+def greedy(run: Run, rate_mbps: float) -> dict[Name, float]:
     """What flows and the link did after the warm-up."""
     ports, goodput = run["ports"], run["goodput"]
     row = {name: ports[name][ports["port"] == "L->R"][0] for name in ports.columns if name not in {"time_ps", "port"}}
@@ -113,7 +113,7 @@ def period(series: Any) -> int:  # noqa: ANN401 - numpy's array
     return 20 + int(below[0] + np.argmax(alike[below[0] :])) if len(below) else 0
 
 
-def waves(run: OneRun, *, round_trip_us: float, sample_us: float, lacks: int, warm_s: float) -> dict[Name, float]:
+def waves(run: Run, *, round_trip_us: float, sample_us: float, lacks: int, warm_s: float) -> dict[Name, float]:
     """Length of the queue, but for packets that the record lacks, and how it goes up and down.
 
     The round trip is one with a queue at the threshold.

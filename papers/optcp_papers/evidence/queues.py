@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from optcp.data.axes import Axis
-from optcp.scenarios.run import OneRun
+from optcp.scenarios.run import Run
 from optcp.scenarios.scenario import Scenario
 from optcp.study import Study
 from optcp_papers.evidence import outside
@@ -121,11 +121,11 @@ class World:
     name: str
     scenario: Callable[[], Scenario]
     seeds: int
-    measure: Callable[[OneRun], Measured]
+    measure: Callable[[Run], Measured]
     theirs: Mapping[Name, tuple[float, float]]
     """The range of each figure."""
 
-    def figures(self, run: OneRun) -> list[float]:
+    def figures(self, run: Run) -> list[float]:
         """Ours, in the order of theirs."""
         ours = self.measure(run)
         return [ours.get(name, np.nan) for name in self.theirs]
@@ -171,7 +171,7 @@ def _laws() -> Iterable[World]:
         queue = worlds.NS3[name.split(" ")[0]]
         interval_ms = 50 if "10-50" in name else 100
 
-        def measure(run: OneRun, text: Any = text, interval_ms: int = interval_ms) -> Measured:  # noqa: ANN401 - JSON
+        def measure(run: Run, text: Any = text, interval_ms: int = interval_ms) -> Measured:  # noqa: ANN401 - JSON
             numbers, at_ms = lost(run)
             law = itertools.accumulate((interval_ms / np.sqrt(count) for count in range(1, 100)), initial=at_ms[0])
             behind = [at - due for at, due in zip(at_ms, law, strict=False)]
@@ -217,7 +217,7 @@ def _constant_linux() -> Iterable[World]:
             continue
         family, seeds = _kind(queue)
 
-        def measure(run: OneRun, world: Any = world, family: Family = family) -> Measured:  # noqa: ANN401 - JSON
+        def measure(run: Run, world: Any = world, family: Family = family) -> Measured:  # noqa: ANN401 - JSON
             found = unresponsive(run, len(world["sources"]))
             if family is EXACT:
                 found["", SAME] = same(lost(run)[0], world["runs"][0]["lost"], 1)
@@ -260,7 +260,7 @@ def _red() -> Iterable[World]:
     }  # fmt: skip
     for name, world in worlds.recorded("ns2")["flows"].items():
 
-        def measure(run: OneRun) -> Measured:
+        def measure(run: Run) -> Measured:
             found = greedy(run, 10)
             return found | {("", QUEUE): found["", QUEUE] - found["", USE]}
 
@@ -282,7 +282,7 @@ def _dctcp() -> Iterable[World]:
         if few:
             theirs |= {("", SWING): world["swing_packets"], ("", PERIOD): world["period_us"] / round_trip_us}
 
-        def measure(run: OneRun, world: Any = world, kept: Any = kept) -> Measured:  # noqa: ANN401 - JSON
+        def measure(run: Run, world: Any = world, kept: Any = kept) -> Measured:  # noqa: ANN401 - JSON
             rate = world["bps"] / 1e6
             return greedy(run, rate) | waves(run, lacks=2, **kept)
 
@@ -307,7 +307,7 @@ def _dctcp() -> Iterable[World]:
                 for run in _repetitions(world)
             ]
 
-            def linux(run: OneRun) -> Measured:
+            def linux(run: Run) -> Measured:
                 return greedy(run, 100) | waves(run, round_trip_us=14_800, sample_us=2000, lacks=0, warm_s=5)
 
             scenario = functools.partial(worlds.linux_flows, world, worlds.LINUX[world["discipline"]])

@@ -10,7 +10,7 @@ import numpy as np
 from optcp.data.censored import each
 from optcp.papers.assume import Assumed, Value, built_in, overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.kit import Cells, Censored, Done, Estimates, Grid, Key, Options, Row, Settings, StoredRun, assume, row
+from optcp.papers.kit import Cells, Censored, Done, Estimates, Grid, Key, Options, Row, Run, Settings, assume, row
 from optcp_papers.gmpls import section5
 from optcp_papers.gmpls.fig7 import settling
 from optcp_papers.gmpls.paper import PAPER, PS, SOURCES
@@ -308,9 +308,9 @@ def slow_time_ms(done: Done) -> Cells:
     return each(done, lambda run: times_ms(run).quantile(0.95))
 
 
-def times_ms(run: StoredRun) -> Censored:
+def times_ms(run: Run) -> Censored:
     """How long the flows took that start around the failure; cut of flows that have not ended."""
-    ends = run.series["ends"]
+    ends = run["ends"]
     start_s = ends["start_ps"].astype(np.float64) / PS
     counted = (MESH_STARTS_S[0] <= start_s) & (start_s < MESH_STARTS_S[1])
     times = Censored(1000 * (ends["time_ps"].astype(np.float64) / PS - start_s), ends["finished"].astype(bool))

@@ -5,22 +5,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.study import RunData
+from optcp.data.table import Table
+from optcp.study import Run
 from optcp_papers.gmpls.paper import PS
 
 OBSERVE = [{"name": "packets", "kind": "packets"}]
 """What a run must observe."""
 
 
-def count_overtaken(run: RunData, start_s: float, end_s: float) -> int:
+def count_overtaken(run: Run, start_s: float, end_s: float) -> int:
     """Arrivals in (start, end] below a number that had arrived before, of segments that had not been sent again.
 
     Once a segment has been sent again, an arrival may be either transmission and is not counted.
     """
-    packets = run.series["packets"]
-    time_ps, flow, seq = (packets[name].astype(np.int64) for name in ("time_ps", "flow", "seq"))
-    resent_at = _first(packets, _is(packets, "resent"), time_ps)
-    arrived = np.flatnonzero(_is(packets, "arrived"))
+    packets = run["packets"]
+    time_ps, flow, seq = _columns(packets)
+    resent_at = _first(packets, packets.is_("event", "resent"))
+    arrived = np.flatnonzero(packets.is_("event", "arrived"))
     order = arrived[np.argsort(flow[arrived], kind="stable")]  # flow by flow, each in order of time
     reached = _highest_before(flow[order], seq[order])
     within = (time_ps[order] > round(start_s * PS)) & (time_ps[order] <= round(end_s * PS))
@@ -29,25 +30,24 @@ def count_overtaken(run: RunData, start_s: float, end_s: float) -> int:
     return int(np.sum(again > time_ps[late]))
 
 
-def count_needless(run: RunData, start_s: float, end_s: float) -> int:
+def count_needless(run: Run, start_s: float, end_s: float) -> int:
     """Segments sent again in (start, end] of which no port had dropped a transmission until then."""
-    packets = run.series["packets"]
-    time_ps, flow, seq = (packets[name].astype(np.int64) for name in ("time_ps", "flow", "seq"))
-    dropped_at = _first(packets, _is(packets, "dropped") & ~packets["ack"], time_ps)
-    resent = _is(packets, "resent") & (time_ps > round(start_s * PS)) & (time_ps <= round(end_s * PS))
+    packets = run["packets"]
+    time_ps, flow, seq = _columns(packets)
+    dropped_at = _first(packets, packets.is_("event", "dropped") & ~packets["ack"])
+    resent = packets.is_("event", "resent") & (time_ps > round(start_s * PS)) & (time_ps <= round(end_s * PS))
     return int(np.sum(_at(dropped_at, flow[resent], seq[resent]) > time_ps[resent]))
 
 
-def _is(packets: dict[str, NDArray[np.uint64]], event: str) -> NDArray[np.bool_]:
-    result: NDArray[np.bool_] = packets["event"] == list(packets["events"]).index(event)
-    return result
+def _columns(packets: Table) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Time, number of the flow and number of the segment, row by row."""
+    return packets["time_ps"], packets.coded("flow")[0].astype(np.int64), packets["seq"]
 
 
-def _first(
-    packets: dict[str, NDArray[np.uint64]], rows: NDArray[np.bool_], time_ps: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _first(packets: Table, rows: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Segments that rows are about, sorted, and when the first row of each was; rows are in order of time."""
-    segments, first = np.unique(_pair(packets["flow"][rows], packets["seq"][rows]), return_index=True)
+    time_ps, flow, seq = _columns(packets)
+    segments, first = np.unique(_pair(flow[rows], seq[rows]), return_index=True)
     return segments, time_ps[rows][first]
 
 

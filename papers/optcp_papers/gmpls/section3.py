@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.assume import Assumed, built_in, overrides, positive_int
-from optcp.papers.kit import Chosen, Done, Found, Grid, Options, RunData, RunFailed, Setup, Size
+from optcp.papers.kit import Chosen, Done, Found, Grid, Options, Run, RunFailed, Setup, Size
 from optcp.scenarios.scenario import Scenario, load
 from optcp.study import Branch
 from optcp_papers.gmpls.paper import PAPER
@@ -188,10 +188,10 @@ class Events:
     seq: NDArray[np.int64]
 
     @classmethod
-    def of(cls, run: RunData) -> Events:
+    def of(cls, run: Run) -> Events:
         """Read the observation ``packets``."""
-        rows = run.series["packets"]
-        return cls(rows["time_ps"] / 1e12, np.array(rows["events"])[rows["event"]], rows["seq"].astype(np.int64))
+        rows = run["packets"]
+        return cls(rows.seconds, rows["event"], rows["seq"])
 
     def times(self, name: str) -> NDArray[np.float64]:
         """When events of a name happened."""
@@ -236,9 +236,9 @@ def measure(done: Done) -> dict[int, Bursts]:
     return found
 
 
-def measure_burst(window: int, burst: int, recovered: RunData, restarted: RunData) -> Burst:
+def measure_burst(window: int, burst: int, recovered: Run, restarted: Run) -> Burst:
     """Reduce the two runs of a burst."""
-    timeouts = [int(run.series["tcp"]["timeouts"][-1]) for run in (recovered, restarted)]
+    timeouts = [int(run["tcp"]["timeouts"][-1]) for run in (recovered, restarted)]
     if timeouts != [0, 1]:
         raise RunFailed(f"W = {window}, B = {burst}: {timeouts} timeouts in recovery and restart, not [0, 1]")
     events, again = Events.of(recovered), Events.of(restarted)

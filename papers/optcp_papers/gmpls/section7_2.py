@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows, runs_of
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Row, RunData, Series, curve, judge, row
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Row, Run, Series, curve, judge, row
 from optcp.stats import resampling
 from optcp.study.observed import Observed
 from optcp_papers.gmpls import section7
@@ -142,7 +142,7 @@ def expected_discards(arriving_bytes: Cells, strategy: str, packet_bytes: float,
     return (arriving_bytes / packet_bytes).each(packets)
 
 
-def count_packets(run: RunData) -> tuple[int, int]:
+def count_packets(run: Run) -> tuple[int, int]:
     """Segments that were overtaken and segments sent again without need in (10 s, 10.5 s]."""
     window = (REPAIR_S, PACKETS_UNTIL_S)
     return count_overtaken(run, *window), count_needless(run, *window)

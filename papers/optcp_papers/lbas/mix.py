@@ -1,14 +1,12 @@
 """Beyond the paper: its long flows beside short ones and UDP, in the smaller copy of the network."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from optcp.data.axes import Axis
 from optcp.data.labelled import cells_of
+from optcp.data.table import Table
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, key_value
-from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Key, Options, RunData, Samples, Series, Settings
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Key, Options, Run, Samples, Series, Settings
 from optcp.study.observed import seconds
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.paper import METRO_NODES, Cell
@@ -137,12 +135,12 @@ def traffic(bundling_degree: int, load_pct: int, last_s: int) -> Settings:
     }
 
 
-def measure(run: RunData, first_s: float) -> tuple[dict[str, Bounded], Censored]:
+def measure(run: Run, first_s: float) -> tuple[dict[str, Bounded], Censored]:
     """The metrics of a run, each with its lower bound, and how long in ms each short flow took.
 
     Of flows that started after ``first_s``; the end of the run cuts the time of a flow that has not ended.
     """
-    short = run.series["short"]
+    short = run["short"]
     start = short["start_ps"].astype(np.float64) / PS
     counted = start >= first_s
     took_ms = 1000 * (short["time_ps"].astype(np.float64) / PS - start)
@@ -152,18 +150,17 @@ def measure(run: RunData, first_s: float) -> tuple[dict[str, Bounded], Censored]
     shares = {name: float(batch.mean()) for name, batch in smaller.shares(outcome.batches(run)).items()}
     known = {
         "unfinished_pct": 100 * times_ms.cut / times_ms.known.size,
-        **udp(run.series["udp"], first_s),
+        **udp(run["udp"], first_s),
         **shares,
     }
     return found | {name: (value, value) for name, value in known.items()}, times_ms
 
 
-def udp(series: Mapping[str, Any], first_s: float) -> dict[str, float]:
+def udp(datagrams: Table, first_s: float) -> dict[str, float]:
     """Loss and mean delay of datagrams from an instant on, a multiple of the observation's interval."""
-    first = round(first_s / series["interval_s"])
+    counted = datagrams.rows(datagrams["time_ps"] > first_s * PS)
     arrived, lost, delay_ps = (
-        float(series[name][:, first:].astype(np.float64).sum())
-        for name in ("arrived_packets", "lost_packets", "delay_sum_ps")
+        float(counted[name].astype(np.float64).sum()) for name in ("arrived_packets", "lost_packets", "delay_sum_ps")
     )
     return {"udp_loss_pct": 100 * lost / (arrived + lost), "udp_delay_ms": 1000 * delay_ps / PS / arrived}
 

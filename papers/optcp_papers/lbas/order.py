@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from optcp.papers.kit import Axis, Chosen, Done, Grid, Options, RunData
+from optcp.papers.kit import Axis, Chosen, Done, Grid, Options, Run
 from optcp_papers.lbas.paper import SCENARIO, overrides
 
 ORDER = "order of packets"
@@ -56,20 +56,17 @@ def overtaken(done: Done) -> dict[str, Overtaken]:
     return {way: Overtaken(*map(int, of_way)) for way, of_way in zip(WAYS, counts, strict=True)}
 
 
-def count(run: RunData) -> Overtaken:
+def count(run: Run) -> Overtaken:
     """Count the segments and the ACKs of a run that were overtaken by one of their own flow.
 
     What is listed of an ACK is its cumulative number, which shows that it was overtaken where the number falls. Of
     duplicate ACKs, which have the same number, nobody can say which came first: so ACKs are a lower bound.
     """
-    rows = run.series["reordering"]
-    segments = int(np.sum(rows["event"] == list(rows["events"]).index("overtaken")))
-    packets = run.series["packets"]
-    names = list(packets["events"])
-    acked = packets["event"] == names.index("acked")
-    flow, seq = packets["flow"][acked], packets["seq"][acked].astype(np.int64)
+    acked = run["packets"].where(event="acked")
+    flow, seq = acked.coded("flow")[0], acked["seq"]
     # By flow, each in order of time: a cumulative number that falls has been overtaken.
     order = np.argsort(flow, kind="stable")
     same = np.diff(flow[order].astype(np.int64)) == 0
     acks = int(np.sum(same & (np.diff(seq[order]) < 0)))
-    return Overtaken(segments, acks, int(np.sum(packets["event"] == names.index("sent"))))
+    segments = len(run["reordering"].where(event="overtaken"))
+    return Overtaken(segments, acks, len(run["packets"].where(event="sent")))

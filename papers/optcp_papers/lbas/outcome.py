@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
+from optcp.data.table import Table
 from optcp.stats import Interval
-from optcp.study import Done, RunData
+from optcp.study import Done, Run
 from optcp_papers.lbas.paper import Cell
 
 Batches = dict[str, "NDArray[np.float64]"]
@@ -38,15 +38,15 @@ BITS_MB = 8e-6
 PS_MS = 1e9
 
 
-def batches(run: RunData) -> Batches:
+def batches(run: Run) -> Batches:
     """Reduce a run; a metric without another word is the mean over all lightpaths in both directions.
 
     Delays are byte-weighted times from a packet's arrival at a port until its last bit has left. The longest ones are
     since the start of the run, so the last batch has that of the whole run.
     """
-    core = _Ports(run.series["lightpaths"], lambda _: True)
-    up = _Ports(run.series["metro"], lambda name: name.startswith("M"))
-    far = _Ports(run.series["metro"], lambda name: not name.startswith("M"))
+    core = _Ports(run["lightpaths"], lambda _: True)
+    up = _Ports(run["metro"], lambda name: name.startswith("M"))
+    far = _Ports(run["metro"], lambda name: not name.startswith("M"))
     return {
         "throughput_gbps": core.mbps("bytes") / core.number / 1000,
         "drop_mbps": core.mbps("dropped_bytes") / core.number,
@@ -65,22 +65,25 @@ def batches(run: RunData) -> Batches:
 class _Ports:
     """Some ports of an observation of kind ``ports``."""
 
-    def __init__(self, series: Mapping[str, Any], wanted: Callable[[str], bool]) -> None:
-        self._series = series
-        self._rows = [row for row, name in enumerate(series["ports"]) if wanted(name)]
+    def __init__(self, table: Table, wanted: Callable[[str], bool]) -> None:
+        names = table.distinct("port")
+        self._table = table
+        self._ports = len(names)
+        self._rows = [row for row, name in enumerate(names) if wanted(name)]
         self.number = len(self._rows)
+        self._interval_s = table.interval_s or 0.0
 
     def of(self, column: str) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self._series[column][self._rows].astype(np.float64)
+        found: NDArray[np.float64] = self._table[column].reshape(self._ports, -1)[self._rows].astype(np.float64)
         return found
 
     def mbps(self, column: str) -> NDArray[np.float64]:
         """All ports together, one value a batch."""
-        total: NDArray[np.float64] = self.of(column).sum(axis=0) * BITS_MB / self._series["interval_s"]
+        total: NDArray[np.float64] = self.of(column).sum(axis=0) * BITS_MB / self._interval_s
         return total
 
     def delay_ms(self) -> NDArray[np.float64]:
-        standing = self.of("mean_bytes").sum(axis=0) * self._series["interval_s"] * 1000
+        standing = self.of("mean_bytes").sum(axis=0) * self._interval_s * 1000
         passed = self.of("bytes").sum(axis=0)
         found: NDArray[np.float64] = np.divide(standing, passed, out=np.zeros_like(standing), where=passed > 0)
         return found
@@ -91,7 +94,7 @@ def of_study(done: Done) -> list[dict[int, Batches]]:
     return [{seed: batches(done.run(branch, seed)) for seed in done.seeds} for branch in done.grid.branches]
 
 
-def to_json(run: RunData) -> dict[str, list[float]]:
+def to_json(run: Run) -> dict[str, list[float]]:
     """What is stored of a long run."""
     return {metric: [round(float(value), 6) for value in values] for metric, values in batches(run).items()}
 

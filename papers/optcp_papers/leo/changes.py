@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
 from optcp.papers.judge import Part, difference_part, equivalence_part
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Settings, Size, StoredRun, once
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Run, Settings, Size, once
 from optcp.papers.model import Series as Curve
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, PAYLOAD_SHARE, SENDERS, rate, sender
@@ -130,7 +130,7 @@ def twins(
     return grid(title, worlds, (axis, "change", "world"), options)
 
 
-def measure(run: StoredRun, rate_mbps: float) -> NDArray[np.float64]:
+def measure(run: Run, rate_mbps: float) -> NDArray[np.float64]:
     """Everything of :data:`MEASURED` behind the change, but bytes that came in place of those that are lost."""
     seen, events = run["seen"], run["events"]
     since = events.where(event="recovery")["time_ps"] >= BEFORE_S * 1e12

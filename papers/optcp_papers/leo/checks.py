@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from optcp.constellation import Series
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Axis, Grid, Key, Options, Part, StoredRun, exact_part, once
+from optcp.papers.kit import Axis, Grid, Key, Options, Part, Run, exact_part, once
 from optcp.papers.model import Series as Curve
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
@@ -55,11 +55,10 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {"checks": grid("leo checks", worlds, ("pair", "sender"), options)}
 
 
-def round_trips(run: StoredRun) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def round_trips(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """When segments were sent and acknowledged, in s: those sent once that are the newest of an ACK for two at most."""
-    packets = run.series["packets"]
-    at_s, seq = packets["time_ps"].astype(np.float64) / PS, packets["seq"]
-    what = np.array(packets["events"])[packets["event"]]
+    packets = run["packets"]
+    at_s, seq, what = packets.seconds, packets["seq"], packets["event"]
     # A SYN is shorter than a segment, and takes less time to transmit.
     data = (what == "sent") & (packets["bytes"] == SEGMENT_BITS // 8)
     first = dict(zip(seq[data].tolist(), at_s[data].tolist(), strict=True))
@@ -74,7 +73,7 @@ def round_trips(run: StoredRun) -> tuple[NDArray[np.float64], NDArray[np.float64
     return sent, acknowledged
 
 
-def beyond_ms(run: StoredRun, found: Series, rate_mbps: float) -> tuple[float, float]:
+def beyond_ms(run: Run, found: Series, rate_mbps: float) -> tuple[float, float]:
     """The least and the greatest of round trips less those without a queue, where both ends are in one stretch.
 
     The greatest is where the path has stayed for a while: behind a change packets of two paths meet in satellites.
@@ -92,9 +91,9 @@ def holds(found: Series, rate_mbps: float, packets: float) -> NDArray[np.float64
     return empty_ms(found, rate_mbps) * 1000 * rate_mbps / SEGMENT_BITS + packets
 
 
-def peaks(run: StoredRun, found: Series, rate_mbps: float, packets: float) -> NDArray[np.float64]:
+def peaks(run: Run, found: Series, rate_mbps: float, packets: float) -> NDArray[np.float64]:
     """Windows at the beginning of recoveries over what path and queue hold, where the path has stayed for a while."""
-    tcp, events = run.series["tcp"], run["events"]
+    tcp, events = run["tcp"], run["events"]
     at_ps, cwnd = tcp["time_ps"], tcp["cwnd_bytes"].astype(np.float64) / 1380
     held = holds(found, rate_mbps, packets)
     starts = np.array([one.start_s for one in found.stretches()]) - found.seconds[0]
@@ -108,15 +107,13 @@ def peaks(run: StoredRun, found: Series, rate_mbps: float, packets: float) -> ND
     return np.array(shares)
 
 
-def outage(run: StoredRun, found: Series, rate_mbps: float) -> list[float]:
+def outage(run: Run, found: Series, rate_mbps: float) -> list[float]:
     """Of the last outage what :data:`MEASURED` has; NaN where there is none."""
     if not found.outages():
         return [np.nan] * 4
     begins, ends = (at - float(found.seconds[0]) for at in found.outages()[-1])
-    packets = run.series["packets"]
-    at_s = packets["time_ps"].astype(np.float64) / PS
-    data = (np.array(packets["events"])[packets["event"]] == "arrived") & ~packets["ack"].astype(bool)
-    arrived = at_s[data]
+    packets = run["packets"].where(event="arrived")
+    arrived = packets.seconds[~packets["ack"]]
     expired = run["events"].where(event="timeout")["time_ps"] / PS
     back = float(arrived[arrived > ends][0])
     step = int(back / windows.STEP_S)
@@ -125,7 +122,7 @@ def outage(run: StoredRun, found: Series, rate_mbps: float) -> list[float]:
     return [came, back - ends, 1000 * (back - float(expired[expired < back][-1])), way_ms]
 
 
-def measure(run: StoredRun, rate_mbps: float, packets: float) -> NDArray[np.float64]:
+def measure(run: Run, rate_mbps: float, packets: float) -> NDArray[np.float64]:
     """Everything of :data:`MEASURED`."""
     found = windows.window(run.cell["pair"], windows.PUBLISHED_S).series
     shares = peaks(run, found, rate_mbps, packets)
@@ -153,9 +150,9 @@ def find(found: Found) -> Findings:
     return Findings(found_rows, claims(values, rate_mbps, packets), curves, NOTES)
 
 
-def window(run: StoredRun) -> NDArray[np.float64]:
+def window(run: Run) -> NDArray[np.float64]:
     """The congestion window at the beginning of each step, in segments."""
-    tcp = run.series["tcp"]
+    tcp = run["tcp"]
     at = np.searchsorted(
         tcp["time_ps"] / PS, windows.STEP_S * np.arange(round(windows.LENGTH_S / windows.STEP_S)), "right"
     )

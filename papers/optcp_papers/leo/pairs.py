@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, once, rows
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Series, StoredRun, difference_part, finite
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Run, Series, difference_part, finite
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
 from optcp_papers.leo.worlds import Made, Worlds, chosen_rate, empty_ms, first_link, grid, over, queue, waits
@@ -50,7 +50,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {"pairs": grid("leo pairs", worlds, ("pair", "sender", "window"), options)}
 
 
-def round_trips(run: StoredRun, rate_mbps: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def round_trips(run: Run, rate_mbps: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of segments that left the sender's queue in each step: how many, and the mean and greatest round trip in ms."""
     found = windows.window(run.cell["pair"], int(run.cell["window"]))
     count, mean, longest = waits(run, found)
@@ -58,7 +58,7 @@ def round_trips(run: StoredRun, rate_mbps: float) -> tuple[NDArray[np.float64], 
     return np.where(np.isnan(base), 0, count), np.stack([base + mean, base + longest])
 
 
-def measure(run: StoredRun, rate_mbps: float) -> NDArray[np.float64]:
+def measure(run: Run, rate_mbps: float) -> NDArray[np.float64]:
     """Everything of :data:`MEASURED`."""
     seen, events = run["seen"], run["events"]
     count, (mean, longest) = round_trips(run, rate_mbps)
@@ -109,8 +109,7 @@ def curves(done: Done, rate_mbps: float) -> list[Series]:
             base = empty_ms(windows.window(pair, windows.PUBLISHED_S).series, rate_mbps).reshape(-1, a_second)[:, 0]
             drawn.append(_curve("round trip", {"pair": pair, "sender": "path"}, base.tolist(), "ms"))
         drawn.append(_curve("round trip", {"pair": pair, "sender": name}, rtt, "ms"))
-        series = run.series["goodput"]
-        mbps = (8 * series["bytes"][0].astype(np.float64) / CURVE_S / 1e6).tolist()
+        mbps = (8 * run["goodput"]["bytes"].astype(np.float64) / CURVE_S / 1e6).tolist()
         drawn.append(_curve("goodput", {"pair": pair, "sender": name}, mbps, "Mb/s"))
     return drawn
 

@@ -12,9 +12,9 @@ from optcp.constellation import Series, forwarding
 from optcp.constellation.network import of_tables
 from optcp.constellation.world import node
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
-from optcp.papers.kit import Axis, Cells, Chosen, Grid, Options, Settings, StoredRun
+from optcp.papers.kit import Axis, Cells, Chosen, Grid, Options, Run, Settings
+from optcp.scenarios.branch import Branch, UncheckedBranch
 from optcp.scenarios.scenario import written
-from optcp.study.grid import Branch, UncheckedBranch
 from optcp_papers.leo.windows import SHELL, Window
 
 SEGMENT_BITS, ACK_BITS = 8 * 1434, 8 * 54
@@ -101,10 +101,10 @@ def empty_ms(found: Series, rate_mbps: float) -> NDArray[np.float64]:
     return np.asarray(found.rtt_ms + hops * (SEGMENT_BITS + ACK_BITS) / rate_mbps / 1000)
 
 
-def waits(run: StoredRun, window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def waits(run: Run, window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Each step: how many segments left the sender's queue, and how long they waited, on average and at most, in ms."""
-    series = run.series["wait"]
-    ports = [name.rpartition(":")[2] for name in series["ports"]]
-    mine = next(at for at, name in enumerate(ports) if name.startswith(f"{sender_of(window)}->"))
-    mean, longest = (series[name][mine].astype(np.float64) / PS * 1000 for name in ("mean_ps", "longest_ps"))
-    return series["packets"][mine].astype(np.float64), mean, longest
+    ports = run["wait"].distinct("port")
+    mine = next(name for name in ports if name.rpartition(":")[2].startswith(f"{sender_of(window)}->"))
+    wait = run["wait"].where(port=mine)
+    mean, longest = (wait[name].astype(np.float64) / PS * 1000 for name in ("mean_ps", "longest_ps"))
+    return wait["packets"].astype(np.float64), mean, longest

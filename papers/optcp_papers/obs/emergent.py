@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from optcp import stats
 from optcp.papers.assume import Assumed, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, runs_of
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, RunData, Series, Settings, intervals_of, row
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, Run, Series, Settings, intervals_of, row
 from optcp.stats import resampling
 from optcp_papers.obs.lossless import OBSERVE
 from optcp_papers.obs.paper import (
@@ -255,10 +255,10 @@ def counted(done: Done) -> Cells:
     return done.each(count, COUNT)
 
 
-def count(run: RunData) -> list[int]:
+def count(run: Run) -> list[int]:
     """COUNT of one run."""
-    rows = run.series["bursts"]
-    there = rows["port"] == list(rows["ports"]).index(DIRECTION)
+    rows = run["bursts"]
+    there = rows.is_("port", DIRECTION)
     lost, segments = rows["lost"][there], rows["segments"][there]
     acks_lost = rows["lost"][~there]
     again = lost[:-1] & lost[1:]

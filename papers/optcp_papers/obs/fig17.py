@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, RunData, Series, judge, runs_of
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Run, Series, judge, runs_of
 from optcp_papers.obs import lossless
 from optcp_papers.obs.lossless import Lossless
 from optcp_papers.obs.paper import (
@@ -68,14 +68,12 @@ def longest_round_trips(done: Done) -> Cells:
     return done.each(longest_round_trip_s)
 
 
-def longest_round_trip_s(run: RunData) -> float:
+def longest_round_trip_s(run: Run) -> float:
     """From the transmission of a segment, of which there is one, to the ACK that it brought."""
-    rows = run.series["packets"]
-    named = {name: rows["event"] == index for index, name in enumerate(rows["events"])}
-    time_ps = rows["time_ps"].astype(np.int64)
-    sent = dict(zip(rows["seq"][named["sent"]].tolist(), time_ps[named["sent"]].tolist(), strict=True))
-    acked = zip(rows["seq"][named["acked"]].tolist(), time_ps[named["acked"]].tolist(), strict=True)
-    return float(max(at - sent[number - 1] for number, at in acked) / PS)
+    sent, acked = (run["packets"].where(event=event) for event in ("sent", "acked"))
+    sent_ps = dict(zip(sent["seq"].tolist(), sent["time_ps"].tolist(), strict=True))
+    acked_ps = zip(acked["seq"].tolist(), acked["time_ps"].tolist(), strict=True)
+    return float(max(at - sent_ps[number - 1] for number, at in acked_ps) / PS)
 
 
 def follows_equation(merit: Cells, measured: Lossless, longest_s: Cells, chosen: Chosen, kind: str) -> list[Part]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.kit import Chosen, Done, Found, Grid, Options, RunData, RunFailed, Series, Settings, Setup, once
-from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, rtt0_s, settings
+from optcp.papers.kit import Chosen, Done, Found, Grid, Options, Run, RunFailed, Series, Settings, Setup, once
+from optcp_papers.obs.paper import PAPER, SEGMENT_BYTES, WORLD, grid, rtt0_s, settings
 
 Grids = Callable[[Chosen, Options], dict[str, Grid]]
 
@@ -70,21 +70,19 @@ class Trace:
         return float(self.at_s[after] - self.at_s[first])
 
 
-def trace(run: RunData) -> Trace:
+def trace(run: Run) -> Trace:
     """Read a run that observed ``tcp`` and ``packets``."""
-    rows, packets = run.series["tcp"], run.series["packets"]
-    of = {name: packets["event"] == place for place, name in enumerate(packets["events"])}
-    sending = of["sent"] | of["resent"]
-    acked = packets["seq"][of["acked"]].astype(np.int64)
-    acked_s = packets["time_ps"][of["acked"]].astype(np.float64) / PS
+    rows, packets = run["tcp"], run["packets"]
+    sent = packets.rows(packets.is_("event", "sent") | packets.is_("event", "resent"))
+    acked = packets.where(event="acked")
     return Trace(
-        rows["time_ps"].astype(np.float64) / PS,
+        rows.seconds,
         rows["cwnd_bytes"] / MSS_BYTES,
         rows["flight_segments"].astype(np.int64),
-        [rows["phases"][place] for place in rows["phase"]],
+        rows.texts("phase"),
         rows["timeouts"].astype(np.int64),
-        np.column_stack([packets["time_ps"][sending].astype(np.int64), packets["seq"][sending].astype(np.int64)]),
-        acked_s[1:][np.diff(acked) == 0],
+        np.column_stack([sent["time_ps"], sent["seq"]]),
+        acked.seconds[1:][np.diff(acked["seq"]) == 0],
     )
 
 

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Settings, StoredRun, judge, runs_of
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Run, Settings, judge, runs_of
 from optcp_papers.outage.law import SEGMENT_BITS
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 
@@ -90,29 +89,27 @@ def backup(d_ms: int, rate_mbps: float, jitter_ms: float) -> dict[str, str]:
     return {"parameters.half": f"{500 * (CORE_MS + d_ms):.0f} us", "parameters.window": f"{window} segments"}
 
 
-def bytes_after(run: StoredRun) -> list[float]:
+def bytes_after(run: Run) -> list[float]:
     """In-order bytes behind each repair."""
     return _behind(run, "bytes")
 
 
-def spurious(run: StoredRun) -> list[float]:
+def spurious(run: Run) -> list[float]:
     """Segments that came twice behind each repair."""
     return _behind(run, "needless")
 
 
-def _behind(run: StoredRun, column: str) -> list[float]:
+def _behind(run: Run, column: str) -> list[float]:
     first, failure, second = (
         float(run[name][column][0]) for name in ("first-return", "second-failure", "second-return")
     )
     return [first - failure, second]
 
 
-def overtaken(run: StoredRun) -> list[float]:
+def overtaken(run: Run) -> list[float]:
     """Segments that came after a later one behind each repair."""
-    events = run.series["events"]
-    at_s = events["time_ps"].astype(np.float64) / PS
-    late = np.array(events["events"])[events["event"]] == "overtaken"
-    return [float((late & (begin <= at_s) & (at_s < end)).sum()) for begin, end in RETURNS.values()]
+    at_s = run["events"].where(event="overtaken").seconds
+    return [float(((begin <= at_s) & (at_s < end)).sum()) for begin, end in RETURNS.values()]
 
 
 class Costs:

@@ -7,7 +7,7 @@ import numpy as np
 from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, runs_of
-from optcp.papers.kit import Assumed, Done, Grid, Key, Options, Part, Row, Settings, StoredRun, judge, positive_int, row
+from optcp.papers.kit import Assumed, Done, Grid, Key, Options, Part, Row, Run, Settings, judge, positive_int, row
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 
@@ -183,7 +183,7 @@ class Phases:
         return self.predicted_network_mb + self.predicted_wait_mb + self.predicted_regrow_mb
 
 
-def answered(run: StoredRun, mechanism: str, path_: law.Way, failed_s: float) -> law.Outage:
+def answered(run: Run, mechanism: str, path_: law.Way, failed_s: float) -> law.Outage:
     """What the network did not carry, and where it switched."""
     until = {one["ack"]: one["until_ps"] / PS - failed_s for one in run.cuts}
     whole_s = path_.near_s + path_.core_s + path_.far_s
@@ -199,7 +199,7 @@ def answered(run: StoredRun, mechanism: str, path_: law.Way, failed_s: float) ->
     return law.Outage(until[False], until[True], to_switch_s, last_ack_s, back_s)
 
 
-def phases(run: StoredRun, twin: StoredRun, mechanism: str, who: str, path_: law.Way) -> Phases:
+def phases(run: Run, twin: Run, mechanism: str, who: str, path_: law.Way) -> Phases:
     """Read them out of a run, and what is lost out of its twin without the failure."""
     failed_s = min(one["from_ps"] for one in run.cuts) / PS
     seen = path.seen_at(run, path_, failed_s)
@@ -229,12 +229,10 @@ def phases(run: StoredRun, twin: StoredRun, mechanism: str, who: str, path_: law
     )
 
 
-def _goodput(
-    run: StoredRun, twin: StoredRun, path_: law.Way, failed_s: float, repaired_s: float
-) -> tuple[float, float, float]:
+def _goodput(run: Run, twin: Run, path_: law.Way, failed_s: float, repaired_s: float) -> tuple[float, float, float]:
     """The rate before in MB/s, when it is back, from the failure, and what is missing in MB."""
-    got = run.series["goodput"]["bytes"][0].astype(np.float64) / 1e6
-    step_s = run.series["goodput"]["interval_s"]
+    got = run["goodput"]["bytes"].astype(np.float64) / 1e6
+    step_s = run["goodput"].interval_s or 0.0
     before = slice(round((FAILURE_S - 1) / step_s), round(FAILURE_S / step_s))
     rate = float(got[before].sum()) / (step_s * (before.stop - before.start))
     width = max(1, round(max(2 * path_.rtt_s, 0.02) / step_s))
@@ -244,7 +242,7 @@ def _goodput(
     back_s = (from_ + int(back[0])) * step_s - failed_s if back.size else np.nan
     # Until it is back, and not by the end: BBR drains the path every ten seconds, here and there at other instants.
     counted = slice(before.stop, from_ + int(back[0]) + width if back.size else len(got))
-    whole = twin.series["goodput"]["bytes"][0].astype(np.float64) / 1e6
+    whole = twin["goodput"]["bytes"].astype(np.float64) / 1e6
     missing = float((whole[counted] - got[counted]).sum())
     return rate, back_s, missing
 
@@ -321,7 +319,7 @@ def of_detour(rate_mbps: int, done: Done) -> tuple[list[Row], list[Part]]:
     return shown, parts
 
 
-def share_pct(run: StoredRun) -> float:
+def share_pct(run: Run) -> float:
     """What the flow gets of its old rate in the seconds behind the switch."""
     got, step_s, switched_s = _rates(run)
     before = got[round((FAILURE_S - 1) / step_s) : round(FAILURE_S / step_s)].mean()
@@ -329,7 +327,7 @@ def share_pct(run: StoredRun) -> float:
     return float(100 * got[first:last].mean() / before)
 
 
-def back_s(run: StoredRun) -> float:
+def back_s(run: Run) -> float:
     """From the switch until the flow first gets 90 % of its old rate for a second, or the end of the run."""
     got, step_s, switched_s = _rates(run)
     before = got[round((FAILURE_S - 1) / step_s) : round(FAILURE_S / step_s)].mean()
@@ -340,10 +338,10 @@ def back_s(run: StoredRun) -> float:
     return float((int(back[0]) if back.size else len(got) - first) * step_s)
 
 
-def _rates(run: StoredRun) -> tuple[np.ndarray, float, float]:
+def _rates(run: Run) -> tuple[np.ndarray, float, float]:
     """Goodput by interval, how long one is, and when the link had failed."""
-    series = run.series["goodput"]
-    return series["bytes"][0].astype(np.float64), series["interval_s"], min(one["from_ps"] for one in run.cuts) / PS
+    goodput = run["goodput"]
+    return goodput["bytes"].astype(np.float64), goodput.interval_s or 0.0, min(one["from_ps"] for one in run.cuts) / PS
 
 
 BUDGET = Exhibit(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from optcp.outage.world import MSS_SHARE, Assumptions
 from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, StoredRun, judge
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Run, Settings, judge
 from optcp.stats.quantiles import sample_quantile
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.short import Flows, costs_of, points
@@ -129,7 +129,7 @@ class Costs:
         return cls(*(costs_of(cut, found[..., one, :]) for one in range(len(fields(cls)))))
 
 
-def cost(run: StoredRun, twin: StoredRun, back_bps: float, restored_s: float) -> list[Bounded]:
+def cost(run: Run, twin: Run, back_bps: float, restored_s: float) -> list[Bounded]:
     """What a cut costs in one run, in the order of the fields of :class:`Costs`; each with its lower bound.
 
     Parameters
@@ -151,10 +151,10 @@ def cost(run: StoredRun, twin: StoredRun, back_bps: float, restored_s: float) ->
     return [(lost_mb, lost_mb), (reached_pct, reached_pct), back_s, ratios.quantile(0.5), (at_most, at_most)]
 
 
-def after_cut(run: StoredRun) -> NDArray[np.float64]:
+def after_cut(run: Run) -> NDArray[np.float64]:
     """In-order bytes of all flows in each second behind the cut."""
-    goodput: NDArray[np.float64] = run.series["goodput"]["bytes"].astype(np.float64).sum(axis=0)
-    return goodput[round(CUT_S) : round(CUT_S + WINDOW_S)]
+    by_group = run["goodput"]["bytes"].reshape(len(run["goodput"].distinct("group")), -1).astype(np.float64)
+    return np.asarray(by_group.sum(axis=0)[round(CUT_S) : round(CUT_S + WINDOW_S)])
 
 
 def inflation(flows: Flows, twin: Flows) -> Censored:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
-from optcp.papers.kit import Settings, StoredRun
+from optcp.papers.kit import Run, Settings
 from optcp_papers.outage.law import Timers, Way
 
 FAILURE_S = 4.0
@@ -89,16 +89,15 @@ class Seen:
     first_ack_s: float
 
 
-def seen(run: StoredRun, path: Way, outage_s: float) -> Seen:
+def seen(run: Run, path: Way, outage_s: float) -> Seen:
     """Read it out of a run's packets around the failure, and of its retransmissions and timeouts."""
     return seen_at(run, path, FAILURE_S, outage_s)
 
 
-def seen_at(run: StoredRun, path: Way, failed_s: float, outage_s: float = 0.0) -> Seen:
+def seen_at(run: Run, path: Way, failed_s: float, outage_s: float = 0.0) -> Seen:
     """The same where the failure is at another instant."""
-    packets = run.series["packets"]
-    at_s = packets["time_ps"].astype(np.float64) / PS - failed_s
-    names = np.array(packets["events"])[packets["event"]]
+    packets = run["packets"]
+    at_s, names = packets.seconds - failed_s, packets["event"]
     sent = (names == "sent") | (names == "resent")
     acknowledged = names == "acked"
     sent_s, acks_s = at_s[sent], at_s[acknowledged]
@@ -122,7 +121,7 @@ def seen_at(run: StoredRun, path: Way, failed_s: float, outage_s: float = 0.0) -
     return Seen(last_sent_s, srtt_s, "clock", 0, np.nan, repair_s, first_ack_s)
 
 
-def repaired_s(run: StoredRun, failed_s: float, repair_s: float) -> float:
+def repaired_s(run: Run, failed_s: float, repair_s: float) -> float:
     """When the last segment of a repair is sent again: before a pause of a second without any."""
     when, what = _events(run, failed_s)
     resent = when[(what == "resent") & (when >= repair_s)]
@@ -132,12 +131,10 @@ def repaired_s(run: StoredRun, failed_s: float, repair_s: float) -> float:
     return float(resent[pauses[0]] if pauses.size else resent[-1])
 
 
-def _events(run: StoredRun, failed_s: float) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+def _events(run: Run, failed_s: float) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
     """When a sender did what behind the failure."""
-    events = run.series["events"]
-    when = events["time_ps"].astype(np.float64) / PS - failed_s
-    what = np.array(events["events"])[events["event"]]
-    return when[when > 0], what[when > 0]
+    when = run["events"].seconds - failed_s
+    return when[when > 0], run["events"]["event"][when > 0]
 
 
 def _srtt_s(
@@ -182,7 +179,7 @@ def timers(name: str, found: Seen) -> Timers:
     )
 
 
-def gap_s(run: StoredRun) -> float:
+def gap_s(run: Run) -> float:
     """The longest time without new in-order bytes behind the failure, less the usual one."""
     seen = run["outages"]
     return float(int(seen["gap_ps"][0]) - int(seen["usual_gap_ps"][0])) / PS

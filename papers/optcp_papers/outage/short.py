@@ -13,7 +13,7 @@ from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import SIZES, Assumptions
 from optcp.papers.assume import Assumed, built_in, overrides, positive, positive_int, share
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, StoredRun, judge
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Run, Settings, judge
 from optcp_papers.outage.law import Way
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.path import way
@@ -157,9 +157,9 @@ class Flows:
     ended: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, run: StoredRun) -> Flows:
+    def of(cls, run: Run) -> Flows:
         """Read them."""
-        ends = run.series["ends"]
+        ends = run["ends"]
         start = ends["start_ps"].astype(np.float64) / PS
         order = np.argsort(start, kind="stable")
         took = ends["time_ps"].astype(np.float64) / PS - start
@@ -231,22 +231,19 @@ def find(found: Found) -> Findings:
     return Findings(shown, claims, [], NOTES)
 
 
-def after_probe_ms(run: StoredRun) -> float:
+def after_probe_ms(run: Run) -> float:
     """From the first segment that is sent again, which is the probe, to the second."""
     at_ms = _when_ms(run, "resent")
     return float(at_ms[1] - at_ms[0])
 
 
-def timeouts(run: StoredRun) -> float:
+def timeouts(run: Run) -> float:
     """How often the timer expired."""
     return float(_when_ms(run, "timeout").size)
 
 
-def _when_ms(run: StoredRun, event: str) -> NDArray[np.float64]:
-    events = run.series["events"]
-    at_ms = 1000 * events["time_ps"].astype(np.float64) / PS
-    found: NDArray[np.float64] = at_ms[np.array(events["events"])[events["event"]] == event]
-    return found
+def _when_ms(run: Run, event: str) -> NDArray[np.float64]:
+    return np.asarray(1000 * run["events"].where(event=event)["time_ps"].astype(np.float64) / PS)
 
 
 def probes(tail: Done) -> list[Part]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
-from optcp.papers.kit import Cells, Done, StoredRun
+from optcp.papers.kit import Cells, Done, Run
 from optcp_papers.rdcn.world import DAY_US, DAYS, DILATION, NIGHT_US
 
 CIRCUIT_BPS = 80e9 / DILATION
@@ -25,10 +25,9 @@ def utilisation(done: Done, share: float) -> Cells:
     branches = done.grid.branches
     stops_s = [branch.resolved["stop_ps"] / PS for branch in branches]
 
-    def of(run: StoredRun, stop_s: float) -> float:
-        series = run.series["load"]
-        port = list(series["ports"]).index(CLASSES["circuit"])
-        return circuit_pct(float(series["bytes"][port].sum()), share * stop_s)
+    def of(run: Run, stop_s: float) -> float:
+        carried = run["load"].where(port=CLASSES["circuit"])["bytes"]
+        return circuit_pct(float(carried.sum()), share * stop_s)
 
     found = [
         [of(done.run(branch, seed), stop_s) for branch, stop_s in zip(branches, stops_s, strict=True)]
@@ -48,11 +47,10 @@ def latencies_us(done: Done) -> dict[str, Cells]:
     for name, port in CLASSES.items():
         for quantile in ("p50", "p99"):
 
-            def of(run: StoredRun, port: str = port, quantile: str = quantile) -> float:
-                series = run.series["transit"]
-                place = list(series["ports"]).index(port)
-                time_ps = float(series[f"{quantile}_ps"][place][0])
-                return time_ps / PS_A_US if series["packets"][place][0] else np.nan
+            def of(run: Run, port: str = port, quantile: str = quantile) -> float:
+                transit = run["transit"].where(port=port)
+                time_ps = float(transit[f"{quantile}_ps"][0])
+                return time_ps / PS_A_US if transit["packets"][0] else np.nan
 
             found[f"{quantile}_{name}_us"] = done.each(of, name=f"{quantile}_{name}_us", unit="us")
     return found

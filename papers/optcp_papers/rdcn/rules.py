@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.kit import Done, Grid, Options, Part, Row, Settings, StoredRun, exact_part, once, overrides, row
+from optcp.papers.kit import Done, Grid, Options, Part, Row, Run, Settings, exact_part, once, overrides, row
 from optcp.stats import exact
 from optcp_papers.rdcn.measured import CLASSES, PS_A_US, WIRE_BYTES, circuit_pct
 from optcp_papers.rdcn.world import (
@@ -145,7 +145,7 @@ class Packets:
         What happened, where, to which segment, and whether it had the flag ECE.
     """
 
-    def __init__(self, run: StoredRun) -> None:
+    def __init__(self, run: Run) -> None:
         table = run["packets"]
         self.at_us = table["time_ps"] / PS_A_US
         self.event, self.port = np.array(table.texts("event")), np.array(table.texts("port"))
@@ -158,7 +158,7 @@ class Packets:
         return found
 
 
-def runs(done: Done) -> Iterator[tuple[str, StoredRun]]:
+def runs(done: Done) -> Iterator[tuple[str, Run]]:
     """The only run of each cell, by the value of the only axis."""
     (seed,) = done.seeds
     for branch in done.grid.branches:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Settings, StoredRun, difference_part, runs_of
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Run, Settings, difference_part, runs_of
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario
 
@@ -90,14 +90,15 @@ def used(found: Found) -> Cells:
     """How well each network is used, and which share of packets the queue drops, in per cent."""
     shares = {CIRCUIT: (1 - NIGHT_SHARE / (1 + NIGHT_SHARE)) / SLOTS, PACKET: (SLOTS - 1) / SLOTS}
 
-    def of(run: StoredRun) -> NDArray[np.float64]:
-        series, resolved = run.series["ports"], run.scenario
+    def of(run: Run) -> NDArray[np.float64]:
+        counted, resolved = run["ports"], run.scenario
         after_ps = next(one["after_ps"] for one in resolved["observe"] if one["name"] == "ports")
         length_s = (resolved["stop_ps"] - after_ps) / 1e12
-        ports = list(series["ports"])
-        carried = {port: 8 * PAYLOAD_SHARE * float(series["bytes"][ports.index(port)].sum()) for port in ports}
-        queue = ports.index(QUEUE)
-        dropped, accepted = (float(series[key][queue].sum()) for key in ("dropped", "packets"))
+        carried = {
+            port: 8 * PAYLOAD_SHARE * float(counted.where(port=port)["bytes"].sum()) for port in (CIRCUIT, PACKET)
+        }
+        queue = counted.where(port=QUEUE)
+        dropped, accepted = (float(queue[key].sum()) for key in ("dropped", "packets"))
         return np.array(
             [
                 100 * carried[CIRCUIT] / (CIRCUIT_BPS * shares[CIRCUIT] * length_s),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import MSS_SHARE
-from optcp.papers.kit import Axis, Cells, Done, StoredRun
+from optcp.papers.kit import Axis, Cells, Done, Run
 
 A_SECOND = 10
 """Intervals of goodput."""
@@ -69,10 +69,9 @@ def shares(event: str, share: float) -> dict[str, float]:
     }[event]
 
 
-def goodput(run: StoredRun) -> dict[str, NDArray[np.float64]]:
+def goodput(run: Run) -> dict[str, NDArray[np.float64]]:
     """In-order bytes in each interval, by group, and of all flows."""
-    series = run.series["goodput"]
-    found = {name: series["bytes"][list(series["groups"]).index(name)].astype(np.float64) for name in GROUPS}
+    found = {name: run["goodput"].where(group=name)["bytes"].astype(np.float64) for name in GROUPS}
     return {**found, "all": found["hit"] + found["own"]}
 
 
@@ -82,7 +81,7 @@ def in_time(values: NDArray[np.float64], between_s: tuple[float, float]) -> NDAr
     return values[first:last]
 
 
-def measure(run: StoredRun, times: Timeline, share: float, link_bps: float) -> NDArray[np.float64]:
+def measure(run: Run, times: Timeline, share: float, link_bps: float) -> NDArray[np.float64]:
     """Everything of :data:`MEASURED` behind each event of :data:`EVENTS`; NaN where it has no meaning.
 
     Parameters
@@ -118,7 +117,7 @@ def back_s(reached: list[NDArray[np.float64]]) -> float:
     return (float(settled[0]) if settled.size else float(reached[0].size)) / A_SECOND
 
 
-def counts(run: StoredRun, times: Timeline) -> dict[str, list[float]]:
+def counts(run: Run, times: Timeline) -> dict[str, list[float]]:
     """Timeouts, segments sent again, of these needless ones, and segments that were overtaken, behind each event."""
     since = {
         event: [float(run[f"since-{name}"][what].sum()) for what in ("timeouts", "resent", "needless")]

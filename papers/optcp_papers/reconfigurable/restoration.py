@@ -9,7 +9,7 @@ from optcp.outage.world import MSS_SHARE
 from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Parts, Setup, behind, key_value, rows, runs_of
 from optcp.papers.judge import Part, difference_part
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Row, Series, Settings, StoredRun, curves_over, judge
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Row, Run, Series, Settings, curves_over, judge
 from optcp.papers.over import Axis as Label
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
@@ -134,7 +134,7 @@ WINDOWS["both"] = (CUT_S, CUT_S + float(AT) + PHASE_S)
 def carried_mb(done: Done) -> Cells:
     """What flows get in each of :data:`WINDOWS`, all and those that return; NaN where a run ends before."""
 
-    def of(run: StoredRun) -> NDArray[np.float64]:
+    def of(run: Run) -> NDArray[np.float64]:
         got = goodput(run)
         lasts_s = got["all"].size / A_SECOND
         return np.array(
@@ -269,7 +269,7 @@ def over_time(done: Done) -> list[Series]:
     steps = round(SHOWN_S * A_SECOND)
     first_s = CUT_S - 1
 
-    def of(run: StoredRun) -> NDArray[np.float64]:
+    def of(run: Run) -> NDArray[np.float64]:
         got = goodput(run)
         shown = [in_time(got[name], (first_s, first_s + 3 * PHASE_S + 1)).reshape(-1, steps) for name in GROUPS]
         gbps: NDArray[np.float64] = np.array(shown).sum(axis=2) * (8 / SHOWN_S / 1e9)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from optcp.data.censored import UNDEFINED, Bounded, Censored, each
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Row, Settings, StoredRun, difference_part, runs_of
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Row, Run, Settings, difference_part, runs_of
 from optcp.stats.quantiles import sample_quantile
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.circuits import Circuit
@@ -92,7 +92,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {"rotor": options.grid(scenario("rotor"), settings, axes, "reconfigurable rotor")}
 
 
-def flows(run: StoredRun) -> tuple[Censored, NDArray[np.float64]]:
+def flows(run: Run) -> tuple[Censored, NDArray[np.float64]]:
     """Times in us, cut of flows that have not ended, and sizes in bytes of payload."""
     ends = run["ends"]
     start, end = (ends[key].astype(np.float64) / 1e6 for key in ("start_ps", "time_ps"))
@@ -103,7 +103,7 @@ def by_class(found: Found) -> Cells:
     """What flows of each class take, and what they would take alone."""
     of_schedule = circuit(found.chosen)
 
-    def of(run: StoredRun) -> list[list[Bounded]]:
+    def of(run: Run) -> list[list[Bounded]]:
         took, sizes = flows(run)
         hops = next((name for name in (SPREAD, PINNED) if HOPS[name].keys() <= run.cell.keys()), ONE)
         measured: list[list[Bounded]] = []
@@ -130,7 +130,7 @@ def carried(found: Found) -> Cells:
     # A rack is joined to itself in one of as many matchings as there are racks.
     can_bps = racks * switches * 10e9 * share * (1 - 1 / racks)
 
-    def of(run: StoredRun) -> NDArray[np.float64]:
+    def of(run: Run) -> NDArray[np.float64]:
         _, sizes = flows(run)
         came = float(run["goodput"]["bytes"].astype(np.float64).sum())
         length_s = run.scenario["stop_ps"] / 1e12

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.assume import Assumed, built_in, ns2_world, overrides
-from optcp.papers.kit import Axis, Cells, Chosen, Done, Found, Grid, Options, RunData, Setup, runs_of
+from optcp.papers.kit import Axis, Cells, Chosen, Done, Found, Grid, Options, Run, Setup, runs_of
 from optcp_papers.slides import sources
 from optcp_papers.slides.sources import Scale
 
@@ -134,7 +134,7 @@ class Measure:
         return World(self.scale, done["goodput"].cells().part(group=CLASSES), load, queue, **of_runs)
 
 
-def of_sources(scale: Scale, run: RunData, delta_s: float) -> dict[str, Any]:
+def of_sources(scale: Scale, run: Run, delta_s: float) -> dict[str, Any]:
     """What a run's packets and senders tell, by the names of :class:`World`."""
     packets, senders = sources.packets(run), sources.senders(run, scale.segment_bytes)
     switched, fixed = (packets.flows_of(name) for name in CLASSES)

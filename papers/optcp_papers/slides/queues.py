@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from optcp.papers.kit import Cells, Exhibit, Findings, Found, Key, Part, Row, RunData, Series, behind, judge, rows
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Key, Part, Row, Run, Series, behind, judge, rows
 from optcp_papers.slides import sources
 from optcp_papers.slides.first import (
     ACCESS,
@@ -109,12 +109,12 @@ def over_time(label: str, unit: str, cells: Cells, key: Key) -> list[Series]:
     ]
 
 
-def windows(run: RunData, segment_bytes: int, delta: int) -> list[Series]:
+def windows(run: Run, segment_bytes: int, delta: int) -> list[Series]:
     """Congestion window of each source of a run at the ends of intervals of 100 ms."""
     senders = sources.senders(run, segment_bytes)
     x = (np.arange(1, round(END_S / STEP_S) + 1) * STEP_S).round(6).tolist()
     found = []
-    for number, name in enumerate(run.series["tcp"]["flows"]):
+    for number, name in enumerate(filter(None, run["tcp"].coded("flow")[1])):
         y = senders.mean_window([number], STEP_S, END_S).round(3).tolist()
         key: Key = {"delta_ms": delta, "class": name.split("/")[0], "flow": name}
         found.append(Series(f"cwnd, example run, seed {run.seed}", key, "time", "s", "cwnd", "segments", x, y))

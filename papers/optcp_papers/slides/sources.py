@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.kit import RunData, Value
+from optcp.papers.kit import Run, Value
 
 LINKS, BACKUP_LINKS = 5, 6
 """Of every flow, and of a switched one over the backup; the ACKs traverse as many."""
@@ -95,19 +95,18 @@ class Packets:
         return np.isin(self.port, ports)
 
 
-def packets(run: RunData) -> Packets:
+def packets(run: Run) -> Packets:
     """Read the observation ``packets``."""
-    rows = run.series["packets"]
-    names = np.array([*rows["ports"], ""])
-    port = np.minimum(rows["port"], len(rows["ports"]))
+    rows = run["packets"]
+    flow, flows = rows.coded("flow")
     return Packets(
-        flows=list(rows["flows"]),
-        time_s=rows["time_ps"] / PS,
-        event=np.array(rows["events"])[rows["event"]],
-        flow=rows["flow"],
+        flows=[name for name in flows if name],
+        time_s=rows.seconds,
+        event=rows["event"],
+        flow=flow,
         ack=rows["ack"],
         seq=rows["seq"],
-        port=names[port],
+        port=rows["port"],
     )
 
 
@@ -148,14 +147,14 @@ class Senders:
         return bool(np.any((fired > start_s) & (fired <= end_s)))
 
 
-def senders(run: RunData, segment_bytes: int) -> Senders:
+def senders(run: Run, segment_bytes: int) -> Senders:
     """Read the observation ``tcp``; windows are in segments."""
-    rows = run.series["tcp"]
+    rows = run["tcp"]
     return Senders(
-        time_s=rows["time_ps"] / PS,
-        flow=rows["flow"],
+        time_s=rows.seconds,
+        flow=rows.coded("flow")[0],
         cwnd_segments=rows["cwnd_bytes"] / segment_bytes,
-        phase=np.array(rows["phases"])[rows["phase"]],
+        phase=rows["phase"],
         timeouts=rows["timeouts"],
     )
 

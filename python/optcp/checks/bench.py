@@ -70,7 +70,7 @@ scenario = _core.Scenario.load(sys.argv[1], counted)
 start = time.process_time()
 run = scenario.run(1)
 end = time.process_time()
-fibres = run.series["fibres"]
+_, fibres = run.table("fibres")
 print(json.dumps({"packets": run.counts["sent"], "requests": int(fibres["bursts"].sum()),
                   "lost": int(fibres["lost"].sum()), "cpu_s": end - start,
                   "memory_mb": (peak_kb() - before_kb) / 1024}))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from optcp.data.axes import Axis
     from optcp.data.cells import Cells
+    from optcp.scenarios.run import Run
     from optcp.study import Done
-    from optcp.study.stored_run import StoredRun
 
 Bounded = tuple[float, float]
 """A value and its lower bound: the value itself where it is known; infinite values are cut, NaN is undefined."""
@@ -95,7 +95,7 @@ class Censored:
 
 def each(
     done: Done,
-    function: Callable[[StoredRun], Bounded | Sequence[Bounded] | Sequence[Sequence[Bounded]]],
+    function: Callable[[Run], Bounded | Sequence[Bounded] | Sequence[Sequence[Bounded]]],
     *more: Axis,
     name: str = "",
     unit: str = "",

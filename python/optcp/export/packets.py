@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from optcp.data.table import Table
     from optcp.export import Chosen
-    from optcp.scenarios.run import OneRun
-    from optcp.study.stored_run import StoredRun
+    from optcp.scenarios.run import Run
 
 KIND = "packets"
 
@@ -76,7 +75,7 @@ class World:
         return self.flows.get(name) or self.flows[name.rpartition("/")[0]]
 
     @classmethod
-    def of(cls, run: OneRun) -> World:
+    def of(cls, run: Run) -> World:
         """Read the world of a run."""
         scenario = run.scenario
         paths: dict[str, tuple[str, tuple[str, ...], dict[str, Any] | None]] = {}
@@ -107,7 +106,7 @@ class World:
 class Observed:
     """An observation of packets: run, its name in the scenario, rows, the chosen ports, and where files go."""
 
-    run: StoredRun
+    run: Run
     name: str
     table: Table
     ports: tuple[str, ...]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.study.stored_run import StoredRun
+    from optcp.scenarios.run import Run
 
 LONG, SHORT = "long", "short"
 """The groups of flows of a world."""
@@ -121,7 +121,7 @@ class Flows:
     needless: int
 
     @classmethod
-    def of(cls, run: StoredRun) -> Flows:
+    def of(cls, run: Run) -> Flows:
         """Read them."""
         seen = run["outages"]
         gap = seen["gap_ps"].astype(np.float64) - seen["usual_gap_ps"].astype(np.float64)
@@ -144,7 +144,7 @@ class Route:
     ports: frozenset[str]
 
 
-def routes(run: StoredRun) -> dict[str, Route]:
+def routes(run: Run) -> dict[str, Route]:
     """The path of each flow of a run, by the flow's name."""
     arrived = run.arrived
     found: dict[str, Route] = {}
@@ -159,7 +159,7 @@ def routes(run: StoredRun) -> dict[str, Route]:
     return found
 
 
-def cut_ms(run: StoredRun) -> dict[str, float]:
+def cut_ms(run: Run) -> dict[str, float]:
     """How long each flow's path, or that of its ACKs, led nowhere: whichever was longer; of those that were cut."""
     found: dict[tuple[str, bool], float] = {}
     for one in run.cuts:
@@ -171,7 +171,7 @@ def cut_ms(run: StoredRun) -> dict[str, float]:
     return longest
 
 
-def cost(run: StoredRun, twin: StoredRun, ports: frozenset[str], nodes: frozenset[str]) -> Cost:
+def cost(run: Run, twin: Run, ports: frozenset[str], nodes: frozenset[str]) -> Cost:
     """Compare a run with its twin without the failure.
 
     Parameters
@@ -209,7 +209,7 @@ def cost(run: StoredRun, twin: StoredRun, ports: frozenset[str], nodes: frozense
     )
 
 
-def inflation(run: StoredRun, twin: StoredRun, left_out: set[str], cut_s: float) -> Censored:
+def inflation(run: Run, twin: Run, left_out: set[str], cut_s: float) -> Censored:
     """Completion times over those without the failure, of short flows under way while a path was cut or soon after.
 
     The end of the run cuts the ratio of a flow that has not ended. A flow that has not ended without the failure has no
@@ -227,7 +227,7 @@ def inflation(run: StoredRun, twin: StoredRun, left_out: set[str], cut_s: float)
     )
 
 
-def _longer(run: StoredRun, twin: StoredRun, names: set[str]) -> Censored:
+def _longer(run: Run, twin: Run, names: set[str]) -> Censored:
     took = {name: end - start for name, start, end, ended in _completions(twin) if ended}
     return _observed(
         ((end - start) / took[name], ended)
@@ -242,7 +242,7 @@ def _observed(found: Iterable[tuple[float, bool]]) -> Censored:
     return Censored(at_least, known, informative=True)
 
 
-def _completions(run: StoredRun) -> list[tuple[str, float, float, bool]]:
+def _completions(run: Run) -> list[tuple[str, float, float, bool]]:
     """Return name, start and end of each flow, and whether it ended; a flow that did not has the end of the run."""
     ends = run["ends"]
     start, end = (ends[key].astype(np.float64) / PS for key in ("start_ps", "time_ps"))

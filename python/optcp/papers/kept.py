@@ -19,6 +19,8 @@ from optcp import _core
 from optcp.common import stored
 from optcp.common.files import write_text
 from optcp.errors import RunFailed
+from optcp.scenarios.run import FreshRun
+from optcp.scenarios.scenario import Scenario
 from optcp.study.pool import Job, run_jobs
 from optcp.study.remote import World
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from optcp.study import RunData
+    from optcp.study import Run
     from optcp.study.pool import Jobs, Progress
 
 Outcome = dict[str, Any]
@@ -67,7 +69,7 @@ class LongRun:
     scenario: Path
     overrides: tuple[tuple[str, str], ...]
     seed: int
-    reduce: Callable[[RunData], Outcome]
+    reduce: Callable[[Run], Outcome]
     metrics: tuple[str, ...] = ()
 
     @property
@@ -145,12 +147,13 @@ class LongRun:
 
 
 def _made(
-    scenario: _core.Scenario, seed: int, reduce: Callable[[RunData], Outcome], cancel: _core.Cancel
+    scenario: _core.Scenario, seed: int, reduce: Callable[[Run], Outcome], cancel: _core.Cancel
 ) -> dict[str, Any]:
     """Make a run; what is stored of it but for its settings."""
     began = time.thread_time()
-    (run,) = _core.run_branches([scenario], seed, cancel=cancel)
+    (made,) = _core.run_branches([scenario], seed, cancel=cancel)
     cpu_s = time.thread_time() - began
+    run = FreshRun(Scenario(scenario), made)
     version, _, git = _core.version().partition("+")
     return {
         "seed": seed,
@@ -165,7 +168,7 @@ def _made(
     }
 
 
-def _made_there(world: World, seed: int, reduce: Callable[[RunData], Outcome]) -> dict[str, Any]:
+def _made_there(world: World, seed: int, reduce: Callable[[Run], Outcome]) -> dict[str, Any]:
     return _made(world.scenario(), seed, reduce, _core.Cancel())
 
 

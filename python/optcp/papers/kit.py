@@ -46,15 +46,14 @@ from optcp.papers.plausible import Choices, Plausible, Span
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
 from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid, RunData
+from optcp.study import Done, Grid, Run
 from optcp.study.grid import Axes
-from optcp.study.stored_run import StoredRun
 
 # fmt: off
 __all__ = [
     "Assumed", "Axes", "Axis", "Bounded", "Cells", "Censored", "Choices", "Chosen", "Differences", "Done", "Estimates",
     "Exhibit", "Findings", "Found", "Grid", "Holds", "Key", "Options", "Part", "Parts", "Plausible", "Result", "Row",
-    "RunData", "RunFailed", "Samples", "Series", "Settings", "Setup", "Side", "Size", "Span", "StoredRun", "Value",
+    "Run", "RunFailed", "Samples", "Series", "Settings", "Setup", "Side", "Size", "Span", "Value",
     "assume", "behind", "built_in", "coarser", "curve", "curves_over", "defined", "difference_part", "distribution",
     "equivalence_part", "exact_part", "finite", "histogram", "intervals_of", "judge", "key_value", "not_negative",
     "ns2_sender", "ns2_world", "once", "one_grid", "over_axis", "over_time", "overrides", "positive", "positive_int",

@@ -1,76 +1,65 @@
-"""One finished run."""
+"""One finished run, stored or fresh."""
 
 from __future__ import annotations
 
-import abc
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+import contextlib
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from optcp import _core
 from optcp.common import arguments
 from optcp.data.labelled import html_table, optional, text_table
-from optcp.data.table import Table
-from optcp.errors import InputError, nearest
+from optcp.data.table import NoColumn, Table
+from optcp.errors import Damaged, InputError, nearest
+from optcp.scenarios.branch import Branch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
     from matplotlib.axes import Axes
 
+    from optcp import _core
     from optcp.scenarios.scenario import Scenario
 
+DROPS = "drops"
+"""The metric with one row per reason and run."""
+RARE = ("copied", "duplicated", "copies_discarded", "marked")
+"""Counts that are left out where they are zero."""
 
-class OneRun(Protocol):
-    """A finished run, stored or fresh: what pictures and captures read of it."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of its observations, in the order of the scenario."""
+class Run:
+    """A finished run: its observations by name, and its counts, drops and events.
 
-    @property
-    def scenario(self) -> dict[str, Any]:
-        """The world with every default filled in."""
+    ``Scenario.run`` returns one, and ``Done.run`` reads one from a study.
 
-    @property
-    def cell(self) -> dict[str, str]:
-        """Axis (a key path of the scenario) to the value as written; empty where nothing varies."""
+    Parameters
+    ----------
+    branch
+        The scenario that was run, and its values on the axes of a study.
+    seed
+        The seed that it was run with.
+    read
+        Function that returns a table of the run by name. Each table is read once.
+    folder
+        Directory of the study; None for a fresh run.
 
-    @property
-    def seed(self) -> int:
+    Examples
+    --------
+    >>> import optcp
+    >>> run = optcp.load("single-failure").run(seed=7)
+    >>> run.names
+    ('goodput', 'load', 'queue', 'drops', 'tcp', 'packets')
+    >>> run.drops["link-down"], run["drops"].where(reason="link-down")["time_ps"].size
+    (23, 23)
+    """
+
+    def __init__(self, branch: Branch, seed: int, read: Callable[[str], Table], folder: Path | None = None) -> None:
+        self.seed = seed
         """The seed that it was run with."""
-
-    @property
-    def folder(self) -> Path | None:
-        """Where its study is stored; None of a fresh run."""
-
-    @property
-    def switches(self) -> list[dict[str, Any]]:
-        """What protection switched, in order of time; as in ``optcp._core.Run``."""
-
-    @property
-    def arrived(self) -> dict[str, list[int]]:
-        """By group, the flows that came at random, in the order of their numbers: places of their routes."""
-
-    @property
-    def cuts(self) -> list[dict[str, Any]]:
-        """When the ways of flows led nowhere, as tables and ports were; as in ``optcp._core.Run``."""
-
-    def __getitem__(self, name: str) -> Table:
-        """An observation by the name that it has in ``[[observe]]``."""
-
-
-class Observing(abc.ABC):
-    """What fresh and stored runs do with their observations: give them by name, and draw them."""
-
-    @property
-    @abc.abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """The names of its observations, in the order of the scenario."""
-
-    @abc.abstractmethod
-    def _table(self, name: str) -> Table:
-        """One of them."""
+        self.folder = folder
+        """Directory of the study; None for a fresh run."""
+        self._branch = branch
+        self._table = functools.cache(read)
 
     def __getitem__(self, name: str) -> Table:
         """An observation by the name that it has in ``[[observe]]``.
@@ -85,6 +74,140 @@ class Observing(abc.ABC):
         if arguments.text(name, "observation") not in self.names:
             raise InputError(f"the run has no observation {name!r}; {nearest(name, self.names)}")
         return self._table(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def title(self) -> str:
+        """Title of the scenario."""
+        return str(self.scenario["title"])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its observations, in the order of the scenario."""
+        return self._branch.observe
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario with every default filled in."""
+        return self._branch.resolved
+
+    @property
+    def cell(self) -> dict[str, str]:
+        """Axis (a key path of the scenario) to the value as written; empty for a fresh run."""
+        return self._branch.key
+
+    @property
+    def cell_id(self) -> str:
+        """Name of its cell in file names."""
+        return self._branch.id
+
+    @property
+    def id(self) -> str:
+        """Name of the run in file names."""
+        return f"{self.cell_id}-seed-{self.seed}"
+
+    @functools.cached_property
+    def _facts(self) -> dict[str, Any]:
+        table = self._table("runs")
+        return {name: table[name][0] for name in table.columns}
+
+    @property
+    def scenario_sha256(self) -> str:
+        """Digest of the scenario."""
+        return str(self._facts["scenario_sha256"])
+
+    @property
+    def metrics_sha256(self) -> str:
+        """Digest of all reduced values: equal runs have equal ones, on every machine."""
+        return str(self._facts["metrics_sha256"])
+
+    @property
+    def records_sha256(self) -> str | None:
+        """Digest of all records; None unless it was asked for."""
+        return str(self._facts["records_sha256"]) or None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """``sent``, ``delivered``, ``dropped``, ``in_flight`` (packets, data and ACKs), ``packet_hops``, ``events``.
+
+        Where there are any, also ``copied``, ``duplicated``, ``copies_discarded`` and ``marked``.
+        """
+        counts = {name: int(value) for name, value in self._facts.items() if not name.endswith("sha256")}
+        return {name: count for name, count in counts.items() if count or name not in RARE}
+
+    @property
+    def drops(self) -> dict[str, int]:
+        """Dropped packets by reason, those above zero only."""
+        table = self._table("scalars").where(metric=DROPS)
+        return {reason: int(count) for reason, count in zip(table["of"], table["value"], strict=True) if count}
+
+    @property
+    def switches(self) -> list[dict[str, Any]]:
+        """Switchovers in order of time.
+
+        Each entry has ``at_ps``, ``protection`` (its place in the file), ``node``, ``packets`` ("data" or "acks") and
+        ``to`` ("backup" or "working").
+        """
+        return _rows(self._table("switches"))
+
+    @property
+    def arrived(self) -> dict[str, list[int]]:
+        """Routes (places in the scenario) of flows that arrived at random, by group, in the order of the flows."""
+        table = self._table("arrived")
+        groups = table.distinct("group") if len(table) else ()
+        return {group: table.where(group=group)["route"].tolist() for group in groups}
+
+    @property
+    def cuts(self) -> list[dict[str, Any]]:
+        """Periods in which a flow has no working path, from tables and ports alone; by flow, data first, in time order.
+
+        Each entry has ``flow``, ``group``, ``ack`` (whether it is the path of ACKs), ``from_ps`` and ``until_ps`` (the
+        end of the run where it lasted).
+        """
+        return _rows(self._table("cuts"))
+
+    @property
+    def routing(self) -> dict[str, Any] | None:
+        """Reactions of routing; None without ``[routing]``.
+
+        ``announcements`` (that routers originated); entries of forwarding tables that were rewritten ``on_failure``,
+        ``on_repair`` and ``on_convergence``; and the same router by router as ``steps``, in order of time, each with
+        ``at_ps``, ``router``, ``cause`` ("failure", "repair" or "convergence") and ``entries``.
+        """
+        announced = self._table("scalars").where(metric="announcements")
+        if not len(announced):
+            return None
+        steps = _rows(self._table("reroutes"))
+        causes = ("failure", "repair", "convergence")
+        entries = {f"on_{cause}": sum(step["entries"] for step in steps if step["cause"] == cause) for cause in causes}
+        return {"announcements": int(announced["value"][0]), **entries, "steps": steps}
+
+    @contextlib.contextmanager
+    def trusted(self) -> Iterator[None]:
+        """Read parts of a stored scenario that only some commands need, without a check before.
+
+        Raises
+        ------
+        Damaged
+            If one is missing or of another type.
+        """
+        try:
+            yield
+        except NoColumn as error:
+            raise self._damaged(error) from error
+        except InputError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> Damaged:
+        path = (self.folder or Path()) / "cells" / f"{self.cell_id}.json"
+        return Damaged(path, f"not what is read of a run ({error!r})")
 
     def plot(
         self,
@@ -118,114 +241,42 @@ class Observing(abc.ABC):
         optional("matplotlib")
         from optcp.plots.trace.draw import plot
 
-        return plot(cast("OneRun", self), kind, flow=flow, port=port, start=start, end=end, observation=observation)
+        return plot(self, kind, flow=flow, port=port, start=start, end=end, observation=observation)
+
+    def _shown(self) -> tuple[str, list[str], list[list[str]]]:
+        counts = [[name, str(count)] for name, count in self.counts.items()]
+        drops = [[f"dropped, {reason}", str(count)] for reason, count in self.drops.items()]
+        return f"{self.title}, seed {self.seed}: {', '.join(self.names)}", ["count", "packets"], counts + drops
+
+    def __repr__(self) -> str:
+        return text_table(*self._shown())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._shown())
 
 
-@dataclass(frozen=True, repr=False)
-class Run(Observing):
-    """What one run of a scenario found.
+class FreshRun(Run):
+    """A run that was made just now, and is not stored.
 
     Parameters
     ----------
     world
-        What was run.
+        The scenario that was run.
     core
-        The run.
-
-    Examples
-    --------
-    >>> import optcp
-    >>> run = optcp.load("single-failure").run(seed=7)
-    >>> run.names
-    ('goodput', 'load', 'queue', 'drops', 'tcp', 'packets')
-    >>> run.drops["link-down"], run["drops"].where(reason="link-down")["time_ps"].size
-    (23, 23)
+        The run of the simulator.
     """
 
-    world: Scenario
-    """What was run."""
-    core: _core.Run
-    """The run."""
-
-    def _table(self, name: str) -> Table:
-        return Table.read(*_core.read_parquet(self.core.to_parquet(name)))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @property
-    def title(self) -> str:
-        """What the scenario says that it is about."""
-        return self.world.title
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of its observations, in the order of the scenario."""
-        return self.world.observe
-
-    @property
-    def scenario(self) -> dict[str, Any]:
-        """The world with every default filled in."""
-        return self.world.resolved
-
-    @property
-    def cell(self) -> dict[str, str]:
-        """Empty: nothing varies. Runs of a study have here the values of its axes."""
-        return {}
-
-    @property
-    def folder(self) -> None:
-        """None: it is not stored."""
-        return
-
-    @property
-    def seed(self) -> int:
-        """The seed that it was run with."""
-        return self.core.seed
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """``sent``, ``delivered``, ``dropped``, ``in_flight`` (packets, data and ACKs), ``packet_hops``, ``events``.
-
-        Where there are any, also ``copied``, ``duplicated``, ``copies_discarded`` and ``marked``.
-        """
-        return self.core.counts
-
-    @property
-    def drops(self) -> dict[str, int]:
-        """Dropped packets by reason, those above zero only."""
-        return self.core.drops
-
-    @property
-    def switches(self) -> list[dict[str, Any]]:
-        """What protection switched, in order of time."""
-        return self.core.switches
+    def __init__(self, world: Scenario, core: _core.Run) -> None:
+        super().__init__(Branch({}, world.core), core.seed, lambda name: Table.read(*core.table(name)))
+        self.world = world
+        """The scenario that was run."""
+        self.core = core
+        """The run of the simulator."""
 
     @property
     def failed(self) -> list[dict[str, Any]]:
-        """Which ports failed, in order of time: ``port``, ``at_ps``, ``repair_ps`` (None is never)."""
+        """Ports that failed, in order of time: ``port``, ``at_ps``, ``repair_ps`` (None is never)."""
         return self.core.failed
-
-    @property
-    def routing(self) -> dict[str, Any] | None:
-        """What routing did; None without ``[routing]``. As in ``optcp._core.Run``."""
-        return self.core.routing
-
-    @property
-    def arrived(self) -> dict[str, list[int]]:
-        """By group, the flows that came at random, in the order of their numbers: places of their routes."""
-        return self.core.arrived
-
-    @property
-    def cuts(self) -> list[dict[str, Any]]:
-        """When the ways of flows led nowhere, as tables and ports were.
-
-        Each entry has ``flow``, ``group``, ``ack``, ``from_ps`` and ``until_ps``.
-        """
-        return self.core.cuts
 
     @property
     def waiting(self) -> str:
@@ -234,16 +285,6 @@ class Run(Observing):
         Several threads only help where there are logical processes.
         """
         return self.core.waiting
-
-    @property
-    def metrics_sha256(self) -> str:
-        """Digest of all reduced values: equal runs have equal ones, on every machine."""
-        return self.core.metrics_sha256
-
-    @property
-    def records_sha256(self) -> str | None:
-        """Digest of all records; None unless it was asked for."""
-        return self.core.records_sha256
 
     def animation(self, *, start_s: float | None = None, end_s: float | None = None) -> str:
         """Show it as one HTML page, as ``optcp animate`` does: text of a file that any browser opens.
@@ -262,13 +303,7 @@ class Run(Observing):
 
         return animate(self.world, self.seed, start_s=start_s, end_s=end_s)
 
-    def _shown(self) -> tuple[str, list[str], list[list[str]]]:
-        counts = [[name, str(count)] for name, count in self.counts.items()]
-        drops = [[f"dropped, {reason}", str(count)] for reason, count in self.drops.items()]
-        return f"{self.title}, seed {self.seed}: {', '.join(self.names)}", ["count", "packets"], counts + drops
 
-    def __repr__(self) -> str:
-        return text_table(*self._shown())
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._shown())
+def _rows(table: Table) -> list[dict[str, Any]]:
+    """Each row by column; the time of an event is ``at_ps``."""
+    return [{"at_ps" if name == "time_ps" else name: value for name, value in row.items()} for row in table]

@@ -19,7 +19,7 @@ from optcp.common.plurals import many
 from optcp.common.processors import check_threads
 from optcp.data.table import PICOSECONDS_A_SECOND, Table
 from optcp.errors import InputError
-from optcp.scenarios.run import Run
+from optcp.scenarios.run import FreshRun
 from optcp.scenarios.warned import Warned, of_world
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Scenario:
         settings = key if isinstance(key, Mapping) else {arguments.text(key, "key"): value}
         return Scenario(self.core.override(written(settings)))
 
-    def run(self, seed: int = 1, *, digest: bool = False, kernel: str = "fast", threads: int = 1) -> Run:
+    def run(self, seed: int = 1, *, digest: bool = False, kernel: str = "fast", threads: int = 1) -> FreshRun:
         """Run it once. Other threads go on meanwhile; Ctrl-C ends it.
 
         Parameters
@@ -196,7 +196,7 @@ class Scenario:
         with ThreadPoolExecutor(1) as pool:
             found = pool.submit(self.core.run, seed, digest=digest, kernel=kernel, threads=threads, cancel=cancel)
             try:
-                return Run(self, found.result())
+                return FreshRun(self, found.result())
             except KeyboardInterrupt:
                 cancel.cancel()
                 raise

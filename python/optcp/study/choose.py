@@ -11,9 +11,9 @@ from optcp.errors import InputError, listed, nearest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from optcp.scenarios.branch import Branch
+    from optcp.scenarios.run import Run
     from optcp.study.done import Done
-    from optcp.study.grid import Branch
-    from optcp.study.stored_run import StoredRun
 
 MOST_VALUES = 12
 """A message shows no more values of an axis."""
@@ -51,7 +51,7 @@ def part(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = N
     return replace(done, grid=replace(done.grid, branches=tuple(branches), named=None), seeds=seeds)
 
 
-def one(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> StoredRun:
+def one(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> Run:
     """The run that was named.
 
     Raises

@@ -18,10 +18,10 @@ from optcp.data.labelled import position
 from optcp.data.samples import Samples
 from optcp.data.table import PICOSECONDS_A_SECOND, Table
 from optcp.errors import InputError, nearest
-from optcp.study.grid import Branch
+from optcp.scenarios.branch import Branch
+from optcp.scenarios.run import DROPS, Run
 from optcp.study.observed import Observed
 from optcp.study.store import Part, Store
-from optcp.study.stored_run import DROPS, StoredRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from optcp.data.compare import Comparison
     from optcp.study.grid import Grid
-    from optcp.study.stored_run import RunData
 
 T = TypeVar("T")
 
@@ -86,16 +85,16 @@ class Done:
         result: T = self._memo[reduce]
         return result
 
-    def __iter__(self) -> Iterator[tuple[int, list[RunData]]]:
+    def __iter__(self) -> Iterator[tuple[int, list[Run]]]:
         """Each seed with its runs, one a branch, in the order of the branches."""
         for seed in self.seeds:
             yield seed, self.runs(seed)
 
-    def runs(self, seed: int) -> list[RunData]:
+    def runs(self, seed: int) -> list[Run]:
         """The runs of a seed, one a branch, in the order of the branches."""
         return [self.run(branch, seed) for branch in self.grid.branches]
 
-    def run(self, branch: Branch, seed: int) -> StoredRun:
+    def run(self, branch: Branch, seed: int) -> Run:
         """One run.
 
         Parameters
@@ -117,7 +116,8 @@ class Done:
             part = self.store.part(branch, seed)
         except KeyError:
             raise InputError(f"there is no run of cell {branch.id!r} with seed {arguments.shown(seed)}") from None
-        return StoredRun(seed, branch, part, self.store)
+        read = functools.partial(self.store.run_table, part=part, cell=branch.id, seed=seed)
+        return Run(branch, seed, read, self.store.root)
 
     @property
     def places(self) -> int:
@@ -177,7 +177,7 @@ class Done:
         digests = np.array(self.digests("metrics_sha256"), dtype=object).reshape(-1, len(self.seeds))
         return np.asarray((digests == digests[:, :1]).all(axis=1)).reshape(shape)
 
-    def each(self, function: Callable[[StoredRun], Any], *more: Axis, name: str = "", unit: str = "") -> Cells:
+    def each(self, function: Callable[[Run], Any], *more: Axis, name: str = "", unit: str = "") -> Cells:
         """Reduce every run to a number, or to an array with the axes ``more``.
 
         Parameters

@@ -13,7 +13,8 @@ from optcp.study.grid import extension_sha256
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from optcp.study.grid import Branch, Grid
+    from optcp.scenarios.branch import Branch
+    from optcp.study.grid import Grid
 
 FORMAT = 2
 """Of the files; another one is not read."""

@@ -7,8 +7,7 @@ import hashlib
 import itertools
 import json
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,103 +16,9 @@ import numpy as np
 
 from optcp import _core
 from optcp.data.axes import Axis
+from optcp.scenarios.branch import Branch, UncheckedBranch
 from optcp.scenarios.scenario import KERNELS, Settings, as_written, written
 from optcp.study import room
-
-# fmt: off
-OTHERS = {
-    "ack", "acks", "arrived", "bursts", "bytes", "bytes_before", "cause", "cell", "cwnd_bytes", "dropped",
-    "dropped_bytes", "dropped_packets", "ecn_reductions", "ended", "entries", "event", "fibre", "finished",
-    "flight_segments", "flow", "from", "from_ps", "gap_ps", "group", "longest_ps", "lost", "lost_bytes", "lost_packets",
-    "marked", "marking", "max_packets", "mean_bytes", "mean_packets", "mean_ps", "metric", "needless", "node",
-    "of", "p50_ps", "p95_ps", "p99_ps", "packets", "phase", "port", "protection", "reason", "resent", "route",
-    "router", "sack", "seed", "segments", "seq", "source", "ssthresh_bytes", "start_ps", "time_ps", "timeouts",
-    "to", "unit", "until_ps", "usual_gap_ps", "utilisation", "value",
-}
-# fmt: on
-"""Columns of tables, whose names no axis may take."""
-
-
-MOST_RESOLVED = 16
-"""Resolved worlds in memory: those of all cells of a large network would fill it."""
-
-
-@dataclass(frozen=True)
-class Branch:
-    """One cell of a grid.
-
-    Attributes
-    ----------
-    key
-        Axis (a key path of the scenario) to the value as written.
-    scenario
-        The world with these values in it.
-    """
-
-    key: dict[str, str]
-    scenario: _core.Scenario
-
-    @functools.cached_property
-    def id(self) -> str:
-        """What the cell is called in files: its values, and the beginning of a hash of its world without the title."""
-        values = ",".join(f"{name.rpartition('.')[2]}={value}" for name, value in self.key.items())
-        words = re.sub(r"[^A-Za-z0-9._=,+-]+", "", values)[:60] or "cell"
-        return f"{words}-{_core.world_sha256(self.scenario)[:8]}"
-
-    @functools.cached_property
-    def observe(self) -> tuple[str, ...]:
-        """Names of the observations, in the order of the scenario."""
-        return tuple(self.scenario.summary()["observe"])
-
-    @property
-    def resolved(self) -> dict[str, Any]:
-        """The world with every default filled in."""
-        return _resolved(self.scenario)
-
-    def silences(self, warning: str) -> bool:
-        """Whether the scenario file silences a warning."""
-        return self.scenario.silences(warning)
-
-
-@functools.lru_cache(MOST_RESOLVED)
-def _resolved(scenario: _core.Scenario) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(scenario.resolved())
-    return found
-
-
-class UncheckedBranch(Branch):
-    """A cell whose world is made when it is asked for: thousands of worlds of a large network take minutes."""
-
-    def __init__(self, key: dict[str, str], make: Callable[[], _core.Scenario]) -> None:
-        for name, value in (("key", key), ("_make", make)):
-            object.__setattr__(self, name, value)
-
-    @functools.cached_property
-    def scenario(self) -> _core.Scenario:
-        """The world with these values in it."""
-        made: _core.Scenario = self._make()  # type: ignore[attr-defined]
-        return made
-
-
-class StoredBranch(Branch):
-    """A cell of a study that is read back: its world is known in its resolved form only, which is read when needed."""
-
-    def __init__(
-        self, key: dict[str, str], id_: str, observe: tuple[str, ...], read: Callable[[str], dict[str, Any]]
-    ) -> None:
-        for name, value in (("key", key), ("id", id_), ("observe", observe), ("_read", read)):
-            object.__setattr__(self, name, value)
-
-    @property
-    def resolved(self) -> dict[str, Any]:
-        """The world with every default filled in."""
-        found: dict[str, Any] = self._read(self.id)  # type: ignore[attr-defined]
-        return found
-
-    def silences(self, warning: str) -> bool:  # noqa: ARG002 - the resolved form does not say
-        """Return False: what reads a study back shows every warning."""
-        return False
-
 
 Values = Sequence[Any] | Mapping[Any, Settings]
 """Of an axis: values of its key path, or what each value is called and the settings that it stands for."""
@@ -297,6 +202,7 @@ def _made(base: Path | _core.Scenario, settings: list[tuple[str, str]]) -> _core
 
 def short_names(keys: Sequence[str]) -> Mapping[str, str]:
     """Name axes by the last parts of their key paths, as few as tell them apart and are no column of a table."""
+    columns = _core.columns()
     names = {}
     for key in keys:
         parts = key.split(".")
@@ -304,9 +210,9 @@ def short_names(keys: Sequence[str]) -> Mapping[str, str]:
             end = parts[-taken:]
             name = "_".join(end)
             alone = sum(other.split(".")[-taken:] == end for other in keys) == 1
-            if alone and name not in OTHERS and not name.isdigit():
+            if alone and name not in columns and not name.isdigit():
                 break
-        names[key] = f"axis_{name}" if name in OTHERS else name
+        names[key] = f"axis_{name}" if name in columns else name
     return names
 
 

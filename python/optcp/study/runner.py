@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from optcp.study.grid import Branch, Grid
+    from optcp.scenarios.branch import Branch
+    from optcp.study.grid import Grid
     from optcp.study.pool import Jobs, Progress
     from optcp.study.study import Study
 

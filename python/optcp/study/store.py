@@ -23,17 +23,18 @@ from optcp.common.files import need_directory, refuse_links, write_bytes, write_
 from optcp.data.axes import Axis
 from optcp.data.table import Table
 from optcp.errors import Damaged, InputError, RunFailed
+from optcp.scenarios.branch import MOST_RESOLVED, StoredBranch
 from optcp.study import form
 from optcp.study.form import IDENTITY
-from optcp.study.grid import MOST_RESOLVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from optcp.scenarios.branch import Branch
     from optcp.study.form import Identity, Manifest
-    from optcp.study.grid import Branch, Grid, StoredBranch
+    from optcp.study.grid import Grid
 
 OLD = ("meta.json", "seed-*/meta.json", "cell-*-seed-*/meta.json")
 """What runs of the versions before left in a directory."""
@@ -188,8 +189,6 @@ class Store:
         return Grid(about["title"], branches, about["digest"], named=named)
 
     def _branch(self, id_: str) -> StoredBranch:
-        from optcp.study.grid import StoredBranch
-
         about = self.cell(id_)
         observe = tuple(one["name"] for one in about["scenario"]["observe"])
         return StoredBranch(about["cell"], id_, observe, self._world)
@@ -399,21 +398,17 @@ class Store:
         """
         return self._index[branch.id, seed]
 
-    def run_columns(self, table: str, part: Part, cell: str, seed: int) -> tuple[dict[str, str], Columns]:
-        """A table's metadata and what one run has of its columns, without those that say which run it is."""
+    def run_table(self, table: str, part: Part, cell: str, seed: int) -> Table:
+        """Rows of one run, without the columns that say which run it is; no columns where the run has no such table."""
         if table not in part.manifest["files"]:
-            return {}, {}
+            return Table({})
         metadata, columns = self._of_part(table, part)
         ends, place = part.ends(table), part.places[cell, seed]
         rows = slice(ends[place], ends[place + 1])
         found: Columns = {}
         for name, values in columns.items():
             found[name] = (values[0][rows], values[1]) if isinstance(values, tuple) else values[rows]
-        return metadata, found
-
-    def run_table(self, table: str, part: Part, cell: str, seed: int) -> Table:
-        """What one run has of a table; no columns where it has none."""
-        return Table.read(*self.run_columns(table, part, cell, seed))
+        return Table.read(metadata, found)
 
     def _of_part(self, table: str, part: Part) -> tuple[dict[str, str], Columns]:
         """Read a table of a part without the columns that say which run; the parts that were read last are kept."""

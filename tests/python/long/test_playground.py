@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from optcp import _core
+from optcp import Scenario, _core
 from optcp.scenarios import shipped, topologies
 from optcp.web.playground import Start, address, starts
 from optcp.web.playground import page as page_of
@@ -387,8 +387,8 @@ def test_two_worlds_are_compared_and_shared_by_a_link(module, browser, tmp_path)
         page.click("#seeds")
         page.wait_for_selector("#differences table[data-seeds='10']")
 
-        runs = [[_core.Scenario.parse(text, "ring.toml").run(seed) for seed in range(1, 11)] for text in texts]
-        rates = np.array([[run.series["goodput"]["bytes"].sum() * 8 / 8 / 1e6 for run in of] for of in runs])
+        runs = [[Scenario.parse(text, "ring.toml").run(seed) for seed in range(1, 11)] for text in texts]
+        rates = np.array([[run["goodput"]["bytes"].sum() * 8 / 8 / 1e6 for run in of] for of in runs])
         cells = page.locator("#differences td").all_inner_texts()
         for cell, values in zip(cells[1:], [*rates, rates[1] - rates[0]], strict=True):
             numbers = [float(number) for number in re.findall(r"-?[\d.]+", cell)]

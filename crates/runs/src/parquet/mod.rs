@@ -76,8 +76,7 @@ impl PartialEq for Texts {
 }
 
 /// A time, size or count in a table. No run reaches the limit: the check of scenarios refuses a later `stop`.
-#[must_use]
-pub fn signed(value: u64) -> i64 {
+fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 

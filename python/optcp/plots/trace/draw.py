@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from optcp.data.table import Table
-    from optcp.scenarios.run import OneRun
-    from optcp.study.stored_run import StoredRun
+    from optcp.scenarios.run import Run
 
 MOST_FLOWS = 2**32 - 1
 FORMATS = ("png", "pdf", "svg")
@@ -65,7 +64,7 @@ class Kind:
     worth: Callable[[Table], list[str]] | None = None
     one_panel: bool = False
     panels: int = 1
-    beside: Callable[[OneRun], bool] | None = None
+    beside: Callable[[Run], bool] | None = None
 
 
 KINDS = {
@@ -113,9 +112,7 @@ def check(request: Request, out: Path | None, form: str | None) -> None:
             raise InputError(f"--kind {kind}: there is no such picture; {nearest(kind, KINDS)}")
 
 
-def draw(
-    run: StoredRun, request: Request, folder: Path, out: Path | None, form: str | None
-) -> Iterator[tuple[Path, str]]:
+def draw(run: Run, request: Request, folder: Path, out: Path | None, form: str | None) -> Iterator[tuple[Path, str]]:
     """Draw what was asked for into files.
 
     Parameters
@@ -168,7 +165,7 @@ def draw(
 
 
 def plot(
-    run: OneRun,
+    run: Run,
     kind: str,
     *,
     flow: str | int | Sequence[str],
@@ -213,7 +210,7 @@ def _several(names: str | Sequence[str], what: str) -> tuple[str, ...]:
     return (arguments.text(names, what),) if isinstance(names, str) else tuple(arguments.texts(names, what))
 
 
-def _flow_at(run: OneRun, kind: str, place: int) -> str:
+def _flow_at(run: Run, kind: str, place: int) -> str:
     """The flow of that place among those that were observed for a kind of picture."""
     names = [name for picture in _pictures(run, kind, Request()) for name in picture.known] if kind in KINDS else []
     if names and not 0 <= place < len(names):
@@ -230,7 +227,7 @@ def _format(out: Path | None, form: str | None) -> str:
     return form or suffix or FORMATS[0]
 
 
-def _kinds(run: OneRun, request: Request) -> list[str]:
+def _kinds(run: Run, request: Request) -> list[str]:
     observed = {entry["kind"] for entry in run.scenario["observe"]}
     for kind in request.kinds:
         needed = KINDS[kind].observation
@@ -262,7 +259,7 @@ def _kinds(run: OneRun, request: Request) -> list[str]:
     return kinds
 
 
-def _pictures(run: OneRun, name: str, request: Request) -> Iterator[Picture]:
+def _pictures(run: Run, name: str, request: Request) -> Iterator[Picture]:
     kind = KINDS[name]
     asked = {"flow": request.flows, "port": request.ports, "group": ()}[kind.panel]
     of_kind = [entry["name"] for entry in run.scenario["observe"] if entry["kind"] == kind.observation]
@@ -286,7 +283,7 @@ def _pictures(run: OneRun, name: str, request: Request) -> Iterator[Picture]:
         yield Picture(name, entry, table, [one for one in names if one in shown], known[entry], len(names))
 
 
-def _order(run: OneRun) -> dict[str, int]:
+def _order(run: Run) -> dict[str, int]:
     """Places of all names in the scenario: groups and flows, then ports."""
     names = []
     for group in run.scenario["flows"]:

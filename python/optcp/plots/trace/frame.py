@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.plots.trace.request import Request
-    from optcp.scenarios.run import OneRun
+    from optcp.scenarios.run import Run
     from optcp.scenarios.schedules import Band
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
@@ -59,7 +59,7 @@ class Frame:
         What changes by plan.
     """
 
-    run: OneRun
+    run: Run
     request: Request
     start_s: float
     end_s: float
@@ -68,7 +68,7 @@ class Frame:
     schedules: tuple[Band, ...]
 
     @classmethod
-    def of(cls, run: OneRun, request: Request) -> Frame:
+    def of(cls, run: Run, request: Request) -> Frame:
         """Read from the resolved scenario what failed and was switched when."""
         scenario = run.scenario
         stop_s = scenario["stop_ps"] / PICOSECONDS_A_SECOND

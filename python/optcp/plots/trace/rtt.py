@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from optcp.constellation.recorded import Recorded
     from optcp.data.table import Table
     from optcp.plots.trace.frame import Frame
-    from optcp.scenarios.run import OneRun
+    from optcp.scenarios.run import Run
 
 PANELS = 2
 """Of each flow."""
@@ -47,7 +47,7 @@ MOST_DOTS = 20_000
 """More dots than these become pixels even in PDF and SVG."""
 
 
-def there(run: OneRun) -> bool:
+def there(run: Run) -> bool:
     """Whether round trips of the path lie beside a run."""
     return run.folder is not None and (run.folder / ROUND_TRIPS).is_file()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from optcp.scenarios.run import Run
+    from optcp.scenarios.run import FreshRun
 
 MOST_NAMES = 3
 """A sentence names no more."""
@@ -28,7 +28,7 @@ class Event(NamedTuple):
     text: str
 
 
-def events(run: Run) -> list[Event]:
+def events(run: FreshRun) -> list[Event]:
     """Every event in the order of time."""
     found = [*_failures(run.failed), *_switches(run.switches, run.scenario), *_tables(run.routing)]
     return sorted(found, key=lambda event: event.at_ps)[:MOST_EVENTS]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.constellation.beside import Beside
-    from optcp.scenarios.run import Run
+    from optcp.scenarios.run import FreshRun
     from optcp.scenarios.scenario import Scenario
 
 MOST_BYTES = 3_000_000
@@ -125,7 +125,7 @@ def _until_the_end(world: Scenario, seed: int) -> Scenario:
     return world.set({"end_with_flows": False, "stop": f"{last} ps"})
 
 
-def _hops(run: Run, stop: int, step_ps: int) -> window.Hops:
+def _hops(run: FreshRun, stop: int, step_ps: int) -> window.Hops:
     """Packets that ports accepted, by interval; where no port has a queue, those of the whole run evenly."""
     count = -(-stop // step_ps)
     found = np.zeros(count)
@@ -172,7 +172,7 @@ class Shown:
     """
 
     world: Scenario
-    run: Run
+    run: FreshRun
     command: str
     ports: list[Port]
     rows: Mapping[str, int]
@@ -328,7 +328,7 @@ def _lines(ports: Sequence[Port], at: Mapping[str, network.Place], scales: Seque
     return found
 
 
-def _timeouts(run: Run) -> list[tuple[int, str]]:
+def _timeouts(run: FreshRun) -> list[tuple[int, str]]:
     """When senders' timers expired, and at which nodes they are; of very many, every few."""
     if "reordering" not in run.names:
         return []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.scenarios.run import Run
+    from optcp.scenarios.run import FreshRun
 
 MOST_HOPS = 60_000
 """A page draws no more packet-hops one by one."""
@@ -67,7 +67,7 @@ class Hops:
         return float(high - low)
 
 
-def choose(run: Run, hops: Hops, asked: tuple[int | None, int | None], change_ps: int | None = None) -> Window:
+def choose(run: FreshRun, hops: Hops, asked: tuple[int | None, int | None], change_ps: int | None = None) -> Window:
     """Take what was asked for, or the time around the first failure or a change of a path, or else the first packets.
 
     What is not asked for ends where the page is full; if packets are too many for the shortest time that makes sense,
@@ -112,7 +112,7 @@ def _longest(hops: Hops, start: int, least: int, stop: int) -> int:
     return low
 
 
-def _story(run: Run, stop: int, change_ps: int | None) -> tuple[int, int]:
+def _story(run: FreshRun, stop: int, change_ps: int | None) -> tuple[int, int]:
     """Where a failure, or a change of a path, and what is done about it begin, and how long that takes at least."""
     round_trip = max(_round_trip(run.scenario), LEAST_ROUND_TRIP_PS)
     failed = [one["at_ps"] for one in run.failed if one["at_ps"] < stop]
