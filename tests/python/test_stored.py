@@ -5,7 +5,7 @@ import json
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
 
@@ -41,7 +41,7 @@ class Outer:
     pair: tuple[float | None, str] | None = None
     words: Literal[True, "some"] = "some"
     named: dict[str, bool] = field(default_factory=dict)
-    shape: Annotated[dict[str, Any], Shape] = field(default_factory=lambda: {"n": 1})
+    shape: Shape = field(default_factory=lambda: {"n": 1})
     inner: Inner | None = None
 
 

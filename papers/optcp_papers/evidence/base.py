@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from optcp.common import stored
 from optcp.common.files import json_text
@@ -57,19 +57,23 @@ class Row:
 
 
 class Cell(TypedDict):
-    """What is read of a cell in a result's provenance."""
+    """A cell in a result's provenance."""
 
+    set: NotRequired[list[str]]
     seeds: tuple[int, int]
+    metrics_sha256: NotRequired[str]
 
 
 class Provenance(TypedDict):
-    """What is read of a result's provenance: of runs, or of cases."""
+    """Where a result comes from: runs, or cases."""
 
     version: str
+    scenario: NotRequired[str]
     cells: NotRequired[list[Cell]]
     metrics_sha256: NotRequired[str]
     cases_sha256: NotRequired[str]
     failed: NotRequired[list[str]]
+    files: NotRequired[list[str]]
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class Result:
     unit_n: str
     digits: int
     rows: list[Row]
-    provenance: Annotated[dict[str, Any], Provenance]
+    provenance: Provenance
 
     def to_json(self) -> str:
         """Write it for a file."""

@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from optcp import _core
 from optcp.common.files import write_text
@@ -16,7 +16,7 @@ from optcp.study import Done, execute
 from optcp.study.pool import Jobs, Progress
 from optcp_papers.evidence import EXPERIMENTS, outside
 from optcp_papers.evidence import page as pages
-from optcp_papers.evidence.base import Compared, Experiment, Result, Row, Runs
+from optcp_papers.evidence.base import Compared, Experiment, Provenance, Result, Row, Runs
 
 
 def select(names: Sequence[str]) -> list[Experiment]:
@@ -58,8 +58,8 @@ def evidence(
             origin = {"scenario": one.source.scenario, **_cells(done.values())}
         else:
             rows, origin = one.source()
-        origin = {"version": _core.version(), **origin}
-        result = Result(one.name, one.title, list(one.about), one.value, one.unit_n, one.digits, rows, origin)
+        made = cast(Provenance, {"version": _core.version(), **origin})
+        result = Result(one.name, one.title, list(one.about), one.value, one.unit_n, one.digits, rows, made)
         write_text(out / f"{one.name}.json", result.to_json())
         results.append(result)
     return results

@@ -11,7 +11,6 @@ import types
 from dataclasses import MISSING, fields, is_dataclass
 from typing import (
     TYPE_CHECKING,
-    Annotated,
     Any,
     Literal,
     NotRequired,
@@ -115,7 +114,7 @@ def one(cls: type[T], data: dict[str, Any], place: str = "") -> T:
     """Make a dataclass of the keys of a JSON object, each value of the type that its field says.
 
     Fields may be Any, None, bool, int, float, str, a Literal, a union, ``list[T]``, a tuple, ``dict[str, V]``, a
-    dataclass or a TypedDict, or be ``Annotated`` with a TypedDict that says more. A TypedDict may have further keys.
+    dataclass or a TypedDict. A TypedDict may have further keys.
 
     Raises
     ------
@@ -148,9 +147,7 @@ def typed(hint: Any, value: Any, place: str) -> Any:  # noqa: ANN401, PLR0911 - 
         return _literal(arguments, value, place)
     if origin in (Union, types.UnionType):
         return _union(arguments, value, place)
-    if origin in (Annotated, NotRequired):
-        for more in arguments[1:]:
-            typed(more, value, place)
+    if origin is NotRequired:
         return typed(arguments[0], value, place)
     if origin is list:
         return [typed(arguments[0], entry, f"{place}[{index}]") for index, entry in enumerate(_list(value, place))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from optcp.common import stored
 from optcp.common.files import json_text
@@ -183,8 +183,11 @@ class Provenance(TypedDict):
 
     version: str
     git: str
+    scenario_sha256: NotRequired[str]
     seeds: tuple[int, int] | None
+    records_sha256: NotRequired[str | None]
     metrics_sha256: str
+    cells: NotRequired[list[dict[str, Any]]]
     kept: NotRequired[list[dict[str, Any]]]
 
 
@@ -212,14 +215,14 @@ class Result:
 
     exhibit: str
     title: str
-    source: Annotated[dict[str, str], Source]
-    size: Annotated[dict[str, Any], Size]
+    source: Source
+    size: Size
     assumed: dict[str, Any]
     changed: dict[str, Any]
     rows: list[Row]
     claims: list[Claim]
     notes: list[str]
-    provenance: Annotated[dict[str, Any], Provenance]
+    provenance: Provenance
     series: list[Series]
 
     def to_json(self) -> str:

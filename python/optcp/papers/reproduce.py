@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from optcp import _core
 from optcp.common import stored
@@ -12,7 +12,7 @@ from optcp.common.files import write_text
 from optcp.errors import InputError, nearest
 from optcp.papers import assume
 from optcp.papers.kept import make_missing
-from optcp.papers.model import Result
+from optcp.papers.model import Provenance, Result
 from optcp.papers.options import Options, Size
 from optcp.study import Done, Study, execute
 
@@ -190,7 +190,7 @@ def make_long_runs(request: Request, seeds: int, jobs: Jobs, progress: Progress)
     return make_missing(runs, jobs, progress) if runs else []
 
 
-def provenance(done: Mapping[str, Done], kept: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+def provenance(done: Mapping[str, Done], kept: Sequence[dict[str, Any]] = ()) -> Provenance:
     """Say where a result comes from.
 
     ``scenario_sha256`` of several cells, ``records_sha256`` and ``metrics_sha256`` are SHA-256 over the single
@@ -211,15 +211,19 @@ def provenance(done: Mapping[str, Done], kept: Sequence[Mapping[str, Any]] = ())
         one["metrics_sha256"] for one in kept
     ]
     version, _, git = _core.version().partition("+")
-    return {
+    made: Provenance = {
         "version": version,
         "git": git or "unknown",
         "scenario_sha256": scenarios[0] if len(scenarios) == 1 else _hash(scenarios),
-        "seeds": [min(seeds), max(seeds)] if seeds else None,
+        # A list, as it is read back.
+        "seeds": cast("tuple[int, int]", [min(seeds), max(seeds)]) if seeds else None,
         "records_sha256": None if None in records or kept else _hash(digest for digest in records if digest),
         "metrics_sha256": _hash(metrics),
         "cells": cells,
-    } | ({"kept": list(kept)} if kept else {})
+    }
+    if kept:
+        made["kept"] = list(kept)
+    return made
 
 
 def _hash(digests: Iterable[str]) -> str:

@@ -117,9 +117,10 @@ def ended_text(result: Result, claim: Claim) -> str:
     """Say with how many seeds a claim was decided, or why it is not; nothing where neither is known."""
     if "until_decided" not in result.size:
         return "interpretations disagree" if claim.disagrees else ""
-    stage, seeds = (result.size["until_decided"]["claims"][claim.id][key] for key in ("stage", "seeds"))
+    ended = result.size["until_decided"]["claims"][claim.id]
+    stage = ended["stage"]
     # Elsewhere the number of seeds bears on nothing.
-    return f"{stage} at {seeds} seeds" if stage in ("decided", "bound reached") else stage
+    return f"{stage} at {ended['seeds']} seeds" if stage in ("decided", "bound reached") else stage
 
 
 def _chip(holds: Holds) -> Text:

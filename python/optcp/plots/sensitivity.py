@@ -154,12 +154,13 @@ def _conclusions(figure: mpl.Figure, result: Result) -> None:
     shown = result.contrasts[::-1]
     panel = figure.subplots()
     starts = [0.0] * len(shown)
+    counts: dict[str, list[int]] = {name: [one[name] for one in shown] for name in ("above", "undecided", "below")}
     for part, colour, label in (
         ("above", ABOVE, "significantly as the paper says"),
         ("undecided", UNDECIDED, "undecided"),
         ("below", BELOW, "significantly the opposite"),
     ):
-        shares = [100 * one[part] / sum(one[name] for name in ("above", "undecided", "below")) for one in shown]
+        shares = [100 * one / sum(all_) for one, *all_ in zip(counts[part], *counts.values(), strict=True)]
         panel.barh(range(len(shown)), shares, left=starts, height=0.7, color=colour, label=label)
         starts = [start + share for start, share in zip(starts, shares, strict=True)]
     panel.set_yticks(range(len(shown)), [one["name"] for one in shown])
@@ -210,7 +211,9 @@ def _ends(response: Response) -> tuple[float, float]:
 
 def _compatible(figure: mpl.Figure, result: Result) -> None:
     """A panel a parameter."""
-    found = result.print or {}
+    found = result.print
+    if found is None:
+        return
     names = [one.parameter for one in result.ranking]
     rows = -(-len(names) // COLUMNS)
     panels = figure.subplots(rows, COLUMNS, sharey=True, squeeze=False)

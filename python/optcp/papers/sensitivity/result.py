@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class Design(TypedDict):
 
 
 class Range(TypedDict):
-    """What is read of a parameter of the space."""
+    """A parameter of the space."""
 
     range: str
     reason: str
@@ -110,13 +110,14 @@ class Best(Fit):
 
 
 class Repeated(TypedDict):
-    """What is read of a setting that was run again."""
+    """A setting that was run again."""
 
     setting: dict[str, Any]
     first: float | None
     again: Fit | None
     seeds: int
     compatible: bool
+    values: NotRequired[dict[str, dict[str, Any]]]
 
 
 class Share(TypedDict):
@@ -129,7 +130,7 @@ class Share(TypedDict):
 
 
 class Print(TypedDict):
-    """What is read of the comparison with the printed values."""
+    """The comparison with the printed values."""
 
     values: int
     bound: float
@@ -152,17 +153,19 @@ class Contrast(TypedDict):
 
 
 class Provenance(TypedDict):
-    """What is read of a study's provenance."""
+    """The programs that made a study, and the digest of its runs."""
 
     version: str
     git: str
+    metrics_sha256: NotRequired[str]
 
 
 class Statement(TypedDict):
-    """What is read of a statement over the space."""
+    """A statement over the space."""
 
     text: str
     word: str
+    share: NotRequired[Bounds]
     holds: int
     fails: int
     undecided: int
@@ -212,19 +215,19 @@ class Result:
 
     exhibit: str
     title: str
-    design: Annotated[dict[str, int], Design]
-    space: Annotated[dict[str, dict[str, Any]], dict[str, Range]]
+    design: Design
+    space: dict[str, Range]
     fixed: dict[str, str]
     ranking: list[Effect]
     effects: list[Effect]
     responses: list[Response]
-    print: Annotated[dict[str, Any] | None, Print | None]
-    contrasts: Annotated[list[dict[str, Any]], list[Contrast]]
-    claims: Annotated[list[dict[str, Any]], list[Statement]]
-    left_out: Annotated[list[dict[str, Any]], list[LeftOut]]
+    print: Print | None
+    contrasts: list[Contrast]
+    claims: list[Statement]
+    left_out: list[LeftOut]
     settings: dict[str, list[Value]]
     values: dict[str, list[float | None]]
-    provenance: Annotated[dict[str, str], Provenance]
+    provenance: Provenance
 
     def to_json(self) -> str:
         """The JSON text, the same bytes for the same result."""
@@ -307,7 +310,14 @@ def result(finished: Finished, confirmed: Confirmed | None = None) -> Result:
         print=_print(finished, uniform, confirmed),
         contrasts=_contrasts(evaluated),
         claims=[
-            {**asdict(one), "share": _bounds(one.share), "word": one.word}
+            {
+                "text": one.text,
+                "holds": one.holds,
+                "fails": one.fails,
+                "undecided": one.undecided,
+                "share": _bounds(one.share),
+                "word": one.word,
+            }
             for text in there[0].claims
             for one in [survival(text, [answer.claims[text] for answer in evaluated])]
         ],
@@ -370,7 +380,7 @@ def _ends(answer: Answer, name: str) -> tuple[float, float]:
     return -np.inf if low is None else low, np.inf if high is None else high
 
 
-def _contrasts(answers: list[Answer]) -> list[dict[str, Any]]:
+def _contrasts(answers: list[Answer]) -> list[Contrast]:
     """Pool what is a contrast at every setting."""
     found = {name: pooled([answer.contrasts[name] for answer in answers]) for name in answers[0].contrasts}
     return [
@@ -386,7 +396,7 @@ def _contrasts(answers: list[Answer]) -> list[dict[str, Any]]:
     ]
 
 
-def _print(finished: Finished, uniform: NDArray[np.int64], confirmed: Confirmed | None) -> dict[str, Any] | None:
+def _print(finished: Finished, uniform: NDArray[np.int64], confirmed: Confirmed | None) -> Print | None:
     fits = compatible.fits(finished.answers, finished.request.exhibit.paper_runs)
     if not fits:
         return None
@@ -409,11 +419,11 @@ def _print(finished: Finished, uniform: NDArray[np.int64], confirmed: Confirmed 
     }
 
 
-def _fit(one: compatible.Fit) -> dict[str, Any]:
+def _fit(one: compatible.Fit) -> Fit:
     return {"misfit": finite(one.misfit), "worst": one.worst, "within": one.within}
 
 
-def _again(one: Again, paper_runs: int) -> dict[str, Any]:
+def _again(one: Again, paper_runs: int) -> Repeated:
     return {
         "setting": one.setting,
         "first": finite(one.first.misfit),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from optcp.papers.sensitivity.result import Result
+    from optcp.papers.sensitivity.result import Fit, Print, Result
 
 LISTED = 5
 """How many of the settings that were run again are listed, those that went furthest first."""
@@ -50,8 +50,8 @@ def show(console: Console, result: Result) -> None:
             cells = [str(one[name]) for name in ("holds", "fails", "undecided")]
             table.add_row(one["word"], *cells, Text(one["text"]))
         console.print(table)
-    for one in result.left_out:
-        console.print(Text(f"left out: {_setting(one['setting'])}: {one['why']}", style="dim"))
+    for left in result.left_out:
+        console.print(Text(f"left out: {_setting(left['setting'])}: {left['why']}", style="dim"))
 
 
 def _ranking(console: Console, result: Result) -> None:
@@ -98,7 +98,7 @@ def _contrasts(console: Console, result: Result) -> None:
     console.print(table)
 
 
-def _print(console: Console, found: dict[str, Any]) -> None:
+def _print(console: Console, found: Print) -> None:
     console.print("settings that give the printed values together", style="bold")
     console.print(
         f"compatible (misfit at most {found['bound']:.2f} over {found['values']} values): {found['compatible']} "
@@ -114,15 +114,15 @@ def _print(console: Console, found: dict[str, Any]) -> None:
     console.print(table)
     table = _table(["parameter", "part"], ["least misfit", "compatible share"], [])
     for parameter, parts in found["profile"].items():
-        for one in parts:
-            misfit = "-" if one["misfit"] is None else f"{one['misfit']:.2f}"
-            table.add_row(parameter, one["part"], misfit, bounds(one["share"]))
+        for part in parts:
+            misfit = "-" if part["misfit"] is None else f"{part['misfit']:.2f}"
+            table.add_row(parameter, part["part"], misfit, bounds(part["share"]))
     show_table(console, table)
     if found["confirmed"]:
         _confirmed(console, found)
 
 
-def _confirmed(console: Console, found: dict[str, Any]) -> None:
+def _confirmed(console: Console, found: Print) -> None:
     agree = sum(one["compatible"] for one in found["confirmed"])
     console.print(
         f"{len(found['confirmed'])} of them with more random cases, up to the paper's number: {agree} compatible",
@@ -138,7 +138,7 @@ def _confirmed(console: Console, found: dict[str, Any]) -> None:
     console.print(table)
 
 
-def _misfit(fit: dict[str, Any] | None) -> float:
+def _misfit(fit: Fit | None) -> float:
     return math.inf if fit is None or fit["misfit"] is None else float(fit["misfit"])
 
 
