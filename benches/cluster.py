@@ -1,6 +1,6 @@
 """What a Dask cluster costs: a task of nothing, and studies in threads and on one and two workers of this machine.
 
-``python benches/cluster.py`` prints what docs/performance.md shows. CPU times say more than wall times where other
+``python benches/cluster.py`` prints what docs/developers/performance.md shows. CPU times say more than wall times where other
 programs run.
 """
 

@@ -26,7 +26,7 @@ PICTURE = 60
 """Words that a picture counts as."""
 MOST_TABLE = 500
 """Words of a table of results; a longer one is folded."""
-RESULTS = ("docs/papers/", "docs/tcp-evidence.md")
+DETAILS = "docs/details/"
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 FENCE = re.compile(r"^( *)(`{3,}|:{3,})[^\n]*\n.*?^\1\2$|<!--.*?-->", re.DOTALL | re.MULTILINE)
@@ -195,7 +195,7 @@ class Site:
             return f"---\nnosearch: true\n---\n{text}"
         if self.playground:
             text = tries.framed(text, place)
-        return fold(text) if source.startswith(RESULTS) else text
+        return fold(text) if source.startswith(DETAILS) else text
 
     def write(self) -> None:
         """Write all pages."""

@@ -113,13 +113,15 @@ def save_scenarios(page, directory):
 
 @pytest.fixture(scope="module")
 def choices():
-    """Each key's cells in docs/tcp.md."""
-    return {row[0].strip("`"): [cell.strip("`") for cell in row[1:-1]] for row in rows("docs/tcp.md", "choices")}
+    """Each key's cells in docs/reference/tcp.md."""
+    return {
+        row[0].strip("`"): [cell.strip("`") for cell in row[1:-1]] for row in rows("docs/reference/tcp.md", "choices")
+    }
 
 
 @pytest.fixture(scope="module")
 def program(choices):
-    """What the real module says of itself, and of the tables of docs/tcp.md written as scenarios."""
+    """What the real module says of itself, and of the tables of docs/reference/tcp.md written as scenarios."""
     worlds = {}
     for index, profile in enumerate(profiles()):
         written = [f'{key} = "{cells[index]}"' for key, cells in choices.items()]
@@ -136,14 +138,16 @@ def program(choices):
 
 
 def profiles():
-    head = text("docs/tcp.md").split("<!-- choices")[1].split("\n\n")[1].splitlines()[0]
+    head = text("docs/reference/tcp.md").split("<!-- choices")[1].split("\n\n")[1].splitlines()[0]
     return [cell.strip(" `") for cell in head.strip("|").split("|")[1:-1]]
 
 
 # Scenarios, output and messages
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/scenarios.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/start.md", "docs/concepts/failure.md", "docs/reference/scenarios.md"]
+)
 def test_complete_scenarios_are_valid(page, tmp_path):
     found = save_scenarios(page, tmp_path)
     assert found
@@ -165,7 +169,7 @@ def test_output_is_what_the_command_prints(page, tmp_path):
 
 
 def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
-    page = "docs/scenarios.md"
+    page = "docs/reference/scenarios.md"
     name, good = save_scenarios(page, tmp_path)[-1]
     mistakes = MESSAGE.findall(text(page))
     assert len(mistakes) == 5
@@ -176,30 +180,30 @@ def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
 
 
 def test_a_run_writes_what_the_pages_name(tmp_path):
-    save_scenarios("docs/scenarios.md", tmp_path)
+    save_scenarios("docs/reference/scenarios.md", tmp_path)
     run("optcp run lab.toml --out out", tmp_path)
     out = tmp_path / "out"
     about = json.loads((out / "study.json").read_text())
     assert len(about["cells"]) == 4
     found = {path.name for path in out.iterdir()} - set(about["observe"])
-    pages = (("docs/scenarios.md", "## What a run writes"), ("docs/contract.md", "## A study"))
+    pages = (("docs/reference/scenarios.md", "## What a run writes"), ("docs/reference/contract.md", "## A study"))
     parts = [text(page).split(head)[1].split("\n## ")[0] for page, head in pages]
     for part in parts:
         assert [name for name in found if f"`{name}" not in part] == []
         scalars = pyarrow.parquet.read_table(out / "scalars").column_names
         assert [name for name in scalars if f"`{name}`" not in part and name not in about["axes"]] == []
     assert [key for key in about if key != "sha256" and f"`{key}`" not in parts[1]] == []
-    for part in ("docs/scenarios.md", "docs/contract.md"):
+    for part in ("docs/reference/scenarios.md", "docs/reference/contract.md"):
         assert "(metrics.md)" in text(part)
-    kinds = text("docs/scenarios.md").split("| kind | what it gives")[1].split("\n\n")[0]
+    kinds = text("docs/reference/scenarios.md").split("| kind | what it gives")[1].split("\n\n")[0]
     columns = set(re.findall(r"`([a-z_]+)`", kinds)) | {"cell", "seed", *about["axes"]}
     for name in about["observe"]:
         assert set(pyarrow.parquet.read_table(out / name).column_names) <= columns, name
 
 
 def test_the_table_of_metrics_is_that_of_their_definitions():
-    page = runpy.run_path(str(ROOT / "docs" / "metrics.py"))["page"]
-    assert text("docs/metrics.md") == page(text("docs/metrics.md"))
+    page = runpy.run_path(str(ROOT / "docs" / "reference" / "metrics.py"))["page"]
+    assert text("docs/reference/metrics.md") == page(text("docs/reference/metrics.md"))
 
 
 # Commands
@@ -218,8 +222,8 @@ def commands(page):
     "page",
     [
         "README.md",
-        "docs/scenarios.md",
-        "docs/papers/gmpls.md",
+        "docs/reference/scenarios.md",
+        "docs/details/gmpls.md",
         "docs/start.md",
         "docs/howto/sweep.md",
         "docs/howto/topology.md",
@@ -250,7 +254,7 @@ def test_commands_exist_with_their_options(page, tmp_path):
 
 
 def test_the_contract_lists_every_command_and_option(tmp_path):
-    page = text("docs/contract.md").split("## Commands")[1].split("```")[1]
+    page = text("docs/reference/contract.md").split("## Commands")[1].split("```")[1]
     verbs = re.findall(r"^  ([a-z]+)  ", run("optcp --help", tmp_path).stdout, re.MULTILINE)
     assert sorted(verbs) == sorted(re.findall(r"^optcp ([a-z]+)", page, re.MULTILINE))
     for verb in verbs:
@@ -269,7 +273,7 @@ def test_every_choice_of_tcp_is_on_its_page(program, choices):
 
 def test_the_page_of_tcp_has_every_profile_and_the_values_of_the_default(program):
     names = [entry["name"] for entry in program["catalogue"] if entry["family"] == "profiles"]
-    part = text("docs/tcp.md").split("## Profiles")[1].split("\n## ")[0]
+    part = text("docs/reference/tcp.md").split("## Profiles")[1].split("\n## ")[0]
     assert re.findall(r"^\| `([^`]+)` \|", part, re.MULTILINE) == names
     assert profiles() == names[:1]
     for profile in profiles():
@@ -277,7 +281,7 @@ def test_the_page_of_tcp_has_every_profile_and_the_values_of_the_default(program
 
 
 def test_every_member_of_the_families_of_tcp_is_on_its_page(program, choices):
-    page = text("docs/tcp.md")
+    page = text("docs/reference/tcp.md")
     families = {}
     for entry in program["catalogue"]:
         families.setdefault(entry["family"], []).append(entry["name"])
@@ -289,7 +293,7 @@ def test_every_member_of_the_families_of_tcp_is_on_its_page(program, choices):
 
 
 def test_every_key_of_scenario_files_is_on_their_page(program):
-    page, schema = text("docs/scenarios.md"), program["schema"]
+    page, schema = text("docs/reference/scenarios.md"), program["schema"]
     mentioned = set(re.findall(r"`([a-z_]+)`", page))
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
@@ -317,7 +321,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
 
 
 def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(program):
-    page = text("docs/scenarios.md")
+    page = text("docs/reference/scenarios.md")
     for entry in program["catalogue"]:
         if entry["family"] in {
             "protection",
@@ -350,7 +354,7 @@ def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(pro
 def test_the_table_of_warnings_is_the_registry(program):
     listed = [entry for entry in program["catalogue"] if entry["family"] == "warnings"]
     rows = [f"| `{one['name']}` | {one['summary'][0].upper()}{one['summary'][1:]}. |" for one in listed]
-    table = text("docs/scenarios.md").split("<!-- warnings:")[1].split("\n\n")[1]
+    table = text("docs/reference/scenarios.md").split("<!-- warnings:")[1].split("\n\n")[1]
     assert table.splitlines()[2:] == rows
 
 
@@ -365,20 +369,20 @@ def test_every_warning_of_the_front_end_is_registered_or_of_the_outage_page(prog
 def test_every_exhibit_is_in_the_contract(tmp_path):
     listed = re.findall(r"^  (\S+/\S+)", run("optcp list exhibits", tmp_path).stdout, re.MULTILINE)
     assert listed
-    assert [name for name in listed if f"| `{name}` |" not in text("docs/contract.md")] == []
+    assert [name for name in listed if f"| `{name}` |" not in text("docs/reference/contract.md")] == []
 
 
 def test_ranges_of_unstated_parameters_are_those_of_the_exhibits():
-    table = text("docs/papers/sensitivity.md").split("<!-- ranges:")[1].split("\n\n")[1]
+    table = text("docs/details/sensitivity.md").split("<!-- ranges:")[1].split("\n\n")[1]
     head, _, *lines = ([cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
     for column, name in enumerate(head[1:], start=1):
         shown = {line[0]: line[column].replace("\\|", "|") for line in lines if line[column] != "-"}
         assert shown == {one.name: str(one.range) for one in space(select([name])[0], {}, {})}, name
 
 
-@pytest.mark.parametrize("study", sensitivities(ROOT / "docs" / "papers"), ids=lambda study: study.exhibit)
+@pytest.mark.parametrize("study", sensitivities(ROOT / "docs" / "details"), ids=lambda study: study.exhibit)
 def test_what_came_out_of_studies_is_as_stored(study):
-    page = "docs/papers/sensitivity.md"
+    page = "docs/details/sensitivity.md"
     assert rows(page, f"effects of {study.exhibit}") == [
         [f"`{one.parameter}`", bounds(one.total), bounds(one.main)] for one in study.ranking
     ]
@@ -390,7 +394,7 @@ def test_what_came_out_of_studies_is_as_stored(study):
 
 
 def test_arrows_between_crates_are_those_of_the_manifests():
-    table = rows("docs/architecture.md", "arrows")
+    table = rows("docs/developers/architecture.md", "arrows")
     written = {crate.strip("`"): set(re.findall(r"`([a-z]+)`", uses)) for crate, uses in table}
     found = {}
     for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
@@ -431,9 +435,9 @@ def in_code(prose):
 @pytest.mark.parametrize(
     ("family", "words"),
     [
-        ("queues", "[queue disciplines](docs/scenarios.md#queue):"),
-        ("congestion", "| [congestion control](docs/tcp.md#congestion-how-the-window-grows) |"),
-        ("profiles", "[profiles](docs/tcp.md#profiles):"),
+        ("queues", "[queue disciplines](docs/reference/scenarios.md#queue):"),
+        ("congestion", "| [congestion control](docs/reference/tcp.md#congestion-how-the-window-grows) |"),
+        ("profiles", "[profiles](docs/reference/tcp.md#profiles):"),
     ],
 )
 def test_the_readme_lists_every_member_of_a_family(program, family, words):
@@ -450,11 +454,11 @@ def test_the_readme_lists_every_paper_and_how_many():
     assert f"{NUMBERS[len(papers)]} papers (" in text("README.md")
     assert f"{NUMBERS[len(own)].capitalize()} studies of the project" in " ".join(text("README.md").split())
     assert f"{NUMBERS[len(papers)]} papers run again" in text("docs/index.md")
-    assert set(names()) <= set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md")))
+    assert set(names()) <= set(re.findall(r"docs/details/([a-z]+)\.md", text("README.md")))
 
 
 def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
-    pages = "".join(text(f"docs/{page}.md") for page in ("scenarios", "tcp", "routing"))
+    pages = "".join(text(f"docs/reference/{page}.md") for page in ("scenarios", "tcp", "routing"))
     missing = [
         one for one in program["catalogue"] if f"`{one['name']}`" not in pages and f'"{one["name"]}"' not in pages
     ]
@@ -462,7 +466,7 @@ def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
 
 
 def test_collections_of_networks_and_shells_of_satellites_are_listed():
-    (row,) = re.findall(r"^\| `name` \|.*TopoHub.*$", text("docs/scenarios.md"), re.MULTILINE)
+    (row,) = re.findall(r"^\| `name` \|.*TopoHub.*$", text("docs/reference/scenarios.md"), re.MULTILINE)
     assert {name for name in topologies.networks() if f"`{name}`" not in row} == set()
     (row,) = re.findall(r"^\| another shell \|.*$", text("docs/howto/constellation.md"), re.MULTILINE)
     assert {name for name in SHELLS if f"`{name}`" not in row} == set()
@@ -482,7 +486,7 @@ def table_under(page, head):
 
 
 def test_every_public_name_of_python_is_on_its_page():
-    table = text("docs/api.md").split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
+    table = text("docs/reference/api.md").split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
     named = {name for row in table for name in in_code(row.split(" | ")[0])}
     assert named == set(optcp.__all__)
     assert [name for name in named if not hasattr(optcp, name)] == []
@@ -513,7 +517,9 @@ def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
     listed = in_code(
         " ".join(
             row[0]
-            for row in table_under("docs/architecture.md", "<!-- draws: checked by tests/python/test_docs.py -->\n")
+            for row in table_under(
+                "docs/developers/architecture.md", "<!-- draws: checked by tests/python/test_docs.py -->\n"
+            )
         )
     )
     found = set()
@@ -524,7 +530,7 @@ def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
             if re.search(r"^    (stream: (Option<)?Stream|draw: Draw)\b", code, re.MULTILINE):
                 found.add(str(file.relative_to(ROOT / "crates")))
     assert listed == found
-    page = text("docs/scenarios.md").split("While the run goes on,")[1].split("\n## ")[0]
+    page = text("docs/reference/scenarios.md").split("While the run goes on,")[1].split("\n## ")[0]
     kinds = {"red", "pie", "jitter", "bbr", "bbr3", "cdg", "nv"} | {
         name.replace("_", "-") for name in re.findall(r"loss/(\w+)\.rs", " ".join(found))
     }
@@ -546,7 +552,7 @@ def test_cpu_hours_of_the_long_runs_are_the_same_everywhere():
         re.search(r"([\d.]+) CPU\s+hours", after(page, words))[1]
         for page, words in (
             ("CHANGELOG.md", "All 30 cells of the LBAS paper"),
-            ("docs/papers/lbas.md", "no interpretation has its\n"),
+            ("docs/details/lbas.md", "no interpretation has its\n"),
         )
     ]
     assert said == [f"{hours:.1f}"] * 2

@@ -77,7 +77,7 @@ def test_no_page_is_longer_than_a_person_reads(pages, site):
 
 
 def test_cutting_a_page_into_chapters_loses_no_word(pages, site):
-    for source in ("docs/scenarios.md", "docs/tcp.md", "docs/routing.md"):
+    for source in ("docs/reference/scenarios.md", "docs/reference/tcp.md", "docs/reference/routing.md"):
         parts = [text for place, text in site.pages.items() if site.sources[place] == source]
         assert len(parts) > 5
         words = re.sub(r":::\{toctree\}.*?^:::$|^#+", "", "\n".join(parts), flags=re.DOTALL | re.MULTILINE).split()
@@ -140,7 +140,7 @@ def test_every_picture_is_in_the_gallery_with_commands():
 
 
 def test_notebook_uses_the_ring_of_the_tutorial():
-    notebook = json.loads((DOCS / "notebooks" / "ring.ipynb").read_text(encoding="utf-8"))
+    notebook = json.loads((DOCS / "tutorials" / "ring.ipynb").read_text(encoding="utf-8"))
     written = re.search(r'"""\\?\n(.*?)"""', "".join(notebook["cells"][1]["source"]), re.DOTALL)
     ring = re.search(r"<!-- complete: ring.toml -->\n```toml\n(.*?)```", (DOCS / "start.md").read_text(), re.DOTALL)
     assert tomllib.loads(written[1]) == tomllib.loads(ring[1])

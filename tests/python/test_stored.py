@@ -209,7 +209,7 @@ def test_a_result_without_the_curves_of_its_figure_is_named():
 
 
 def small_study():
-    study = stored.load(ROOT / "docs/papers/sensitivity/gmpls/table3.json", json.loads)
+    study = stored.load(ROOT / "docs/details/sensitivity/gmpls/table3.json", json.loads)
     name = study["ranking"][0]["parameter"]
     study["space"] = {name: study["space"][name]}
     study["ranking"] = study["ranking"][:1]
@@ -242,7 +242,7 @@ def test_a_damaged_study_is_refused_or_shown(monkeypatch, others, drawn):
 
 @pytest.mark.parametrize("name", ["packetdrill", "loss"])
 def test_damaged_evidence_is_refused_or_shown(name):
-    good = json.loads((ROOT / "docs/evidence" / f"{name}.json").read_text())
+    good = json.loads((ROOT / "docs/details/evidence" / f"{name}.json").read_text())
     good["rows"] = [next(row for row in good["rows"] if row["outside"] or name == "packetdrill")]
     if "cells" in good["provenance"]:
         good["provenance"]["cells"] = good["provenance"]["cells"][:1]

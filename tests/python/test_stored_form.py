@@ -1,4 +1,4 @@
-"""The form of stored studies: keys as docs/contract.md lists them, signed columns, axes, rows for all reasons."""
+"""The form of stored studies: keys as the contract lists them, signed columns, axes, rows for all reasons."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from optcp import Study, load
 from optcp.common.plurals import many
 from optcp.study.store import FORMAT
 
-CONTRACT = (Path(__file__).parents[2] / "docs/contract.md").read_text(encoding="utf-8")
+CONTRACT = (Path(__file__).parents[2] / "docs/reference/contract.md").read_text(encoding="utf-8")
 WORLD = """
 title = "Two nodes, a link that fails, and all that is observed"
 stop = "2 s"
@@ -121,7 +121,7 @@ def test_an_axis_has_one_name_in_tables_and_tidy_columns(done):
 def test_every_run_has_a_row_for_each_reason_of_drops(done):
     scalars = done.table("scalars").where(metric="drops")
     reasons = scalars.distinct("of")
-    page = (Path(__file__).parents[2] / "docs/scenarios.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/scenarios.md").read_text(encoding="utf-8")
     assert {"queue-full", "link-down", "ttl-expired"} <= set(reasons)
     assert all(f"`{reason}`" in page for reason in reasons)
     assert len(scalars) == 4 * len(reasons)

@@ -367,7 +367,7 @@ def _rates(run: StoredRun) -> tuple[np.ndarray, float, float]:
 BUDGET = Exhibit(
     "outage/budget",
     "The budget of an outage",
-    "docs/papers/outage.md, the budget",
+    "docs/details/outage.md, the budget",
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,
 )

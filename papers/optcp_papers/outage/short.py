@@ -300,7 +300,7 @@ def seconds(costs: Costs) -> list[Part]:
 SHORT = Exhibit(
     "outage/short",
     "What a failure costs short flows",
-    "docs/papers/outage.md, short flows",
+    "docs/details/outage.md, short flows",
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,
 )

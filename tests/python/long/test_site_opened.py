@@ -86,8 +86,8 @@ def test_no_page_is_wider_than_the_window(browser, built):
 @pytest.mark.parametrize(
     ("words", "goal"),
     [
-        ("ti-lfa", "scenarios/tables-and-keys/routing.html"),
-        ("switch_delay", "scenarios/tables-and-keys/protection.html"),
+        ("ti-lfa", "reference/scenarios/tables-and-keys/routing.html"),
+        ("switch_delay", "reference/scenarios/tables-and-keys/protection.html"),
         ("optcp export", "reference/commands/optcp-export.html"),
         ("quantile", "reference/python/optcpcells.html"),
     ],
@@ -113,10 +113,10 @@ def test_search_finds_from_files(page, built, words, goal):
     [
         ("try.html", "Four transfers on a ring that is cut"),
         ("start.html", "Four transfers on a ring that is cut"),
-        ("notebooks/cut.html", ""),
+        ("tutorials/cut.html", ""),
         ("howto/failures.html", ""),
         ("howto/constellation.html", "Manila to Dalian over satellites that move"),
-        ("papers/gmpls.html", "Protection switching onto a link that others use"),
+        ("details/gmpls.html", "Protection switching onto a link that others use"),
     ],
 )
 def test_a_world_is_simulated_where_it_is_tried(page, built, place, title):
@@ -132,7 +132,7 @@ def test_a_world_is_simulated_where_it_is_tried(page, built, place, title):
 
 
 def test_dark_and_light_are_switched_and_kept(page, built):
-    page.goto((built / "notebooks" / "cut.html").as_uri())
+    page.goto((built / "tutorials" / "cut.html").as_uri())
     colour = "getComputedStyle(document.body).backgroundColor"
     halo = "getComputedStyle(document.querySelector('svg.optcp-map text')).stroke"
     light = page.evaluate(colour), page.evaluate(halo)
@@ -164,10 +164,10 @@ def test_the_gallerys_pictures_of_runs_and_studies_are_made_by_their_commands(tm
 @pytest.mark.parametrize(
     ("place", "text", "source"),
     [
-        ("notebooks/cut.html", "This page as a notebook", "docs/notebooks/cut.ipynb"),
+        ("tutorials/cut.html", "This page as a notebook", "docs/tutorials/cut.ipynb"),
         ("overview.html", "CITATION.cff", "CITATION.cff"),
-        ("own-paper.html", "docs/example-paper/ringpaper", "docs/example-paper/ringpaper/__init__.py"),
-        ("own-paper.html", "Exhibit", "python/optcp/papers/exhibit.py"),
+        ("howto/own-paper.html", "docs/example-paper/ringpaper", "docs/example-paper/ringpaper/__init__.py"),
+        ("howto/own-paper.html", "Exhibit", "python/optcp/papers/exhibit.py"),
     ],
 )
 def test_files_of_the_repository_travel_with_the_site(built, place, text, source):

@@ -195,7 +195,7 @@ def test_the_notebook_runs(ranged):
     # Where a notebook lies it writes its results.
     place = environment.folder / "notebook"
     place.mkdir()
-    shutil.copy(ROOT / "docs" / "notebooks" / "ring.ipynb", place)
+    shutil.copy(ROOT / "docs" / "tutorials" / "ring.ipynb", place)
     environment("jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", place / "ring.ipynb")
     cells = json.loads((place / "ring.ipynb").read_text(encoding="utf-8"))["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
