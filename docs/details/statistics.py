@@ -1,7 +1,7 @@
 """Simulate what intervals cover and how often tests err, and write the tables of docs/details/statistics.md.
 
-``python docs/details/statistics.py`` writes the page. With ``--check`` it compares the page with a new simulation. Draws
-are seeded, so the tables are the same every time.
+``python docs/details/statistics.py`` writes the page. With ``--check`` it compares the page with a new simulation.
+Draws are seeded, so the tables are the same every time.
 """
 
 from __future__ import annotations

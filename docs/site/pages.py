@@ -27,6 +27,8 @@ PICTURE = 60
 MOST_TABLE = 500
 """Words of a table of results; a longer one is folded."""
 DETAILS = "docs/details/"
+UNSEARCHED = (DETAILS, "CHANGELOG.md")
+"""Sources that contain nearly every word: search leaves them out."""
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 FENCE = re.compile(r"^( *)(`{3,}|:{3,})[^\n]*\n.*?^\1\2$|<!--.*?-->", re.DOTALL | re.MULTILINE)
@@ -190,12 +192,13 @@ class Site:
         text, source = self.pages[place], self.sources[place]
         for found in reversed(list(LINK.finditer(prose(text)))):
             text = text[: found.start()] + self.link(place, found[0]) + text[found.end() :]
-        if source == "CHANGELOG.md":
-            # It has every word, and is never what is looked for.
-            return f"---\nnosearch: true\n---\n{text}"
         if self.playground:
             text = tries.framed(text, place)
-        return fold(text) if source.startswith(DETAILS) else text
+        if source.startswith(DETAILS):
+            text = fold(text)
+        if source.startswith(UNSEARCHED):
+            return f"---\nnosearch: true\n---\n{text}"
+        return text
 
     def write(self) -> None:
         """Write all pages."""

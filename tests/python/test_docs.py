@@ -454,7 +454,7 @@ def test_the_readme_lists_every_paper_and_how_many():
     assert f"{NUMBERS[len(papers)]} papers (" in text("README.md")
     assert f"{NUMBERS[len(own)].capitalize()} studies of the project" in " ".join(text("README.md").split())
     assert f"{NUMBERS[len(papers)]} papers run again" in text("docs/index.md")
-    assert set(names()) <= set(re.findall(r"docs/details/([a-z]+)\.md", text("README.md")))
+    assert set(names()) <= set(re.findall(r"docs/results/([a-z]+)\.md", text("README.md")))
 
 
 def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
@@ -653,6 +653,24 @@ def test_cited_sections_of_rfcs_are_in_the_table_of_their_headings():
         ]
     assert wrong == []
     assert cited == unchecked | set(known)
+
+
+# Results
+
+
+@pytest.mark.parametrize("name", names())
+def test_results_page_states_five_findings_with_their_commands(name):
+    page = text(f"docs/results/{name}.md")
+    findings = re.findall(r"^\d\. \*\*.*?(?=^\d\. |\n\n)", page, re.DOTALL | re.MULTILINE)
+    assert len(findings) == 5
+    for finding in findings:
+        (command,) = re.findall(r"`optcp reproduce ([^`]+)`", finding)
+        assert select(command.split(" --")[0].split()), finding
+    for part in ("**Question.**", "**Answer.**", "## Method", "## Findings", "## Reproduce", "## Caveats"):
+        assert part in page, part
+    assert f"../details/{name}.md" in page
+    prose = re.sub(r"^\|.*$|^!\[.*$|\]\([^)]*\)", "", BLOCK.sub("", page), flags=re.MULTILINE)
+    assert 400 <= len(prose.split()) <= 600
 
 
 # Links and words
