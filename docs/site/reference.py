@@ -91,7 +91,7 @@ def schema() -> tuple[str, int]:
         "# Schema of scenario files",
         "",
         "The keys and values of every table, from the schema that `optcp schema` prints for editors. What keys mean is",
-        "explained in [scenario files](scenarios.md). Every value may also be a parameter such as `$name`.",
+        "explained in [scenario files](scenarios/index.md). Every value may also be a parameter such as `$name`.",
         "",
         *keys(whole, known, named),
     ]

@@ -77,8 +77,13 @@ print(json.dumps({"catalogue": _core.catalogue(), "schema": json.loads(_core.sch
 """
 
 
+SCENARIOS = "docs/reference/scenarios"
+
+
 def text(name):
-    return (ROOT / name).read_text(encoding="utf-8")
+    """The text of a page, or of all pages of a folder."""
+    pages = sorted((ROOT / name).glob("*.md")) if (ROOT / name).is_dir() else [ROOT / name]
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
 def run(command, cwd, status=0):
@@ -145,9 +150,7 @@ def profiles():
 # Scenarios, output and messages
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", "docs/start.md", "docs/concepts/failure.md", "docs/reference/scenarios.md"]
-)
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/concepts/failure.md", SCENARIOS])
 def test_complete_scenarios_are_valid(page, tmp_path):
     found = save_scenarios(page, tmp_path)
     assert found
@@ -169,7 +172,7 @@ def test_output_is_what_the_command_prints(page, tmp_path):
 
 
 def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
-    page = "docs/reference/scenarios.md"
+    page = SCENARIOS
     name, good = save_scenarios(page, tmp_path)[-1]
     mistakes = MESSAGE.findall(text(page))
     assert len(mistakes) == 5
@@ -180,22 +183,22 @@ def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
 
 
 def test_a_run_writes_what_the_pages_name(tmp_path):
-    save_scenarios("docs/reference/scenarios.md", tmp_path)
+    save_scenarios(SCENARIOS, tmp_path)
     run("optcp run lab.toml --out out", tmp_path)
     out = tmp_path / "out"
     about = json.loads((out / "study.json").read_text())
     assert len(about["cells"]) == 4
     found = {path.name for path in out.iterdir()} - set(about["observe"])
-    pages = (("docs/reference/scenarios.md", "## What a run writes"), ("docs/reference/contract.md", "## A study"))
+    pages = ((SCENARIOS, "## What a run writes"), ("docs/reference/contract.md", "## A study"))
     parts = [text(page).split(head)[1].split("\n## ")[0] for page, head in pages]
     for part in parts:
         assert [name for name in found if f"`{name}" not in part] == []
         scalars = pyarrow.parquet.read_table(out / "scalars").column_names
         assert [name for name in scalars if f"`{name}`" not in part and name not in about["axes"]] == []
     assert [key for key in about if key != "sha256" and f"`{key}`" not in parts[1]] == []
-    for part in ("docs/reference/scenarios.md", "docs/reference/contract.md"):
-        assert "(metrics.md)" in text(part)
-    kinds = text("docs/reference/scenarios.md").split("| kind | what it gives")[1].split("\n\n")[0]
+    for part in (SCENARIOS, "docs/reference/contract.md"):
+        assert "metrics.md)" in text(part)
+    kinds = text(SCENARIOS).split("| kind | what it gives")[1].split("\n\n")[0]
     columns = set(re.findall(r"`([a-z_]+)`", kinds)) | {"cell", "seed", *about["axes"]}
     for name in about["observe"]:
         assert set(pyarrow.parquet.read_table(out / name).column_names) <= columns, name
@@ -222,7 +225,7 @@ def commands(page):
     "page",
     [
         "README.md",
-        "docs/reference/scenarios.md",
+        SCENARIOS,
         "docs/details/gmpls.md",
         "docs/start.md",
         "docs/howto/sweep.md",
@@ -293,7 +296,7 @@ def test_every_member_of_the_families_of_tcp_is_on_its_page(program, choices):
 
 
 def test_every_key_of_scenario_files_is_on_their_page(program):
-    page, schema = text("docs/reference/scenarios.md"), program["schema"]
+    page, schema = text(SCENARIOS), program["schema"]
     mentioned = set(re.findall(r"`([a-z_]+)`", page))
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
@@ -315,13 +318,13 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     parts |= {"ScheduleEntry": "[[schedules]]", "ChangeEntry": "[[schedules]]", "GeneratorEntry": "generator"}
     assert tables == set(parts)
     for name, section in parts.items():
-        part = page.split(f"### `{section}`")[1].split("\n##")[0]
+        part = page.split(f"## `{section}`")[1].split("\n##")[0]
         listed = set(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE))
         assert set(schema["$defs"][name]["properties"]) <= listed, section
 
 
 def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(program):
-    page = text("docs/reference/scenarios.md")
+    page = text(SCENARIOS)
     for entry in program["catalogue"]:
         if entry["family"] in {
             "protection",
@@ -354,7 +357,7 @@ def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(pro
 def test_the_table_of_warnings_is_the_registry(program):
     listed = [entry for entry in program["catalogue"] if entry["family"] == "warnings"]
     rows = [f"| `{one['name']}` | {one['summary'][0].upper()}{one['summary'][1:]}. |" for one in listed]
-    table = text("docs/reference/scenarios.md").split("<!-- warnings:")[1].split("\n\n")[1]
+    table = text(SCENARIOS).split("<!-- warnings:")[1].split("\n\n")[1]
     assert table.splitlines()[2:] == rows
 
 
@@ -366,10 +369,10 @@ def test_every_warning_of_the_front_end_is_registered_or_of_the_outage_page(prog
             assert name in (on_page if source.parent.name == "outage" else known), f"{source}: {name}"
 
 
-def test_every_exhibit_is_in_the_contract(tmp_path):
+def test_every_exhibit_is_on_the_page_of_their_results(tmp_path):
     listed = re.findall(r"^  (\S+/\S+)", run("optcp list exhibits", tmp_path).stdout, re.MULTILINE)
     assert listed
-    assert [name for name in listed if f"| `{name}` |" not in text("docs/reference/contract.md")] == []
+    assert [name for name in listed if f"| `{name}` |" not in text("docs/details/exhibits.md")] == []
 
 
 def test_ranges_of_unstated_parameters_are_those_of_the_exhibits():
@@ -435,7 +438,7 @@ def in_code(prose):
 @pytest.mark.parametrize(
     ("family", "words"),
     [
-        ("queues", "[queue disciplines](docs/reference/scenarios.md#queue):"),
+        ("queues", "[queue disciplines](docs/reference/scenarios/queues.md#queue):"),
         ("congestion", "| [congestion control](docs/reference/tcp.md#congestion-how-the-window-grows) |"),
         ("profiles", "[profiles](docs/reference/tcp.md#profiles):"),
     ],
@@ -458,7 +461,7 @@ def test_the_readme_lists_every_paper_and_how_many():
 
 
 def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
-    pages = "".join(text(f"docs/reference/{page}.md") for page in ("scenarios", "tcp", "routing"))
+    pages = "".join(text(page) for page in (SCENARIOS, "docs/reference/tcp.md", "docs/reference/routing.md"))
     missing = [
         one for one in program["catalogue"] if f"`{one['name']}`" not in pages and f'"{one["name"]}"' not in pages
     ]
@@ -466,7 +469,7 @@ def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
 
 
 def test_collections_of_networks_and_shells_of_satellites_are_listed():
-    (row,) = re.findall(r"^\| `name` \|.*TopoHub.*$", text("docs/reference/scenarios.md"), re.MULTILINE)
+    (row,) = re.findall(r"^\| `name` \|.*TopoHub.*$", text(SCENARIOS), re.MULTILINE)
     assert {name for name in topologies.networks() if f"`{name}`" not in row} == set()
     (row,) = re.findall(r"^\| another shell \|.*$", text("docs/howto/constellation.md"), re.MULTILINE)
     assert {name for name in SHELLS if f"`{name}`" not in row} == set()
@@ -530,7 +533,7 @@ def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
             if re.search(r"^    (stream: (Option<)?Stream|draw: Draw)\b", code, re.MULTILINE):
                 found.add(str(file.relative_to(ROOT / "crates")))
     assert listed == found
-    page = text("docs/reference/scenarios.md").split("While the run goes on,")[1].split("\n## ")[0]
+    page = text(SCENARIOS).split("While the run goes on,")[1].split("\n## ")[0]
     kinds = {"red", "pie", "jitter", "bbr", "bbr3", "cdg", "nv"} | {
         name.replace("_", "-") for name in re.findall(r"loss/(\w+)\.rs", " ".join(found))
     }
@@ -561,8 +564,8 @@ def test_cpu_hours_of_the_long_runs_are_the_same_everywhere():
 def picture_sources():
     """By picture of the gallery, the scenarios that its commands name."""
     found, picture = {}, None
-    for line in text("docs/gallery.md").splitlines():
-        if shown := re.match(r"!\[.*\]\(images/([\w-]+\.\w+)\)$", line):
+    for line in text("docs/details/gallery.md").splitlines():
+        if shown := re.match(r"!\[.*\]\(\.\./images/([\w-]+\.\w+)\)$", line):
             picture = shown[1]
         elif command := re.match(r"optcp (?:run|animate|map|playground) ([\w./-]+)", line):
             found.setdefault(picture, set()).add(Path(command[1]).stem)
@@ -615,7 +618,7 @@ def every_command(page):
 
 LOOK = "docs/howto/look.md"
 HOWTO = sorted({str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "howto").glob("*.md")} - {LOOK})
-GUIDES = ["README.md", "docs/start.md", *HOWTO, LOOK, "docs/gallery.md"]
+GUIDES = ["README.md", "docs/start.md", *HOWTO, LOOK, "docs/details/gallery.md"]
 """In the order of a reader; the page on looking into runs takes what the other pages have made."""
 
 

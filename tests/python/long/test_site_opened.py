@@ -86,8 +86,8 @@ def test_no_page_is_wider_than_the_window(browser, built):
 @pytest.mark.parametrize(
     ("words", "goal"),
     [
-        ("ti-lfa", "reference/scenarios/tables-and-keys/routing.html"),
-        ("switch_delay", "reference/scenarios/tables-and-keys/protection.html"),
+        ("ti-lfa", "reference/scenarios/routing.html"),
+        ("switch_delay", "reference/scenarios/protection.html"),
         ("optcp export", "reference/commands/optcp-export.html"),
         ("quantile", "reference/python/optcpcells.html"),
     ],
@@ -145,7 +145,7 @@ def test_dark_and_light_are_switched_and_kept(page, built):
 
 
 def test_the_gallerys_pictures_of_runs_and_studies_are_made_by_their_commands(tmp_path):
-    chapters = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:3]
+    chapters = (ROOT / "docs" / "details" / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:3]
     shown = re.findall(r"images/([^)]+)\)\n\n```\n(.*?)\n```", "".join(chapters), re.DOTALL)
     assert len(shown) == 7
     for command in dict.fromkeys(command for _, commands in shown for command in commands.splitlines()):
