@@ -13,15 +13,19 @@ import re
 import shutil
 import tomllib
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import reference
 import tries
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 ROOT = Path(__file__).resolve().parents[2]
 NAVIGATION = Path(__file__).with_name("navigation.toml")
 HOME = "docs/index.md"
-MOST_WORDS = 1500
-"""A page with more is cut into chapters: some six minutes of reading."""
+MOST_WORDS = 1800
+"""A page with more is cut into chapters: some seven minutes of reading."""
 PICTURE = 60
 """Words that a picture counts as."""
 MOST_TABLE = 500
@@ -207,6 +211,14 @@ class Site:
             (self.folder / place).write_text(self.finished(place), encoding="utf-8")
 
 
+def below(source: str, entries: Iterable[str]) -> list[str]:
+    """Return the entries in the folder of which a page is the index: its menu has them."""
+    place = PurePosixPath(source)
+    if place.name != "index.md":
+        return []
+    return [one for one in entries if one != source and PurePosixPath(one).parent == place.parent]
+
+
 def write(folder: Path, playground: bool) -> Site:
     """Make the folder of pages."""
     site = Site(folder, playground)
@@ -219,8 +231,11 @@ def write(folder: Path, playground: bool) -> Site:
                 (folder / target(source)).parent.mkdir(parents=True, exist_ok=True)
                 site.add(source, notebook(ROOT / source, folder / target(source).parent))
             else:
-                site.add(source, (ROOT / source).read_text(encoding="utf-8"))
-        named = [f"{name} <{target(source)}>" for source, name in entries.items()]
+                inner = [f"{entries[one]} <{PurePosixPath(one).name}>" for one in below(source, entries)]
+                menu = f"\n{contents('In this part', inner, ':hidden:')}" if inner else ""
+                site.add(source, (ROOT / source).read_text(encoding="utf-8") + menu)
+        hidden = {one for source in entries for one in below(source, entries)}
+        named = [f"{name} <{target(source)}>" for source, name in entries.items() if source not in hidden]
         menus.append(contents(section, named, ":hidden:"))
     site.add(HOME, "\n".join([(ROOT / HOME).read_text(encoding="utf-8"), *menus]))
     site.write()
