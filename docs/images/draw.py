@@ -4,8 +4,8 @@ After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
 of docs/details/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
 ``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
-``python docs/images/draw.py das DIR``, and likewise lbas, leo, obs, outage, rdcn and reconfigurable. From the stored
-studies of docs/details/sensitivity.md: ``python docs/images/draw.py sensitivity docs/details``. After ``optcp animate
+``python docs/images/draw.py das DIR``, and likewise lbas, leo, obs, outage, rdcn and reconfigurable. After ``python -m
+zipfile -e docs/details/sensitivity.zip DIR``: ``python docs/images/draw.py sensitivity DIR``. After ``optcp animate
 leo/world.toml --out leo/page.html``: ``python docs/images/draw.py globe leo``, which needs Chromium and playwright,
 as does ``python docs/images/draw.py playground target/playground/index.html`` after ``make playground``.
 """

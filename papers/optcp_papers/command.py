@@ -1,7 +1,5 @@
 """The verb ``optcp evidence``."""
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 

@@ -13,6 +13,7 @@ __all__ = [
     "Cancel",
     "Cancelled",
     "Dumbbell",
+    "Graph",
     "Run",
     "Scenario",
     "ScenarioError",
@@ -20,6 +21,7 @@ __all__ = [
     "catalogue",
     "check_files",
     "conformance",
+    "great_circle_km",
     "hurst",
     "metrics",
     "packetdrill",
@@ -285,6 +287,26 @@ class Dumbbell:
     def run(self) -> tuple[int, float, int]:
         """Run it once: packet-hops, utilisation of the bottleneck by data in the second half (0 to 1), events."""
 
+@final
+class Graph:
+    """A network: nodes by number, and links, each with its two nodes and what it costs in either direction.
+
+    Raises ValueError, as its methods do, for a node that is not there.
+    """
+
+    def __new__(cls, nodes: int, links: list[tuple[int, int, int]]) -> Graph: ...
+    def bridges(self) -> list[bool]:
+        """Of each link: whether its ends are not joined without it."""
+
+    def paths(self, pairs: list[tuple[int, int]]) -> list[list[int]]:
+        """The nodes of the path of least cost from one node to another, both included; empty where there is none."""
+
+    def pair_hops(self, pairs: list[tuple[int, int]]) -> list[list[int]]:
+        """How many links the two paths between two nodes have that cost least together and share none but bridges.
+
+        The shorter path is the first; bridges count in it alone. Both are 0 where there is no path.
+        """
+
 def run_branches(
     branches: list[Scenario],
     seed: int,
@@ -403,6 +425,9 @@ def write_pcapng(
     a place that there is not, and for a packet of more than 65535 bytes; :class:`TypeError` for columns of other
     types.
     """
+
+def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """The distance in km of two places, longitude and latitude in degrees, on a sphere of the earth's mean radius."""
 
 def quantity(text: str) -> tuple[float, str] | None:
     """Read an amount and its unit: "s", "bit/s", "B", "packets" or "" (a plain number); None for other texts."""

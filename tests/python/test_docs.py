@@ -1,17 +1,6 @@
-"""The documentation against the program: what a page shows must be what happens.
+"""The documentation against the program: tables, lists, counts and links of pages are what is there.
 
-Marks in the pages, as HTML comments before a fenced block:
-
-``complete: NAME``
-    a whole scenario file; it is valid.
-``output: COMMAND``
-    what the command prints, run beside the page's complete scenarios.
-``excerpt: COMMAND``
-    lines that the command prints.
-``message``
-    what ``validate`` says of the page's last complete scenario after the change named above the block.
-``choices``, ``arrows`` and ``ranges``
-    tables that are compared with the program.
+Tables have marks as HTML comments before them, such as ``choices``, ``arrows`` and ``ranges``.
 """
 
 import ast
@@ -19,19 +8,17 @@ import dataclasses
 import inspect
 import itertools
 import json
-import os
 import re
 import runpy
-import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
-import pyarrow.parquet
 import pytest
 
 import optcp
+from doc_pages import BLOCK, NAMES, ROOT, SCENARIOS, rows, run, text
 from optcp.common.terminal import bounds
 from optcp.constellation.shells import SHELLS
 from optcp.papers.registry import names, select
@@ -40,13 +27,6 @@ from optcp.papers.sensitivity.space import space
 from optcp.scenarios import topologies
 from optcp_papers.evidence import EXPERIMENTS
 
-ROOT = Path(__file__).parents[2]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
-COMPLETE = re.compile(r"<!-- complete: (\S+) -->\n```toml\n(.*?)```", re.DOTALL)
-SHOWN = re.compile(r"<!-- (output|excerpt): (.+?) -->\n```text\n(.*?)```", re.DOTALL)
-MESSAGE = re.compile(r"`([^`\n]+)` written as `([^`\n]+)`:\n\n<!-- message -->\n```text\n(.*?)```", re.DOTALL)
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBERS = dict(enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -75,45 +55,6 @@ def choices(text):
 answer = {name: choices(text) for name, text in worlds.items()}
 print(json.dumps({"catalogue": _core.catalogue(), "schema": json.loads(_core.schema()), "worlds": answer}))
 """
-
-
-SCENARIOS = "docs/reference/scenarios"
-
-
-def text(name):
-    """The text of a page, or of all pages of a folder."""
-    pages = sorted((ROOT / name).glob("*.md")) if (ROOT / name).is_dir() else [ROOT / name]
-    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
-
-
-def run(command, cwd, status=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "optcp", *shlex.split(command)[1:]],
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == status, done.stderr
-    return done
-
-
-def lines(block):
-    return [line.rstrip() for line in block.strip("\n").splitlines()]
-
-
-def rows(page, mark):
-    """The cells of the first table after a mark, without its head."""
-    table = text(page).split(f"<!-- {mark}: ")[1].split("|---", 1)[1].split("\n\n")[0].splitlines()[1:]
-    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in table]
-
-
-def save_scenarios(page, directory):
-    found = COMPLETE.findall(text(page))
-    for name, content in found:
-        (directory / name).write_text(content, encoding="utf-8")
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -147,123 +88,9 @@ def profiles():
     return [cell.strip(" `") for cell in head.strip("|").split("|")[1:-1]]
 
 
-# Scenarios, output and messages
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/concepts/failure.md", SCENARIOS])
-def test_complete_scenarios_are_valid(page, tmp_path):
-    found = save_scenarios(page, tmp_path)
-    assert found
-    for name, _ in found:
-        assert f"{name}: valid" in run(f"optcp validate {name}", tmp_path).stdout
-
-
-@pytest.mark.parametrize("page", NAMES)
-def test_output_is_what_the_command_prints(page, tmp_path):
-    save_scenarios(page, tmp_path)
-    for kind, command, block in SHOWN.findall(text(page)):
-        printed = lines(run(command, tmp_path).stdout)
-        if kind == "output":
-            assert lines(block) == printed
-        else:
-            # The width of columns depends on the rows that are left out.
-            known = [line.split() for line in printed]
-            assert [line for line in lines(block) if line.split() not in known] == []
-
-
-def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
-    page = SCENARIOS
-    name, good = save_scenarios(page, tmp_path)[-1]
-    mistakes = MESSAGE.findall(text(page))
-    assert len(mistakes) == 5
-    for right, wrong, message in mistakes:
-        assert good.count(right) == 1, right
-        (tmp_path / name).write_text(good.replace(right, wrong), encoding="utf-8")
-        assert lines(run(f"optcp validate {name}", tmp_path, status=2).stderr) == lines(message)
-
-
-def test_a_run_writes_what_the_pages_name(tmp_path):
-    save_scenarios(SCENARIOS, tmp_path)
-    run("optcp run lab.toml --out out", tmp_path)
-    out = tmp_path / "out"
-    about = json.loads((out / "study.json").read_text())
-    assert len(about["cells"]) == 4
-    found = {path.name for path in out.iterdir()} - set(about["observe"])
-    pages = ((SCENARIOS, "## What a run writes"), ("docs/reference/contract.md", "## A study"))
-    parts = [text(page).split(head)[1].split("\n## ")[0] for page, head in pages]
-    for part in parts:
-        assert [name for name in found if f"`{name}" not in part] == []
-        scalars = pyarrow.parquet.read_table(out / "scalars").column_names
-        assert [name for name in scalars if f"`{name}`" not in part and name not in about["axes"]] == []
-    assert [key for key in about if key != "sha256" and f"`{key}`" not in parts[1]] == []
-    for part in (SCENARIOS, "docs/reference/contract.md"):
-        assert "metrics.md)" in text(part)
-    kinds = text(SCENARIOS).split("| kind | what it gives")[1].split("\n\n")[0]
-    columns = set(re.findall(r"`([a-z_]+)`", kinds)) | {"cell", "seed", *about["axes"]}
-    for name in about["observe"]:
-        assert set(pyarrow.parquet.read_table(out / name).column_names) <= columns, name
-
-
 def test_the_table_of_metrics_is_that_of_their_definitions():
     page = runpy.run_path(str(ROOT / "docs" / "reference" / "metrics.py"))["page"]
     assert text("docs/reference/metrics.md") == page(text("docs/reference/metrics.md"))
-
-
-# Commands
-
-
-def commands(page):
-    """Every command line in a fenced block without a language, by the way that it is written there."""
-    for language, block in BLOCK.findall(text(page)):
-        for line in [] if language else block.splitlines():
-            words = line.split("  #")[0].strip().removeprefix(".venv/bin/")
-            if re.match(r"(optcp|make) ", words):
-                yield words
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        SCENARIOS,
-        "docs/details/gmpls.md",
-        "docs/start.md",
-        "docs/howto/sweep.md",
-        "docs/howto/topology.md",
-        "docs/howto/look.md",
-    ],
-)
-def test_commands_exist_with_their_options(page, tmp_path):
-    save_scenarios(page, tmp_path)
-    makefile = text("Makefile")
-    shown = sorted(set(commands(page)))
-    assert shown
-    helps = {}
-    for command in shown:
-        words = shlex.split(command)
-        if words[0] == "make":
-            assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), command
-            continue
-        verb = words[1]
-        if verb not in helps:
-            helps[verb] = run(f"optcp {verb} --help", tmp_path).stdout
-        for option in (word for word in words if word.startswith("--")):
-            assert f"{option} " in helps[verb].replace(",", " ").replace("/", " "), command
-        if verb == "run":
-            run(f"{command} --dry-run", tmp_path)
-        # These need the results of others, take minutes, or write into the home directory.
-        elif verb not in ("reproduce", "sensitivity", "outage", "trace", "compare", "plot", "report", "completion"):
-            run(command, tmp_path)
-
-
-def test_the_contract_lists_every_command_and_option(tmp_path):
-    page = text("docs/reference/contract.md").split("## Commands")[1].split("```")[1]
-    verbs = re.findall(r"^  ([a-z]+)  ", run("optcp --help", tmp_path).stdout, re.MULTILINE)
-    assert sorted(verbs) == sorted(re.findall(r"^optcp ([a-z]+)", page, re.MULTILINE))
-    for verb in verbs:
-        options = set(re.findall(r"--[a-z-]+", run(f"optcp {verb} --help", tmp_path).stdout.split("Options:")[1]))
-        mine = page.split(f"optcp {verb}")[1].split("\noptcp")[0]
-        assert options - {"--help"} == set(re.findall(r"--[a-z-]+", mine)), verb
 
 
 # Tables
@@ -383,17 +210,20 @@ def test_ranges_of_unstated_parameters_are_those_of_the_exhibits():
         assert shown == {one.name: str(one.range) for one in space(select([name])[0], {}, {})}, name
 
 
-@pytest.mark.parametrize("study", sensitivities(ROOT / "docs" / "details"), ids=lambda study: study.exhibit)
-def test_what_came_out_of_studies_is_as_stored(study):
+def test_what_came_out_of_studies_is_as_stored(tmp_path):
     page = "docs/details/sensitivity.md"
-    assert rows(page, f"effects of {study.exhibit}") == [
-        [f"`{one.parameter}`", bounds(one.total), bounds(one.main)] for one in study.ranking
-    ]
-    points = 2 * study.design["samples"]
-    assert rows(page, f"conclusions of {study.exhibit}") == [
-        [one["name"], bounds(one["mean"]), *(f"{100 * one[part] / points:.0f} %" for part in ("above", "below"))]
-        for one in study.contrasts
-    ]
+    shutil.unpack_archive(ROOT / "docs/details/sensitivity.zip", tmp_path)
+    studies = sensitivities(tmp_path)
+    assert {study.exhibit for study in studies} == set(re.findall(r"<!-- effects of (\S+):", text(page)))
+    for study in studies:
+        assert rows(page, f"effects of {study.exhibit}") == [
+            [f"`{one.parameter}`", bounds(one.total), bounds(one.main)] for one in study.ranking
+        ]
+        points = 2 * study.design["samples"]
+        assert rows(page, f"conclusions of {study.exhibit}") == [
+            [one["name"], bounds(one["mean"]), *(f"{100 * one[part] / points:.0f} %" for part in ("above", "below"))]
+            for one in study.contrasts
+        ]
 
 
 def test_arrows_between_crates_are_those_of_the_manifests():
@@ -559,74 +389,6 @@ def test_cpu_hours_of_the_long_runs_are_the_same_everywhere():
         )
     ]
     assert said == [f"{hours:.1f}"] * 2
-
-
-def picture_sources():
-    """By picture of the gallery, the scenarios that its commands name."""
-    found, picture = {}, None
-    for line in text("docs/details/gallery.md").splitlines():
-        if shown := re.match(r"!\[.*\]\(\.\./images/([\w-]+\.\w+)\)$", line):
-            picture = shown[1]
-        elif command := re.match(r"optcp (?:run|animate|map|playground) ([\w./-]+)", line):
-            found.setdefault(picture, set()).add(Path(command[1]).stem)
-    return found
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "docs/start.md",
-        "docs/index.md",
-        *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "howto").glob("*.md")),
-    ],
-)
-def test_a_picture_shows_the_scenario_that_the_page_names_before_it(page):
-    sources = picture_sources()
-    pictures = [
-        one for one in re.finditer(r"!\[[^\]]*\]\([./\w]*images/([\w-]+\.\w+)\)", text(page)) if one[1] in sources
-    ]
-    for picture in pictures:
-        before = text(page)[: picture.start()].rsplit("\n## ", 1)[-1]
-        commands = re.findall(r"optcp (?:run|animate|map|playground) ([\w./-]*[a-z][\w./-]*)", before)
-        # A page without a command before the picture links to the gallery, which has them.
-        assert not commands or Path(commands[-1]).stem in sources[picture[1]], picture[1]
-
-
-def studies_of(page):
-    """By directory of `--out`, the scenario and settings that commands of a page put there."""
-    for command in [words for _, words in every_command(page)]:
-        words = shlex.split(command.replace("\\|", "|"))
-        if words[1:2] == ["run"] and "--out" in words and len(words) > 2:
-            settings = {words[at + 1] for at, word in enumerate(words) if word == "--set"}
-            yield words[words.index("--out") + 1], (words[2], frozenset(settings))
-
-
-def every_command(page):
-    """Every command of a page in their order, those in a line of text too: the place, and the words."""
-    found = []
-    whole = text(page)
-    for block in BLOCK.finditer(whole):
-        if not block[1]:
-            lines = (line.split("  #")[0].strip().removeprefix(".venv/bin/") for line in block[2].splitlines())
-            found += [(block.start(), line) for line in lines if line.startswith("optcp ")]
-    blank = BLOCK.sub(lambda block: " " * len(block[0]), whole)
-    found += [(one.start(), " ".join(one[1].split())) for one in re.finditer(r"`(optcp [^`]+)`", blank)]
-    found += [(one.start(), one[1]) for one in re.finditer(r"<!-- (?:output|excerpt): (optcp .+?) -->", whole)]
-    return sorted(found, key=lambda one: one[0])
-
-
-LOOK = "docs/howto/look.md"
-HOWTO = sorted({str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "howto").glob("*.md")} - {LOOK})
-GUIDES = ["README.md", "docs/start.md", *HOWTO, LOOK, "docs/details/gallery.md"]
-"""In the order of a reader; the page on looking into runs takes what the other pages have made."""
-
-
-def test_commands_put_one_study_into_a_directory():
-    there = {}
-    for page in GUIDES:
-        for out, study in studies_of(page):
-            assert there.setdefault(out, study) == study, (page, out)
 
 
 SECTION = r"(?:\d+|[A-H](?![a-z]))(?:\.\d+)*"

@@ -155,11 +155,11 @@ def test_one_seed_decides_nothing_and_still_works(tmp_path, silent):
 
 
 def test_sizes():
-    assert section5.seeds("100+100", Size("default")) == section5.seeds("10+10", Size("default")) == 150
-    assert section5.seeds("100+100", Size("quick")) == 20
-    assert section5.seeds("10+10", Size("quick")) == 40
-    assert section5.seeds("50+50", Size("quick")) == 20
-    assert section5.seeds("10+10", Size("seeds=600", 600)) == 600
+    assert section5.SETUP.seeds("100+100", Size("default")) == section5.SETUP.seeds("10+10", Size("default")) == 150
+    assert section5.SETUP.seeds("100+100", Size("quick")) == 20
+    assert section5.SETUP.seeds("10+10", Size("quick")) == 40
+    assert section5.SETUP.seeds("50+50", Size("quick")) == 20
+    assert section5.SETUP.seeds("10+10", Size("seeds=600", 600)) == 600
 
 
 def test_settings_reach_the_scenario(tmp_path, silent):

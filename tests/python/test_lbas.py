@@ -297,9 +297,9 @@ def test_sizes_and_settings():
     assert paper.reading(literal) == "rfc, timeout_basis = flight-size"
     assert paper.directory(chosen).name == "inet-2011"
     assert paper.directory(literal).name == "rfc+timeout_basis=flight-size"
-    assert ("tcp.all.timeout_basis", "flight-size") in paper.overrides(literal)
+    assert ("tcp.all.timeout_basis", "flight-size") in paper.overrides(literal).items()
     one_way = assume.values(table.assumed, {"delay_80_to_120_ms": "one-way", "initial_ssthresh_segments": "45"})
-    assert ("parameters.source_delay", "uniform(80 ms, 120 ms)") in paper.overrides(one_way)
+    assert ("parameters.source_delay", "uniform(80 ms, 120 ms)") in paper.overrides(one_way).items()
     for name, text in (("delay_80_to_120_ms", "both"), ("buffer", "large"), ("far_drops", "counted")):
         with pytest.raises(InputError, match=name):
             assume.values(table.assumed, {name: text})

@@ -149,8 +149,8 @@ def test_axes_are_called_by_the_end_of_their_keys_as_far_as_needed(keys, names):
 def test_a_grid_is_every_combination_the_last_axis_fastest():
     grid = Grid.grid(
         optcp.load("single-failure").core,
-        (),
-        [("stop", ["11 s", "12 s"]), ("parameters.switch_delay", ["1 ms", "2 ms"])],
+        {},
+        {"stop": ["11 s", "12 s"], "parameters.switch_delay": ["1 ms", "2 ms"]},
     )
     assert [tuple(branch.key.values()) for branch in grid.branches] == [
         ("11 s", "1 ms"), ("11 s", "2 ms"), ("12 s", "1 ms"), ("12 s", "2 ms"),

@@ -1,6 +1,7 @@
 """The outage study: closed forms by hand, networks and their traffic, statistics over failures, what runs lost."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -139,6 +140,15 @@ def test_spare_capacity_of_a_ring_by_hand(tmp_path):
     assert spare["1+1"].spare == spare["local"].spare == 3.0
 
 
+def test_the_working_path_of_a_pair_is_the_one_of_less_delay(tmp_path):
+    network = square(tmp_path)
+    # From D to A over C and B are 600 km, over their own link 400; from A to C over D are 700, over B 300.
+    assert network.pair_hops([("D", "A"), ("A", "C")], 5.0) == {("D", "A"): [1, 3], ("A", "C"): [2, 2]}
+    links = tuple((a, b, name, 1000.0 if (a, b) == ("A", "D") else km) for a, b, name, km in network.links)
+    longer = replace(network, links=links)
+    assert longer.pair_hops([("D", "A")], 5.0) == {("D", "A"): [3, 1]}
+
+
 def test_statistics_over_failures():
     values, weights = np.array([1.0, 2.0, 6.0]), np.array([1.0, 1.0, 2.0])
     found = resampled.mean(values, weights)
@@ -160,7 +170,7 @@ def test_a_failure_costs_what_the_twin_got_more():
     chosen = [one for one in events.links(of.network) if one.name == "DNVRng-KSCYng"]
     axes = {
         "mechanism": {name: MECHANISMS[name].settings for name in ("none", "1+1")},
-        "failure": {"none": {"failures": "[]"}, chosen[0].name: chosen[0].settings(assumed.warm_up_s)},
+        "failure": {"none": {"failures": []}, chosen[0].name: chosen[0].settings(assumed.warm_up_s)},
     }
     done = Study(grid("test", of, axes), seeds=1).run()
     found = CostsOf(of.network, tuple(chosen))(done)

@@ -68,11 +68,11 @@ def test_a_stored_cell_holds_no_other_value_of_the_axis(tmp_path):
 def test_a_product_of_axes_that_fills_the_memory_is_refused_before_a_cell_is_made(monkeypatch):
     monkeypatch.setattr(room, "available", lambda: 10**9)
     values = [f"{at} us" for at in range(1, 1001)]
-    over = [(f"links.{link}.delay", values) for link in range(4)]
+    over = {f"links.{link}.delay": values for link in range(4)}
     with pytest.raises(
         InputError, match=r"^1000000000000 cells need at least 2e\+06 GB of memory, and 1 GB are available"
     ):
-        Grid.grid(load("single-failure").core, (), over)
+        Grid.grid(load("single-failure").core, {}, over)
 
 
 def test_a_sweep_is_refused_after_its_first_cells_have_shown_their_size(monkeypatch):
@@ -133,4 +133,4 @@ def test_values_that_are_equal_are_refused_before_a_cell_is_made(monkeypatch):
     monkeypatch.setattr("optcp.study.grid._made", None)
     for values in (["1 s", "1000 ms"], ["1 ms", "2 ms", "1 ms"]):
         with pytest.raises(InputError, match=r"twice|are equal"):
-            Grid.grid(load("single-failure").core, (), [("links.0.delay", values)])
+            Grid.grid(load("single-failure").core, {}, {"links.0.delay": values})

@@ -135,7 +135,7 @@ def test_another_study_is_refused_with_what_differs_unless_forced(made, tmp_path
 
 def test_another_build_is_another_study(made, monkeypatch):
     made()
-    monkeypatch.setattr("optcp.study.store.extension_sha256", lambda: "another build")
+    monkeypatch.setattr("optcp.study.form.extension_sha256", lambda: "another build")
     with pytest.raises(InputError, match="another study is there: it was made by another build of optcp"):
         made()
 

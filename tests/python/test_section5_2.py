@@ -53,17 +53,18 @@ def answer(function, *arguments):
 
 
 def test_the_worlds():
-    assert World(0.9, 5).settings == [
-        ("parameters.access_share", "0.9"),
-        ("parameters.sources", "5"),
-        ("parameters.flows_per_source", "1"),
-        ("parameters.access_delay", "uniform(10 ms, 100 ms)"),
-    ]
-    assert World(0.6, 50, 0.5).settings[1:] == [
-        ("parameters.sources", "10"),
-        ("parameters.flows_per_source", "5"),
-        ("parameters.access_delay", "uniform(5 ms, 50 ms)"),
-    ]
+    assert World(0.9, 5).settings == {
+        "parameters.access_share": 0.9,
+        "parameters.sources": 5,
+        "parameters.flows_per_source": 1,
+        "parameters.access_delay": "uniform(10 ms, 100 ms)",
+    }
+    assert World(0.6, 50, 0.5).settings == {
+        "parameters.access_share": 0.6,
+        "parameters.sources": 10,
+        "parameters.flows_per_source": 5,
+        "parameters.access_delay": "uniform(5 ms, 50 ms)",
+    }
     chosen = {parameter.name: parameter.default for parameter in SECTION5_2.assumed}
     grids = SECTION5_2.studies(chosen, Options())
     assert len(grids) == len(COMPARED) + len(SETTLING) == 7 + 9

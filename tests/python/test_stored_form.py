@@ -9,7 +9,7 @@ import pytest
 
 from optcp import Study, load
 from optcp.common.plurals import many
-from optcp.study.store import FORMAT
+from optcp.study.form import FORMAT
 
 CONTRACT = (Path(__file__).parents[2] / "docs/reference/contract.md").read_text(encoding="utf-8")
 WORLD = """

@@ -29,7 +29,7 @@ def scenario(tmp_path):
 
 
 def grid(path, delays=DELAYS, **options):
-    return Grid.grid(path, (), [("parameters.delay", delays)], **options)
+    return Grid.grid(path, {}, {"parameters.delay": delays}, **options)
 
 
 def digests(done):
@@ -38,7 +38,7 @@ def digests(done):
 
 def test_a_grid_is_every_combination_the_last_axis_fastest(scenario):
     study = Grid.grid(
-        scenario(), [("stop", "2 s")], [("parameters.delay", ["1 ms", "2 ms"]), ("parameters.backbone", ["3 Mbps"])]
+        scenario(), {"stop": "2 s"}, {"parameters.delay": ["1 ms", "2 ms"], "parameters.backbone": ["3 Mbps"]}
     )
     keys = [tuple(branch.key.values()) for branch in study.branches]
     assert keys == [("1 ms", "3 Mbps"), ("2 ms", "3 Mbps")]

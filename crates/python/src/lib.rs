@@ -8,6 +8,7 @@
 mod arrow;
 mod capture;
 mod dumbbell;
+mod graph;
 mod hurst;
 mod run;
 mod scenario;
@@ -153,6 +154,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<dumbbell::Dumbbell>()?;
+    module.add_class::<graph::Graph>()?;
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
     module.add_function(wrap_pyfunction!(study::run_block, module)?)?;
     module.add_function(wrap_pyfunction!(study::read_tables, module)?)?;
@@ -165,6 +167,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(capture::write_pcapng, module)?)?;
     module.add_function(wrap_pyfunction!(hurst::hurst, module)?)?;
+    module.add_function(wrap_pyfunction!(graph::great_circle_km, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;

@@ -141,39 +141,42 @@ impl Bridged {
         Bridged { bridges, between }
     }
 
-    /// The shorter path of a pair that shares no link but the bridges that every path needs; empty where there is no path.
+    /// A pair of paths that shares no link but the bridges that every path needs, which are in the shorter path alone, the
+    /// first one; both are empty where there is no path.
     ///
     /// `shortest` is the shortest path of all from there.
     ///
     /// # Panics
     /// If that is not of the same topology.
     #[must_use]
-    pub fn shorter_of_pair(
+    pub fn pair(
         &self,
         topology: &Topology,
         from: usize,
         shortest: Vec<DirectedLink>,
-    ) -> Vec<DirectedLink> {
-        let (mut begin, mut path) = (from, Vec::new());
-        let mut end = from;
+    ) -> [Vec<DirectedLink>; 2] {
+        let (mut begin, mut end) = (from, from);
+        let mut pair = [Vec::new(), Vec::new()];
         for hop in shortest {
             let beyond = topology.adjacency(hop).expect("a hop of a path is there").to;
             if self.bridges[hop.0] {
-                path.extend(self.between(begin, end));
-                path.push(hop);
+                self.extend(&mut pair, begin, end);
+                pair[0].push(hop);
                 begin = beyond;
             }
             end = beyond;
         }
-        path.extend(self.between(begin, end));
-        path
+        self.extend(&mut pair, begin, end);
+        pair
     }
 
-    /// The shorter of two disjoint paths between nodes that no bridge separates.
-    fn between(&self, from: usize, to: usize) -> Vec<DirectedLink> {
-        let pair = disjoint_pair(&self.between, from, to, Apart::Links);
-        debug_assert!(from == to || pair.is_some(), "no bridge is between them");
-        pair.map_or(Vec::new(), |[shorter, _]| shorter)
+    /// Goes on with two disjoint paths between nodes that no bridge separates.
+    fn extend(&self, pair: &mut [Vec<DirectedLink>; 2], from: usize, to: usize) {
+        let between = disjoint_pair(&self.between, from, to, Apart::Links);
+        debug_assert!(from == to || between.is_some(), "no bridge is between them");
+        for (path, part) in pair.iter_mut().zip(between.into_iter().flatten()) {
+            path.extend(part);
+        }
     }
 }
 
@@ -286,8 +289,9 @@ mod tests {
         let bridges = bridges(&topology);
         assert_eq!(bridges, [true, false, false, false, true, false, false, false]);
         let shortest = Tree::new(&topology, 6).path(&topology, 0);
-        let path = Bridged::new(&topology).shorter_of_pair(&topology, 0, shortest);
+        let [path, other] = Bridged::new(&topology).pair(&topology, 0, shortest);
         assert_eq!(path, [(0, 0), (1, 0), (2, 0), (4, 0), (7, 0)]);
+        assert_eq!(other, [(3, 0), (5, 0), (6, 0)]);
         assert_eq!(disjoint_pair(&topology, 0, 6, Apart::Links), None);
     }
 
@@ -331,10 +335,10 @@ mod tests {
                 let left = topology.without([number]);
                 prop_assert_eq!(found[number], all_paths(&left, a, b).is_empty());
             }
-            // Where two disjoint paths are, it is the shorter one.
-            if let Some([shorter, _]) = disjoint_pair(&topology, 0, 5, Apart::Links) {
+            // Where two disjoint paths are, it is these.
+            if let Some(pair) = disjoint_pair(&topology, 0, 5, Apart::Links) {
                 let shortest = Tree::new(&topology, 5).path(&topology, 0);
-                prop_assert_eq!(Bridged::new(&topology).shorter_of_pair(&topology, 0, shortest), shorter);
+                prop_assert_eq!(Bridged::new(&topology).pair(&topology, 0, shortest), pair);
             }
         }
 

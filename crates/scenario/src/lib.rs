@@ -31,7 +31,7 @@ mod warnings;
 mod written;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
-pub use check::{TcpChoices, pick};
+pub use check::{TcpChoices, great_circle_km, pick};
 pub use library::{Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf, Values};
 pub use optcp_routing::Coverage;
 pub use plan::Plan;

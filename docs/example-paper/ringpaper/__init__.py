@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from optcp.papers import judge
-from optcp.papers.curves import over_axis
-from optcp.papers.exhibit import Exhibit, Findings, Found, Setup, one_grid, rows, runs_of
+from optcp.papers.kit import Exhibit, Findings, Found, Setup, judge, one_grid, over_axis, rows, runs_of
 from optcp.plots.registry import curves
 
 DELAYS = ("0 ms", "10 ms", "100 ms", "1 s")

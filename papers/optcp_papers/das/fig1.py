@@ -1,28 +1,20 @@
 """Figure 1: what routers do about a failure that ends before the hold-down timer, and about one that outlasts it."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells, stack
 from optcp.data.table import PICOSECONDS_A_SECOND
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Series
-from optcp.papers.options import Options
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Part, RunData, Series, Settings, judge, stack
 from optcp_papers.das.paper import PAPER, scenario
 
 RUNS = 100
 QUICK_RUNS = 8
 TRANSIENT, PERSISTENT, OWN = "transient", "persistent", "persistent, own updates"
-KINDS: dict[str, list[tuple[str, str]]] = {
-    TRANSIENT: [("parameters.works_at", "4 s")],
-    PERSISTENT: [("parameters.works_at", "12 s")],
-    OWN: [("parameters.works_at", "12 s"), ("parameters.converge", "own")],
+KINDS: dict[str, Settings] = {
+    TRANSIENT: {"parameters.works_at": "4 s"},
+    PERSISTENT: {"parameters.works_at": "12 s"},
+    OWN: {"parameters.works_at": "12 s", "parameters.converge": "own"},
 }
 """A failure of 2 s and one of 10 s against a hold-down of 5 s; and routers that do not wait for each other."""
 FAILURE_S = 2.0
@@ -34,15 +26,15 @@ COUNTS = ("announcements", *(f"on_{cause}" for cause in CAUSES), "ttl_expired", 
 up, and instants before the long failure's repair at which routers converge."""
 
 ASSUMED = (
-    Assumed("hold_down_s", 5.0, positive, lambda value: [("routing.hold_down", f"{value:g} s")]),
-    Assumed("detection_ms", 10.0, not_negative, lambda value: [("routing.detection", f"{value:g} ms")]),
-    Assumed("flooding_ms", 5.0, not_negative, lambda value: [("routing.flooding", f"{value:g} ms")]),
-    Assumed("spf_ms", 50.0, not_negative, lambda value: [("routing.spf", f"{value:g} ms")]),
+    Assumed("hold_down_s", 5.0, positive, "routing.hold_down"),
+    Assumed("detection_ms", 10.0, not_negative, "routing.detection"),
+    Assumed("flooding_ms", 5.0, not_negative, "routing.flooding"),
+    Assumed("spf_ms", 50.0, not_negative, "routing.spf"),
     Assumed(
         "update_within_ms",
         1000.0,
         positive,
-        lambda value: [("routing.update", f"uniform({min(100.0, float(value)):g} ms, {value:g} ms)")],
+        lambda value: {"routing.update": f"uniform({min(100.0, float(value)):g} ms, {value:g} ms)"},
     ),
     built_in("backup", "remote LFA, A-B-D-C"),
 )
@@ -52,7 +44,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """One grid a kind of failure."""
     common = overrides(ASSUMED, chosen)
     return {
-        name: options.grid(scenario("fig1"), [*common, *settings], {}, f"das fig1, {name}")
+        name: options.grid(scenario("fig1"), {**common, **settings}, {}, f"das fig1, {name}")
         for name, settings in KINDS.items()
     }
 

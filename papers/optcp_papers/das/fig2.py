@@ -1,20 +1,12 @@
 """Figure 2's single flow: goodput with and without suppression, over a scan of start times."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import histogram, judge
-from optcp.papers.assume import overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options, Size
-from optcp.papers.printed import tables
+from optcp.papers.kit import Cells, Key, Options, Part, Row, Series, Settings, Size, histogram, judge, overrides, tables
 from optcp.study import Done, Grid, RunData
 from optcp_papers.das.paper import (
     MSS_BYTES,
@@ -35,11 +27,11 @@ STOP_S, FAILURE_S, REPAIR_S = 11.0, 3.0, 8.0
 WATCHED_S = 1.0
 """How long after a switch its consequences are looked for."""
 
-ROUTINGS: dict[str, list[tuple[str, str]]] = {
-    "both": [],
-    "forward": [("parameters.direction", "forward")],
-    "both, lost": [("parameters.packets", "lost")],
-    "forward, lost": [("parameters.packets", "lost"), ("parameters.direction", "forward")],
+ROUTINGS: dict[str, Settings] = {
+    "both": {},
+    "forward": {"parameters.direction": "forward"},
+    "both, lost": {"parameters.packets": "lost"},
+    "forward, lost": {"parameters.packets": "lost", "parameters.direction": "forward"},
 }
 """Which directions are rerouted, and whether packets in flight on the link survive its failure."""
 LOSSLESS = ("both", "forward")
@@ -48,28 +40,25 @@ SLOWER = f", ssthresh {SLOWER_START}"
 """The other end of what fits the printed values: an initial ssthresh of 2 packets."""
 
 TRIANGLE = "triangle, lfa"
-BACKUPS: dict[str, list[tuple[str, str]]] = {
-    TRIANGLE: [],
-    "triangle, ti-lfa pipe, B no alternate": [
-        ("parameters.repair", "ti-lfa"),
-        ("routing.ttl", "pipe"),
-        ("parameters.diagonal_cost", "3"),
-    ],
-    "triangle, ti-lfa uniform, B no alternate": [("parameters.repair", "ti-lfa"), ("parameters.diagonal_cost", "3")],
+_NO_ALTERNATE = {"parameters.repair": "ti-lfa", "parameters.diagonal_cost": 3}
+BACKUPS: dict[str, Settings] = {
+    TRIANGLE: {},
+    "triangle, ti-lfa pipe, B no alternate": {**_NO_ALTERNATE, "routing.ttl": "pipe"},
+    "triangle, ti-lfa uniform, B no alternate": _NO_ALTERNATE,
 }
-_SQUARE = [("parameters.diagonal_cost", "100"), ("parameters.corner_cost", "1")]
-_DIAGONAL = [("parameters.corner_cost", "1")]
+_SQUARE = {"parameters.diagonal_cost": 100, "parameters.corner_cost": 1}
+_DIAGONAL = {"parameters.corner_cost": 1}
 for _mechanism in ("remote-lfa", "ti-lfa"):
     for _ttl in ("uniform", "pipe"):
-        _tunnel = [("parameters.repair", _mechanism), ("routing.ttl", _ttl)]
-        BACKUPS[f"square, {_mechanism} {_ttl}"] = [*_SQUARE, *_tunnel]
-        BACKUPS[f"diagonal, {_mechanism} {_ttl}"] = [*_DIAGONAL, *_tunnel]
+        _tunnel = {"parameters.repair": _mechanism, "routing.ttl": _ttl}
+        BACKUPS[f"square, {_mechanism} {_ttl}"] = {**_SQUARE, **_tunnel}
+        BACKUPS[f"diagonal, {_mechanism} {_ttl}"] = {**_DIAGONAL, **_tunnel}
 BACKUPS["diagonal, lfa"] = _DIAGONAL
 BACKUP = "backup: "
 
 UNBROKEN = "no failure"
-LOSSES = {"0": "[]"} | {
-    loss: f'[{{ link = ["C", "R"], kind = "independent", probability = {loss} }}]' for loss in ("0.001", "0.01")
+LOSSES: dict[str, list[Settings]] = {"0": []} | {
+    str(loss): [{"link": ["C", "R"], "kind": "independent", "probability": loss}] for loss in (0.001, 0.01)
 }
 """What is lost at random where nothing fails, by its probability."""
 UNBROKEN_SEEDS, QUICK_UNBROKEN_SEEDS = 10, 1
@@ -86,17 +75,17 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """One grid a model of rerouting and first slow start, one a backup, and one without a failure."""
     common, world = overrides(WORLD, chosen), scenario("fig2")
 
-    def study(name: str, settings: list[tuple[str, str]], *names: str) -> Grid:
-        return options.grid(world, [*common, *settings], {"receiver": receivers(*names)}, f"das fig2, {name}")
+    def study(name: str, settings: Settings, *names: str) -> Grid:
+        return options.grid(world, {**common, **settings}, {"receiver": receivers(*names)}, f"das fig2, {name}")
 
     found = {name: study(name, settings) for name, settings in ROUTINGS.items()}
-    slower = ("parameters.first_ssthresh", f"{SLOWER_START} packets")
-    found |= {name + SLOWER: study(name + SLOWER, [*ROUTINGS[name], slower]) for name in LOSSLESS}
+    slower = {"parameters.first_ssthresh": f"{SLOWER_START} packets"}
+    found |= {name + SLOWER: study(name + SLOWER, {**ROUTINGS[name], **slower}) for name in LOSSLESS}
     backups = {name: settings for name, settings in BACKUPS.items() if name != TRIANGLE}
     found |= {BACKUP + name: study(name, settings, "plain", "das") for name, settings in backups.items()}
-    unbroken = [("failures", "[]"), ("stop", "3 s"), ("observe", '[{ name = "packets", kind = "packets" }]')]
+    unbroken = {"failures": [], "stop": "3 s", "observe": [{"name": "packets", "kind": "packets"}]}
     axes = {"loss": {loss: {"losses": value} for loss, value in LOSSES.items()}, "receiver": receivers()}
-    return found | {UNBROKEN: options.grid(world, [*common, *unbroken], axes, f"das fig2, {UNBROKEN}")}
+    return found | {UNBROKEN: options.grid(world, {**common, **unbroken}, axes, f"das fig2, {UNBROKEN}")}
 
 
 def seeds(name: str, size: Size) -> int:

@@ -1,32 +1,26 @@
 """Figure 4: the gain in goodput over the number of measured connections, on both interpretations of the '#' network."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from optcp.data.cells import Cells, stack
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, overrides, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.papers.over import Axis, curves_over
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Options, Part, Settings, curves_over, judge, runs_of, stack
+from optcp.papers.over import Axis
 from optcp_papers.das.paper import PAPER, WORLD, receivers, scenario
 
 CONNECTIONS = range(1, 11)
 QUICK_CONNECTIONS = (1, 10)
 PAPER_RUNS = 15
 QUICK_RUNS = 3
-TOPOLOGIES: dict[str, list[tuple[str, str]]] = {
-    "square": [],
-    "diagonal": [("parameters.diagonal_cost", "1"), ("parameters.repair", "lfa")],
+TOPOLOGIES: dict[str, Settings] = {
+    "square": {},
+    "diagonal": {"parameters.diagonal_cost": 1, "parameters.repair": "lfa"},
 }
 """A plain '#', with the backup A-B-D-C in a tunnel; and one with the diagonal B-C, whose backup is A-B-C."""
 LABELS = {"gain_pct": "gain in goodput", "false_recoveries_pct": "false recoveries a connection"}
 ASSUMED = (
     *WORLD,
-    Assumed("background_flows", 10, positive_int, lambda value: [("parameters.background", str(value))]),
+    Assumed("background_flows", 10, positive_int, "parameters.background"),
 )
 
 
@@ -35,23 +29,21 @@ def study(topology: str, n: int) -> str:
     return f"{topology}, n = {n}"
 
 
+NOT_QUICK = {
+    study(topology, n): (PAPER_RUNS, 0) for topology in TOPOLOGIES for n in CONNECTIONS if n not in QUICK_CONNECTIONS
+}
+
+
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """One grid a (topology, n), over the receivers."""
     common = overrides(ASSUMED, chosen)
     axes = {"receiver": receivers("plain", "das")}
 
     def one(topology: str, n: int) -> Grid:
-        settings = [*common, *TOPOLOGIES[topology], ("parameters.flows", str(n))]
+        settings = {**common, **TOPOLOGIES[topology], "parameters.flows": n}
         return options.grid(scenario("fig4"), settings, axes, f"das fig4, {study(topology, n)}")
 
     return {study(topology, n): one(topology, n) for topology in TOPOLOGIES for n in CONNECTIONS}
-
-
-def seeds(name: str, size: Size) -> int:
-    """The paper's 15 runs; a quick look takes n = 1 and n = 10 only."""
-    if size.is_quick and int(name.rpartition(" ")[2]) not in QUICK_CONNECTIONS:
-        return 0
-    return size.of(PAPER_RUNS, QUICK_RUNS)
 
 
 @dataclass(frozen=True)
@@ -133,6 +125,8 @@ FIG4 = Exhibit(
     "das/fig4",
     "Gain in goodput over the number of observed connections",
     "section III, Figs. 3 and 4",
-    Setup(PAPER, PAPER_RUNS, grids, seeds, ASSUMED),
+    Setup(
+        PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_RUNS, dict.fromkeys(NOT_QUICK, (PAPER_RUNS, 0))), ASSUMED
+    ),
     find,
 )

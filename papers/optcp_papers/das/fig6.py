@@ -1,7 +1,5 @@
 """Figure 6: arrivals at a receiver around a repair, with nothing lost, and with one packet lost on either path."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,14 +8,8 @@ from numpy.typing import NDArray
 
 from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND
-from optcp.papers import judge
-from optcp.papers.assume import Assumed, built_in, overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.study import Grid, RunData
+from optcp.papers.kit import Assumed, Grid, Key, Options, Part, Row, RunData, Series, built_in, judge, overrides, row
 from optcp_papers.das.paper import PAPER, RECEIVERS, SUPPRESSING, receivers, scenario
 
 FIRST = 80
@@ -31,7 +23,7 @@ CASES: dict[str, int | None] = {"a": None, "b": 1, "c": 5, "lost 2": 2, "lost 3"
 KINDS = ("arrived over the longer path", "arrived over the shorter path", "ACK received", "sent again", "lost")
 
 ASSUMED = (
-    Assumed("profile", "ns2-2.35", str, lambda value: [("parameters.profile", str(value))]),
+    Assumed("profile", "ns2-2.35", str, "parameters.profile"),
     built_in("window_packets", "8"),
     built_in("rate_bps", "3100000"),
     built_in("rerouted", "data only"),
@@ -43,8 +35,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     common = overrides(ASSUMED, chosen)
 
     def one(case: str, lost: int | None) -> Grid:
-        losses = ("losses", "[]") if lost is None else ("parameters.lost", f"[{FIRST + lost}]")
-        return options.grid(scenario("fig6"), [*common, losses], {"receiver": receivers()}, f"das fig6, {case}")
+        losses = {"losses": []} if lost is None else {"parameters.lost": [FIRST + lost]}
+        return options.grid(scenario("fig6"), {**common, **losses}, {"receiver": receivers()}, f"das fig6, {case}")
 
     return {case: one(case, lost) for case, lost in CASES.items()}
 

@@ -1,16 +1,13 @@
 """Figures of the DAS paper."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
 from typing import Any
 
 from matplotlib.axes import Axes
 
 from optcp.papers.model import Result, Series
 from optcp.plots import intervals
+from optcp.plots.panels import GREY, bands, distinct, page, where, zero
 from optcp.plots.registry import Figure, draws
-from optcp.plots.svg import canvas, render
 
 RECEIVER_COLOURS = {"plain": "#0072B2", "das": "#D55E00", "das-bounded": "#009E73"}
 TOPOLOGY_COLOURS = {"square": "#0072B2", "diagonal": "#D55E00"}
@@ -29,24 +26,19 @@ FAILURE_S = 2.0
 REPAIR_S = {"transient": 4.0, "persistent": 12.0, "persistent, own updates": 12.0}
 
 
-def _distinct(curves: Iterable[Series], name: str) -> list[Any]:
-    return list(dict.fromkeys(curve.key[name] for curve in curves))
-
-
 @draws("das/fig1")
 def fig1(result: Result) -> list[Figure]:
     """A column a kind of failure: who rewrote its table when, and the goodput of the flow."""
-    kinds = _distinct(result.series, "failure")
+    kinds = distinct(result.series, "failure")
     caption = (
         "One seed: which router rewrote forwarding entries when, and why; below, the goodput of the flow in intervals "
         "of 100 ms. Grey: the link A-C is down."
     )
-    with canvas(9.2, 4.2) as figure:
-        panels = figure.subplots(2, len(kinds), sharex="col", sharey="row", squeeze=False)
-        for column, kind in zip(panels.T, kinds, strict=True):
-            curves = {curve.name: curve for curve in result.series if curve.key["failure"] == kind}
+    with page(result, caption, (9.2, 4.2), 2, len(kinds), sharex="col", sharey="row") as made:
+        for column, kind in zip(made.panels.T, kinds, strict=True):
+            curves = {curve.name: curve for curve in where(result.series, failure=kind)}
             for panel in column:
-                panel.axvspan(FAILURE_S, REPAIR_S[kind], color="#888888", alpha=0.13, linewidth=0)
+                panel.axvspan(FAILURE_S, REPAIR_S[kind], color=GREY, alpha=0.13, linewidth=0)
             for cause, (marker, colour) in CAUSE_STYLES.items():
                 column[0].plot(curves[cause].x, curves[cause].y, marker, color=colour, markersize=5, label=cause)
             routers = str(curves["failure"].key["routers"]).split()
@@ -55,42 +47,36 @@ def fig1(result: Result) -> list[Figure]:
             column[0].set_title(kind)
             column[1].plot(curves["goodput"].x, curves["goodput"].y, color="#0072B2", linewidth=0.8)
             column[1].set_ylim(bottom=0)
-            column[1].set_xlabel("time (s)")
-        panels[0, 0].set_ylabel("router")
-        panels[1, 0].set_ylabel("goodput (Mb/s)")
-        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=3)
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        made.label(x="time (s)")
+        made.panels[0, 0].set_ylabel("router")
+        made.panels[1, 0].set_ylabel("goodput (Mb/s)")
+        made.legend(3)
+    return made.drawn
 
 
 @draws("das/fig2")
 def fig2(result: Result) -> list[Figure]:
     """How often a start has a false retransmit, how the gain is distributed, and one run over time."""
-    return [_shares(result), *_gains(result), _one_run(result)]
+    return [*_shares(result), *_gains(result), *_one_run(result)]
 
 
-def _shares(result: Result) -> Figure:
-    rows = [
-        one
-        for one in result.rows
-        if one.metric == "false_retransmit_share_pct" and one.key["receiver"] in ("plain", "das")
-    ]
-    rows = [one for one in rows if "first_ssthresh" not in one.key]
-    routings = list(dict.fromkeys(str(one.key["routing"]) for one in rows))
+def _shares(result: Result) -> list[Figure]:
+    rows = where(result.rows, "false_retransmit_share_pct", first_ssthresh=None)
+    routings = distinct(rows, "routing")
     caption = (
         "Share of start times with a false fast retransmit, with 95 % intervals, by model of rerouting and backup."
     )
-    with canvas(8.2, 0.27 * len(routings) + 1.2) as figure:
-        panel = figure.subplots()
+    with page(result, caption, (8.2, 0.27 * len(routings) + 1.2), part="shares") as made:
         for shift, receiver in ((-0.15, "plain"), (0.15, "das")):
-            chosen = [one for one in rows if one.key["receiver"] == receiver]
-            y = [routings.index(str(one.key["routing"])) + shift for one in chosen]
-            intervals.marks_across(panel, chosen, y, RECEIVER_COLOURS[receiver], receiver)
-        panel.set_yticks(range(len(routings)), routings)
-        panel.invert_yaxis()
-        panel.set_xlabel("starts with a false fast retransmit (%)")
-        panel.set_xlim(left=-1)
-        figure.legend(*panel.get_legend_handles_labels(), loc="outside upper right", ncols=2)
-        return Figure(caption, render(figure, f"{result.exhibit}-shares", caption))
+            chosen = where(rows, receiver=receiver)
+            y = [routings.index(one.key["routing"]) + shift for one in chosen]
+            intervals.marks_across(made.panel, chosen, y, RECEIVER_COLOURS[receiver], receiver)
+        made.panel.set_yticks(range(len(routings)), routings)
+        made.panel.invert_yaxis()
+        made.label(x="starts with a false fast retransmit (%)")
+        made.panel.set_xlim(left=-1)
+        made.legend(2)
+    return made.drawn
 
 
 def _gains(result: Result) -> list[Figure]:
@@ -102,41 +88,39 @@ def _gains(result: Result) -> list[Figure]:
         "normal fits. Dotted: the printed maximum."
     )
     printed = next((one.paper for one in result.rows if one.metric == "gain_pct_max" and one.paper), None)
-    with canvas(8.2, 2.8) as figure:
-        panel = figure.subplots()
-        for colour, routing in zip(ROUTING_COLOURS, _distinct(curves, "routing"), strict=False):
-            for curve in (curve for curve in curves if curve.key["routing"] == routing):
+    with page(result, caption, (8.2, 2.8), part="gain") as made:
+        panel = made.panel
+        for colour, routing in zip(ROUTING_COLOURS, distinct(curves, "routing"), strict=False):
+            for curve in where(curves, routing=routing):
                 style = "o" if curve.name == "histogram" else "-"
                 label = routing if curve.name == "histogram" else None
                 x = [value + 0.5 for value in curve.x] if curve.name == "histogram" else curve.x
                 panel.plot(x, curve.y, style, color=colour, markersize=4, linewidth=0.8, label=label)
         if printed is not None:
-            panel.axvline(printed, color="#888888", linestyle=":", linewidth=1.4)
-        panel.set_xlabel("gain (%)")
-        panel.set_ylabel("share of those starts (%)")
-        figure.legend(*panel.get_legend_handles_labels(), loc="outside upper right", ncols=4)
-        return [Figure(caption, render(figure, f"{result.exhibit}-gain", caption))]
+            panel.axvline(printed, color=GREY, linestyle=":", linewidth=1.4)
+        made.label(x="gain (%)", y="share of those starts (%)")
+        made.legend(4)
+    return made.drawn
 
 
-def _one_run(result: Result) -> Figure:
-    curves = [curve for curve in result.series if curve.name == "one run"]
+def _one_run(result: Result) -> list[Figure]:
+    curves = where(result.series, "one run")
     caption = (
         f"Goodput in intervals of 100 ms of the start with the greatest gain (seed {curves[0].key['seed']}), 552 B a "
         "packet. Grey: the link A-C is down."
     )
-    with canvas(8.2, 2.8) as figure:
-        panel = figure.subplots()
-        panel.axvspan(3, 8, color="#888888", alpha=0.13, linewidth=0)
+    with page(result, caption, (8.2, 2.8), part="run") as made:
+        panel = made.panel
+        panel.axvspan(3, 8, color=GREY, alpha=0.13, linewidth=0)
         for curve in curves:
             receiver = str(curve.key["receiver"])
             width = {"plain": 1.1, "das": 2.4, "das-bounded": 0.9}[receiver]
             panel.plot(curve.x, curve.y, color=RECEIVER_COLOURS[receiver], linewidth=width, label=receiver)
-        panel.set_xlabel("time (s)")
-        panel.set_ylabel("goodput (Mb/s)")
         panel.set_ylim(bottom=0)
         panel.set_xlim(0, curves[0].x[-1])
-        figure.legend(*panel.get_legend_handles_labels(), loc="outside upper right", ncols=3)
-        return Figure(caption, render(figure, f"{result.exhibit}-run", caption))
+        made.label(x="time (s)", y="goodput (Mb/s)")
+        made.legend(3)
+    return made.drawn
 
 
 @draws("das/fig4")
@@ -147,56 +131,44 @@ def fig4(result: Result) -> list[Figure]:
         "Gain in goodput of n connections, and how many of them have a false recovery without DAS, on both "
         "interpretations of the network; means with 95 % intervals over failure times."
     )
-    with canvas(8.2, 3.0) as figure:
-        panels = figure.subplots(1, len(labels), squeeze=False)[0]
-        for panel, label in zip(panels, labels, strict=True):
-            for curve in (curve for curve in result.series if curve.name == label):
-                topology = str(curve.key["topology"])
-                intervals.band(panel, curve, TOPOLOGY_COLOURS[topology], topology, "o-", width=1.5)
-            panel.axhline(0, color="#888888", linewidth=0.6)
-            panel.set_xlabel("measured connections, n")
+    with page(result, caption, (8.2, 3.0), 1, len(labels)) as made:
+        for panel, label in zip(made.all, labels, strict=True):
+            bands(panel, where(result.series, label), "topology", TOPOLOGY_COLOURS, style="o-", width=1.5)
+            zero(panel)
             panel.set_ylabel(f"{label} (%)")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        made.label(x="measured connections, n")
+        made.legend(2)
+    return made.drawn
 
 
 @draws("das/fig6")
 def fig6(result: Result) -> list[Figure]:
     """A row a case and a column a receiver; first the paper's cases, then the other losses on the longer path."""
-    cases = _distinct(result.series, "case")
+    cases = distinct(result.series, "case")
     figures = []
     for name, chosen in (("paper", cases[:3]), ("beside", cases[3:])):
         caption = (
             f"Cases {', '.join(chosen)}: packets as they come to the receiver and ACKs as they come to the sender, "
             "numbered as in the paper. An ACK stands at the packet that it asks for. Dotted: a timeout."
         )
-        with canvas(9.2, 2.1 * len(chosen) + 0.6) as figure:
-            panels = figure.subplots(len(chosen), len(RECEIVER_COLOURS), sharex=True, sharey=True, squeeze=False)
-            for line, case in zip(panels, chosen, strict=True):
+        size, lines, columns = (9.2, 2.1 * len(chosen) + 0.6), len(chosen), len(RECEIVER_COLOURS)
+        with page(result, caption, size, lines, columns, part=name, sharex=True, sharey=True) as made:
+            for line, case in zip(made.panels, chosen, strict=True):
                 for panel, receiver in zip(line, RECEIVER_COLOURS, strict=True):
                     _fig6_panel(panel, result, case, receiver)
                     panel.set_title(f"{case}, {receiver}")
-                line[0].set_ylabel("packet")
-            for panel in panels[-1]:
-                panel.set_xlabel("time since the repair (ms)")
-            figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=5)
-            figures.append(Figure(caption, render(figure, f"{result.exhibit}-{name}", caption)))
+            made.label(x="time since the repair (ms)", y="packet")
+            made.legend(5)
+        figures += made.drawn
     return figures
 
 
 def _fig6_panel(panel: Axes, result: Result, case: str, receiver: str) -> None:
-    for curve in result.series:
-        if (curve.key["case"], curve.key["receiver"]) == (case, receiver):
-            panel.plot(curve.x, curve.y, linestyle="none", label=curve.name, **KIND_STYLES[curve.name])
-    timeouts = [
-        one.value
-        for one in result.rows
-        if one.metric == "timeout_ms"
-        and one.measured is not None
-        and (one.key["case"], one.key["receiver"]) == (case, receiver)
-    ]
-    for timeout in timeouts:
-        panel.axvline(timeout, color="#D55E00", linestyle=":", linewidth=1)
+    for curve in where(result.series, case=case, receiver=receiver):
+        panel.plot(curve.x, curve.y, linestyle="none", label=curve.name, **KIND_STYLES[curve.name])
+    for timeout in where(result.rows, "timeout_ms", case=case, receiver=receiver):
+        if timeout.measured is not None:
+            panel.axvline(timeout.measured, color="#D55E00", linestyle=":", linewidth=1)
     panel.set_xlim(0, 300)
     panel.set_ylim(-1, 14)
     panel.set_yticks(range(0, 15, 2))
@@ -205,24 +177,21 @@ def _fig6_panel(panel: Axes, result: Result, case: str, receiver: str) -> None:
 @draws("das/repairs")
 def repairs(result: Result) -> list[Figure]:
     """A row a duration of the failure, a column a sender with its variants: goodput over the paths' difference."""
-    durations = _distinct(result.series, "failure_s")
+    durations = distinct(result.series, "failure_s")
     caption = (
         "Goodput in the 2 s after the repair, by how much longer the backup was; a column a sender, a row a duration "
         "of the failure."
     )
-    with canvas(9.2, 2.6 * len(durations) + 0.8) as figure:
-        panels = figure.subplots(len(durations), len(SENDERS), sharex=True, sharey=True, squeeze=False)
-        for line, duration in zip(panels, durations, strict=True):
+    size = (9.2, 2.6 * len(durations) + 0.8)
+    with page(result, caption, size, len(durations), len(SENDERS), sharex=True, sharey=True) as made:
+        for line, duration in zip(made.panels, durations, strict=True):
             for panel, sender in zip(line, SENDERS, strict=True):
-                curves = [curve for curve in result.series if curve.key["failure_s"] == duration]
+                curves = where(result.series, failure_s=duration)
                 _repairs_panel(panel, [one for one in curves if str(one.key["sender"]).startswith(sender)])
                 panel.set_title(f"{sender}, failure of {duration:g} s")
-            line[0].set_ylabel("goodput (Mb/s)")
-        for panel in panels[-1]:
-            panel.set_xlabel("how much longer the backup is (ms)")
-        handles, labels = panels[0, SENDERS.index("SACK")].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper right", ncols=4)
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        made.label(x="how much longer the backup is (ms)", y="goodput (Mb/s)")
+        made.legend(4, of=made.panels[0, SENDERS.index("SACK")])
+    return made.drawn
 
 
 def _repairs_panel(panel: Axes, curves: list[Series]) -> None:
@@ -230,17 +199,8 @@ def _repairs_panel(panel: Axes, curves: list[Series]) -> None:
         variant = str(curve.key["sender"]).partition(", ")[2]
         receiver = str(curve.key["receiver"])
         colour = VARIANT_COLOURS[variant] if variant else RECEIVER_COLOURS[receiver]
-        line = "--" if variant else "-"
+        style: dict[str, Any] = {"linestyle": "--" if variant else "-", "marker": "o", "markersize": 3}
         # Curves that lie on each other: the later one is drawn over the earlier one, and thinner.
         width = {"plain": 2.6, "das": 1.8, "das-bounded": 1.0}[receiver] if not variant else 1.0
-        panel.plot(
-            range(len(curve.x)),
-            curve.y,
-            line,
-            marker="o",
-            markersize=3,
-            linewidth=width,
-            color=colour,
-            label=variant or receiver,
-        )
+        panel.plot(range(len(curve.x)), curve.y, linewidth=width, color=colour, label=variant or receiver, **style)
     panel.set_xticks(range(len(curves[0].x)), [f"{x:g}" for x in curves[0].x])

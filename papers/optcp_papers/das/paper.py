@@ -1,12 +1,9 @@
 """What all exhibits of the paper share: its name, its receivers, and how goodput is counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TypeVar
 
-from optcp.data.cells import Cells
-from optcp.papers.assume import Assumed, built_in, not_negative, positive_int
+from optcp.papers.kit import Assumed, Cells, built_in, not_negative, positive_int
 
 PAPER = "M. Mao, Z. Wen, K. L. Yeung: Enhancing TCP Performance in IP Fast Reroute, IEEE ICC 2012"
 
@@ -31,15 +28,18 @@ def receivers(*names: str) -> dict[str, dict[str, str]]:
 
 
 WORLD = (
-    Assumed("profile", "ns2-2.35", str, lambda value: [("tcp.all.profile", str(value))]),
+    Assumed("profile", "ns2-2.35", str, "tcp.all.profile"),
     Assumed(
         "first_ssthresh_packets",
         20,
         positive_int,
-        lambda value: [("parameters.first_ssthresh", f"{value} packets")],
+        "parameters.first_ssthresh",
     ),
     Assumed(
-        "start_within_ms", 100.0, not_negative, lambda value: [("parameters.start", f"uniform(0 s, {value:g} ms)")]
+        "start_within_ms",
+        100.0,
+        not_negative,
+        lambda value: {"parameters.start": f"uniform(0 s, {value:g} ms)"},
     ),
     built_in("window_packets", "unlimited"),
     built_in("queue_packets", "unlimited"),

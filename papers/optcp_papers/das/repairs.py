@@ -1,28 +1,22 @@
 """Beyond the paper: suppression at the receiver against what senders can do about reordering by themselves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
-from optcp.data.cells import Cells
-from optcp.papers.assume import built_in
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.over import Axis, curves_over
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Row, Settings, built_in, curves_over, runs_of
+from optcp.papers.over import Axis
 from optcp_papers.das.paper import PAPER, scenario
 
 RUNS = 10
 QUICK_RUNS = 2
 SACK = {"tcp.all.profile": "rfc", "tcp.all.recovery": "sack"}
-STAMPS = {"tcp.all.timestamps": "true"}
-SENDERS: dict[str, dict[str, str]] = {
+STAMPS = {"tcp.all.timestamps": True}
+SENDERS: dict[str, Settings] = {
     "NewReno": {"tcp.all.profile": "rfc"},
     "SACK": SACK,
-    "SACK, DSACK undo": {**SACK, "tcp.all.dsack_undo": "true"},
-    "SACK, timestamp undo": {**SACK, **STAMPS, "tcp.all.timestamp_undo": "true"},
-    "SACK, F-RTO": {**SACK, "tcp.all.frto": "true"},
+    "SACK, DSACK undo": {**SACK, "tcp.all.dsack_undo": True},
+    "SACK, timestamp undo": {**SACK, **STAMPS, "tcp.all.timestamp_undo": True},
+    "SACK, F-RTO": {**SACK, "tcp.all.frto": True},
     "SACK, RACK": {**SACK, "tcp.all.loss_detection": "rack"},
     "linux-6": {"tcp.all.profile": "linux-6"},
 }
@@ -64,22 +58,15 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         failure = {"parameters.works_at": f"{works_at_s:g} s", "stop": f"{works_at_s + AFTER_S:g} s"}
         axes = {
             "failure_s": {f"{duration_s:g}": failure},
-            "difference_ms": {str(one): {"parameters.difference": f"{one} ms"} for one in DIFFERENCES_MS},
+            "difference_ms": {one: {"parameters.difference": f"{one} ms"} for one in DIFFERENCES_MS},
             "way": {
                 way: {**SENDERS[sender], "tcp.all.duplicate_acks": "every" if receiver == "plain" else receiver}
                 for way, (sender, receiver) in WAYS.items()
             },
         }
-        return options.grid(scenario("repairs"), [], axes, f"das repairs, {study(duration_s)}")
+        return options.grid(scenario("repairs"), {}, axes, f"das repairs, {study(duration_s)}")
 
     return {study(duration_s): one(duration_s) for duration_s in DURATIONS_S}
-
-
-def seeds(name: str, size: Size) -> int:
-    """As many as are worth it; a quick look takes one duration."""
-    if size.is_quick and name != study(QUICK_DURATION_S):
-        return 0
-    return size.of(RUNS, QUICK_RUNS)
 
 
 @dataclass(frozen=True)
@@ -179,6 +166,6 @@ REPAIRS = Exhibit(
     "das/repairs",
     "Suppression against undo, F-RTO and RACK: what the return to a shorter path costs",
     "beyond the paper",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS, {study(DURATIONS_S[0]): (RUNS, 0)}), ASSUMED),
     find,
 )

@@ -7,30 +7,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.data.censored import Censored, each
-from optcp.data.estimates import Estimates
-from optcp.papers import assume
+from optcp.data.censored import each
 from optcp.papers.assume import Assumed, Value, built_in, overrides
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
+from optcp.papers.kit import Cells, Censored, Done, Estimates, Grid, Key, Options, Row, Settings, StoredRun, assume, row
 from optcp_papers.gmpls import section5
 from optcp_papers.gmpls.fig7 import settling
 from optcp_papers.gmpls.paper import PAPER, PS, SOURCES
 from optcp_papers.gmpls.section5_2 import resampled, settled_s
 
-SEEDS, QUICK_SEEDS = 40, 3
-MESH_SEEDS, QUICK_MESH_SEEDS = 30, 2
+SEEDS = 40
 DELTA_MS = (0, 50, 250)
 WITHOUT = "no failure"
 BEFORE_S, WINDOW_S, AFTER_S = 1.0, 1.5, 5.0
 """How long the queue is watched before the failure, how long goodput behind it, and how much longer runs last."""
 
 MESH = "germany50"
+QUICKLY = {"10+10, backbone only": (SEEDS, 0), "10+10": (SEEDS, 3), MESH: (30, 2)}
+"""What a quick look has of the worlds; fewer runs of the mesh, which are longer."""
 MESH_DELTA_MS = 50
 MESH_FAILURE_S = 3.0
 MESH_STARTS_S = (2.5, 4.5)
@@ -40,31 +34,31 @@ MESH_SCENARIO = section5.SCENARIO.with_name("gmpls-aqm-mesh.toml")
 
 BEFORE, AFTER = "A->L0", section5.MERGE_PORT
 """The bottleneck of the switched flows before the failure, and of all flows behind the switch."""
-OBSERVE = (
-    '[{ name = "goodput", kind = "goodput", interval = "50 ms" }, '
-    '{ name = "ports", kind = "ports", links = [["A", "L0"], ["L5", "L6"]], interval = "50 ms" }]'
-)
+OBSERVE = [
+    {"name": "goodput", "kind": "goodput", "interval": "50 ms"},
+    {"name": "ports", "kind": "ports", "links": [["A", "L0"], ["L5", "L6"]], "interval": "50 ms"},
+]
 BACKBONE = "links.3.queue"
 """The key path of the backbone's queues in the scenario."""
 
 ECN = {"tcp.all.ecn": "rfc3168"}
 DCTCP = {"tcp.all.congestion": "dctcp", "tcp.all.ecn": "dctcp", "tcp.all.ect_packets": "all"}
 PRAGUE = {"tcp.all.congestion": "prague", "tcp.all.ecn": "accurate", "tcp.all.pacing": "rate"}
-DISCIPLINES: dict[str, tuple[str, dict[str, str]]] = {
-    "drop-tail": ('"{shallow} packets"', {}),
-    "drop-tail, deep": ('"{deep} packets"', {}),
-    "codel": ('{{ kind = "codel", limit = "{deep} packets" }}', {}),
-    "codel, ecn": ('{{ kind = "codel", limit = "{deep} packets", ecn = true }}', ECN),
-    "fq-codel": ('{{ kind = "fq-codel", limit = "{deep} packets", ecn = false }}', {}),
-    "fq-codel, ecn": ('{{ kind = "fq-codel", limit = "{deep} packets", ecn = true }}', ECN),
-    "pie": ('{{ kind = "pie", limit = "{deep} packets" }}', {}),
-    "pie, ecn": ('{{ kind = "pie", limit = "{deep} packets", ecn = true }}', ECN),
-    "step, dctcp": ('{{ kind = "step", limit = "{deep} packets", threshold = "{step} packets" }}', DCTCP),
-    "dualpi2, prague": ('{{ kind = "dualpi2", limit = "{deep} packets", min_delay = "{mark_us} us" }}', PRAGUE),
+BASE = "drop-tail"
+"""What the others are compared with: the only shallow queue."""
+DISCIPLINES: dict[str, tuple[Settings, Settings]] = {
+    BASE: ({"kind": "drop-tail"}, {}),
+    "drop-tail, deep": ({"kind": "drop-tail"}, {}),
+    "codel": ({"kind": "codel"}, {}),
+    "codel, ecn": ({"kind": "codel", "ecn": True}, ECN),
+    "fq-codel": ({"kind": "fq-codel", "ecn": False}, {}),
+    "fq-codel, ecn": ({"kind": "fq-codel", "ecn": True}, ECN),
+    "pie": ({"kind": "pie"}, {}),
+    "pie, ecn": ({"kind": "pie", "ecn": True}, ECN),
+    "step, dctcp": ({"kind": "step"}, DCTCP),
+    "dualpi2, prague": ({"kind": "dualpi2"}, PRAGUE),
 }
 """The queue of each, and what its senders do differently."""
-BASE = next(iter(DISCIPLINES))
-"""What the others are compared with."""
 
 NOTES = [
     "Goodput is of all flows together in the first 1.5 s after the failure: in section 5's world in per cent of the "
@@ -88,15 +82,9 @@ def window(text: str) -> Value:
     return text if text == "unlimited" else assume.positive_int(text)
 
 
-def window_settings(value: Value) -> list[tuple[str, str]]:
-    """The receiver's window, and where slow start ends at first, as the paper's simulator had both."""
-    text = str(value) if value == "unlimited" else f"{value} packets"
-    return [("tcp.all.window_limit", text), ("tcp.all.initial_ssthresh", text)]
-
-
-def failure_settings(value: Value) -> list[tuple[str, str]]:
+def failure_settings(value: Value) -> Settings:
     """When the link fails, and so when the run ends."""
-    return [("failures.0.at", f"{value} s"), ("stop", f"{float(value) + AFTER_S:g} s")]
+    return {"failures.0.at": f"{value} s", "stop": f"{float(value) + AFTER_S:g} s"}
 
 
 def ruled_ports(text: str) -> str:
@@ -109,10 +97,10 @@ def ruled_ports(text: str) -> str:
 
 def of_queues(name: str, value: int) -> Assumed:
     """A whole number that :func:`queues` puts into effect."""
-    return Assumed(name, value, assume.positive_int, lambda _: [])
+    return Assumed(name, value, assume.positive_int)
 
 
-PROFILE = Assumed("profile", "linux-6", str, lambda value: [("tcp.all.profile", str(value))])
+PROFILE = Assumed("profile", "linux-6", str, "tcp.all.profile")
 SECTION5 = (
     PROFILE,
     *(
@@ -121,21 +109,22 @@ SECTION5 = (
         if one.name in ("backbone_bps", "access_share", "queue_packets", "link_delay_ms", "packet_bytes")
     ),
     Assumed("failure_s", 20, assume.positive_int, failure_settings),
-    Assumed("window_packets", "unlimited", window, window_settings),
-    Assumed("flows", "10+10, 100+100", section5.flow_readings, lambda _: []),
+    # The receiver's window, and where slow start ends at first, as the paper's simulator had both.
+    Assumed("window_packets", "unlimited", window, ("tcp.all.window_limit", "tcp.all.initial_ssthresh")),
+    Assumed("flows", "10+10, 100+100", section5.flow_readings),
     *(one for one in section5.ASSUMED if one.name == "start_spread_ms"),
 )
 ON_MESH = (
     PROFILE,
-    Assumed("mesh_bps", 100_000_000, assume.positive_int, lambda value: [("parameters.rate", f"{value} bps")]),
-    Assumed("mesh_load", 0.6, assume.share, lambda value: [("parameters.load", f"{value}")]),
+    Assumed("mesh_bps", 100_000_000, assume.positive_int, "parameters.rate"),
+    Assumed("mesh_load", 0.6, assume.share, "parameters.load"),
 )
 ASSUMED = (
     *SECTION5,
     of_queues("deep_times", 10),
     of_queues("step_packets", 20),
     of_queues("dualpi2_min_delay_us", 800),
-    Assumed("ruled_ports", "all, backbone", ruled_ports, lambda _: []),
+    Assumed("ruled_ports", "all, backbone", ruled_ports),
     *ON_MESH[1:],
     of_queues("mesh_queue_packets", 200),
     of_queues("mesh_step_packets", 12),
@@ -144,11 +133,18 @@ ASSUMED = (
 )
 
 
-def queues(chosen: Chosen, shallow: Value, step: Value, path: str) -> dict[str, dict[str, str]]:
+def queues(chosen: Chosen, shallow: Value, step: Value, path: str) -> dict[str, Settings]:
     """Each discipline's settings: the queue at a key path, and its senders."""
-    deep, mark_us = int(shallow) * int(chosen["deep_times"]), chosen["dualpi2_min_delay_us"]
-    sizes = {"shallow": shallow, "deep": deep, "step": step, "mark_us": mark_us}
-    return {name: {path: queue.format(**sizes), **tcp} for name, (queue, tcp) in DISCIPLINES.items()}
+    deep = f"{int(shallow) * int(chosen['deep_times'])} packets"
+    thresholds = {
+        "step": {"threshold": f"{step} packets"},
+        "dualpi2": {"min_delay": f"{chosen['dualpi2_min_delay_us']} us"},
+    }
+    found: dict[str, Settings] = {
+        name: {path: {**queue, "limit": deep, **thresholds.get(queue["kind"], {})}, **tcp}
+        for name, (queue, tcp) in DISCIPLINES.items()
+    }
+    return {**found, BASE: {path: f"{shallow} packets"}}
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
@@ -156,22 +152,20 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
     def section5_world(reading: str, place: str) -> Grid:
         per_source = int(reading.partition("+")[0]) // SOURCES
-        settings = [*overrides(SECTION5, chosen), ("parameters.flows_per_source", f"{per_source}")]
+        settings = {**overrides(SECTION5, chosen), "parameters.flows_per_source": per_source, "observe": OBSERVE}
         path = "parameters.queue" if place == "all" else BACKBONE
         axes = {
             "queue": queues(chosen, chosen["queue_packets"], chosen["step_packets"], path),
             "delta_ms": {
-                WITHOUT: {"failures": "[]", "protection": "[]"},
+                WITHOUT: {"failures": [], "protection": []},
                 **{str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS},
             },
         }
-        return options.grid(
-            section5.SCENARIO, [*settings, ("observe", OBSERVE)], axes, f"gmpls aqm, section 5, {reading}, {place}"
-        )
+        return options.grid(section5.SCENARIO, settings, axes, f"gmpls aqm, section 5, {reading}, {place}")
 
     mesh_axes = {
         "queue": queues(chosen, chosen["mesh_queue_packets"], chosen["mesh_step_packets"], "parameters.queue"),
-        "delta_ms": {WITHOUT: {"failures": "[]"}, str(MESH_DELTA_MS): {}},
+        "delta_ms": {WITHOUT: {"failures": []}, MESH_DELTA_MS: {}},
     }
     mesh = options.grid(MESH_SCENARIO, overrides(ON_MESH, chosen), mesh_axes, f"gmpls aqm, {MESH}")
     return {**{name: section5_world(*world) for name, world in worlds(chosen).items()}, MESH: mesh}
@@ -185,13 +179,6 @@ def worlds(chosen: Chosen) -> dict[str, tuple[str, str]]:
         for place in places
         for reading in readings
     }
-
-
-def seeds(grid: str, size: Size) -> int:
-    """Fewer on the mesh, whose runs are longer; a quick look leaves out what is largest."""
-    if size.is_quick and grid not in ("10+10", MESH):
-        return 0
-    return size.of(MESH_SEEDS, QUICK_MESH_SEEDS) if grid == MESH else size.of(SEEDS, QUICK_SEEDS)
 
 
 def find(found: Found) -> Findings:
@@ -334,6 +321,6 @@ AQM = Exhibit(
     "gmpls/aqm",
     "A protection switch under queues that drop or mark by a control law",
     "beyond the paper, in section 5's world and on germany50",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, 0, QUICKLY), ASSUMED),
     find,
 )

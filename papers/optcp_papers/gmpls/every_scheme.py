@@ -1,14 +1,7 @@
 """Beyond the paper: its four scenarios under every protection scheme, with its own TCP and with today's."""
 
-from __future__ import annotations
-
-import json
-
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.model import Row
-from optcp.papers.options import Options
-from optcp.study import Done, Grid
+from optcp.papers.kit import Chosen, Done, Exhibit, Findings, Found, Grid, Options, Row, Settings, Setup, rows, runs_of
 from optcp_papers.gmpls import section8
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS
 from optcp_papers.gmpls.section8 import DELTA_MS, LOCAL_BACKUP, PATH_BACKUP, SCENARIOS, SWITCH_OVER_S, Delays
@@ -32,12 +25,12 @@ ASSUMED = (
 )
 
 
-def scheme(name: str) -> dict[str, str]:
+def scheme(name: str) -> Settings:
     """The settings that a scheme stands for."""
     restoring = {"protection.0.computation": COMPUTATION, "protection.0.signal_processing": PROCESSING}
     return {
         "parameters.scheme": name,
-        "parameters.backup": json.dumps(LOCAL_BACKUP if name == "local" else PATH_BACKUP),
+        "parameters.backup": LOCAL_BACKUP if name == "local" else PATH_BACKUP,
         "parameters.switch_delay": f"{DELTA_MS[0]} ms",
         **(restoring if name == "restoration" else {}),
     }
@@ -45,20 +38,20 @@ def scheme(name: str) -> dict[str, str]:
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """A grid a profile: every scheme in every scenario until 7.5 s."""
-    base = [
-        *overrides(ASSUMED, chosen),
-        ("stop", f"{SWITCH_OVER_S[1]:g} s"),
-        ("protection.0.revert", "none"),
-        ("failures", '[{ link = ["L1", "L2"], at = "5 s" }]'),  # the run ends before the repair
-        ("observe", '[{ name = "goodput", kind = "goodput", interval = "100 ms" }]'),
-    ]
+    base = {
+        **overrides(ASSUMED, chosen),
+        "stop": f"{SWITCH_OVER_S[1]:g} s",
+        "protection.0.revert": "none",
+        "failures": [{"link": ["L1", "L2"], "at": "5 s"}],  # the run ends before the repair
+        "observe": [{"name": "goodput", "kind": "goodput", "interval": "100 ms"}],
+    }
     axes = {
         "scenario": {scenario: Delays.of(scenario).settings for scenario in SCENARIOS},
         "scheme": {name: scheme(name) for name in SCHEMES},
     }
 
     def one(profile: str) -> Grid:
-        settings = [*base, ("tcp.all.profile", profile)]
+        settings = {**base, "tcp.all.profile": profile}
         return options.grid(section8.SCENARIO, settings, axes, f"gmpls every scheme, {profile}")
 
     return {profile: one(profile) for profile in PROFILES}

@@ -1,17 +1,10 @@
 """Figure 10: goodput over time around the failure by the length of the backup, delta = 5 ms."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from optcp import stats
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers import curve, judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Cells, Chosen, Done, Exhibit, Findings, Found, Grid, Options, Part, rows, runs_of
 from optcp_papers.gmpls import section6
 from optcp_papers.gmpls.goodput import Goodput, trend
 from optcp_papers.gmpls.late import OBSERVE, count_timeouts
@@ -20,20 +13,15 @@ from optcp_papers.gmpls.section6 import D_MS, goodput
 
 DELTA_MS = 5
 PACKETS = "delta = 5 ms, packet by packet"
-QUICK_PACKETS_SEEDS = 8
+PACKETS_SEEDS = {PACKETS: (PAPER_RUNS, 8)}
 TIMEOUTS = Axis("timeouts", ("all", "late"))
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The shared grid, and its worlds of delta = 5 ms again until 6.5 s with every packet."""
-    settings = [("stop", f"{WINDOW_S[1]} s"), ("observe", OBSERVE)]
+    settings = {"stop": f"{WINDOW_S[1]} s", "observe": OBSERVE}
     traced = section6.grid(chosen, options, "gmpls fig10, packet by packet", D_MS, [DELTA_MS], settings)
     return {**section6.grids(chosen, options), PACKETS: traced}
-
-
-def seeds(grid: str, size: Size) -> int:
-    """The paper's 150; fewer for a quick look, of the packets fewer still."""
-    return size.of(PAPER_RUNS, QUICK_PACKETS_SEEDS if grid == PACKETS else section6.QUICK_SEEDS)
 
 
 def find(found: Found) -> Findings:
@@ -87,6 +75,10 @@ FIG10 = Exhibit(
     "gmpls/fig10",
     "Goodput over time by change in RTT, delta = 5 ms",
     "section 6.2, Fig. 10",
-    replace(section6.SETUP, grids=grids, seeds=seeds),
+    replace(
+        section6.SETUP,
+        grids=grids,
+        seeds=runs_of(PAPER_RUNS, section6.QUICK_SEEDS, PACKETS_SEEDS),
+    ),
     find,
 )

@@ -1,13 +1,6 @@
 """Figure 11: how f(d) is distributed over the random cases, delta = 5 ms."""
 
-from __future__ import annotations
-
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.histogram import distribution
-from optcp.papers.judge import Part
-from optcp.papers.printed import tables
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Part, distribution, judge, tables
 from optcp_papers.gmpls.goodput import trend
 from optcp_papers.gmpls.paper import LOST_NOTE, PAPER_RUNS
 from optcp_papers.gmpls.section6 import D_MS, SETUP, goodput, relative

@@ -1,15 +1,10 @@
 """Figure 12: goodput over time for every combination of d and delta."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import curve, judge
-from optcp.papers.exhibit import Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Part, curve, judge, rows
 from optcp.stats import resampling
 from optcp_papers.gmpls.goodput import Goodput, trend
 from optcp_papers.gmpls.paper import FAILURE_S, LOST_NOTE

@@ -1,14 +1,9 @@
 """Figure 13: which length of the backup is best, by switch delay."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Part, judge, rows
 from optcp_papers.gmpls.goodput import trend
 from optcp_papers.gmpls.paper import LOST_NOTE
 from optcp_papers.gmpls.section6 import D_MS, SETUP, goodput

@@ -1,18 +1,12 @@
 """Figure 14: goodput in the first 1.5 s over the length of the backup and the switch delay."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Holds
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Holds, Part, judge, rows
 from optcp.stats import resampling
 from optcp_papers.gmpls.goodput import trend
 from optcp_papers.gmpls.section6 import D_MS, DELTA_MS, SETUP, goodput

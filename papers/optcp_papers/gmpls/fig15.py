@@ -1,15 +1,9 @@
 """Figure 15: which strategy after the repair is the best one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Holds
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Holds, Part, judge, rows
 from optcp_papers.gmpls.paper import LOST_NOTE, PAPER_RUNS
 from optcp_papers.gmpls.section7 import COMPARED, OPTICAL_NOTE, SETUP, goodput
 

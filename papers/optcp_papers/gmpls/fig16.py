@@ -1,12 +1,6 @@
 """Figure 16: how the ratio of optical to electrical goodput is distributed over the random cases."""
 
-from __future__ import annotations
-
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.histogram import distribution
-from optcp.papers.judge import Part
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Part, distribution, judge
 from optcp_papers.gmpls.paper import LOST_NOTE
 from optcp_papers.gmpls.section7 import OPTICAL_NOTE, SETUP, as_often_as_printed, goodput, over_electrical
 

@@ -1,19 +1,11 @@
 """Figure 18: goodput over time around the failure, by scheme and scenario."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import curve, judge
-from optcp.papers.assume import overrides
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
+from optcp.papers.kit import Cells, Chosen, Exhibit, Findings, Found, Grid, Options, Part, curve, judge, overrides, rows
 from optcp.stats import resampling
-from optcp.study import Grid
 from optcp_papers.gmpls import section6, section8
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import LOST_NOTE, PAPER_RUNS, WINDOW_S
@@ -46,7 +38,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The shared grid, and section 6's world with backups that are longer by as much as the local ones."""
     delay = {"parameters.switch_delay": f"{DELTA_MS[0]} ms"}
     longer = {scenario: {**section6.backup(alike_ms(scenario)), **delay} for scenario in SCENARIOS}
-    settings = [*overrides(section6.ASSUMED, chosen), ("stop", f"{SECTION_6_UNTIL_S:g} s")]
+    settings = {**overrides(section6.ASSUMED, chosen), "stop": f"{SECTION_6_UNTIL_S:g} s"}
     alike = options.grid(section6.SCENARIO, settings, {"scenario": longer}, "gmpls fig18, section 6")
     return {**section8.grids(chosen, options), SECTION_6: alike}
 

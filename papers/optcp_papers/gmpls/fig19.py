@@ -1,17 +1,10 @@
 """Figure 19: the schemes compared by goodput after the switch-over and after the switch-back."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Row
-from optcp.papers.verdict import row
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Part, Row, judge, row, rows
 from optcp_papers.gmpls.paper import LOST_NOTE
 from optcp_papers.gmpls.section8 import (
     DELTA_MS,

@@ -1,15 +1,9 @@
 """Figure 4 and equations 1 to 3: new data in NewReno's recovery, against single-flow runs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from optcp import stats
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.verdict import row
+from optcp.papers.kit import Exhibit, Findings, Found, Key, Part, Row, Series, judge, row
 from optcp_papers.gmpls.section3 import (
     FEWEST_DUPLICATES,
     LAW_WINDOWS,

@@ -1,18 +1,11 @@
 """Figure 7: goodput over time around the failure, for five switch delays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.curves import over_time
-from optcp.papers.exhibit import Exhibit, Findings, Found, Parts, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Key, Part, Parts, judge, over_time, rows
 from optcp.stats import resampling
 from optcp_papers.gmpls.paper import FAILURE_S, LOST_NOTE, WINDOW_S
 from optcp_papers.gmpls.section5 import CLASSES, DELTA_MS, END_S, READINGS_NOTE, SETUP, World, worlds

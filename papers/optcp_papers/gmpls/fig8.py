@@ -1,11 +1,6 @@
 """Figure 8: how f(delta) is distributed over the random cases."""
 
-from __future__ import annotations
-
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.histogram import distribution
-from optcp.papers.judge import Part
+from optcp.papers.kit import Exhibit, Findings, Found, Part, distribution, judge
 from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, World, worlds
 
 BIN_PCT = 5

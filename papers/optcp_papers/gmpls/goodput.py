@@ -11,15 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.data.estimates import Estimates
-from optcp.papers import curve, judge
-from optcp.papers.curves import over_time
-from optcp.papers.exhibit import Found
-from optcp.papers.judge import Part
-from optcp.papers.model import Series
+from optcp.papers.kit import Cells, Done, Estimates, Found, Part, Series, curve, judge, over_time
 from optcp.stats import resampling
-from optcp.study import Done
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 

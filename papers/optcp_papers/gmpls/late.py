@@ -1,14 +1,12 @@
 """Timeouts of segments that were only late: never dropped, but on a path that has become longer."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp.study import RunData
 from optcp_papers.gmpls.paper import PS
 
-OBSERVE = '[{ name = "senders", kind = "tcp" }, { name = "packets", kind = "packets" }]'
+OBSERVE = [{"name": "senders", "kind": "tcp"}, {"name": "packets", "kind": "packets"}]
 """What a run must observe."""
 
 

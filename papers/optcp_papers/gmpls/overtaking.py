@@ -1,7 +1,5 @@
 """Segments that were overtaken, and segments sent again without need: packet by packet."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,7 +8,7 @@ from numpy.typing import NDArray
 from optcp.study import RunData
 from optcp_papers.gmpls.paper import PS
 
-OBSERVE = '[{ name = "packets", kind = "packets" }]'
+OBSERVE = [{"name": "packets", "kind": "packets"}]
 """What a run must observe."""
 
 

@@ -1,13 +1,10 @@
 """What all exhibits of the paper share: its name, its number of random cases, its instants and windows."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any
 
-from optcp.papers.assume import Assumed, ns2_sender, ns2_world, start_spread
-from optcp.papers.plausible import Plausible, Span
+from optcp.papers.kit import Assumed, Plausible, Span, ns2_sender, ns2_world, start_spread
 from optcp.papers.printed import read
 
 PAPER = (

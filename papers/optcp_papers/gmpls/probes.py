@@ -1,18 +1,16 @@
 """Probes: flows of one packet at a time, whose delays are those of the path they take and nothing more."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp.study import RunData
 from optcp_papers.gmpls.paper import PS
 
-ONE_PACKET = [
-    ("tcp.all.window_limit", "1 packets"),
-    ("parameters.flows_per_source", "1"),
-    ("observe", '[{ name = "packets", kind = "packets" }]'),
-]
+ONE_PACKET = {
+    "tcp.all.window_limit": "1 packets",
+    "parameters.flows_per_source": 1,
+    "observe": [{"name": "packets", "kind": "packets"}],
+}
 """A window of one packet: nothing else of the flow is in flight. With one source no other flow is, either."""
 
 

@@ -24,18 +24,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp import _core
-from optcp.errors import RunFailed
 from optcp.papers.assume import Assumed, built_in, overrides, positive_int
-from optcp.papers.exhibit import Chosen, Found, Setup
-from optcp.papers.options import Options, Size
-from optcp.study import Branch, Done, Grid, RunData
+from optcp.papers.kit import Chosen, Done, Found, Grid, Options, RunData, RunFailed, Setup, Size
+from optcp.scenarios.scenario import Scenario, load
+from optcp.study import Branch
 from optcp_papers.gmpls.paper import PAPER
 
 PROFILES = {
-    "rfc": [("parameters.profile", "rfc")],
-    "ns2-2001": [("parameters.profile", "ns2-2001")],
-    "ns2-2001 keep": [("parameters.profile", "ns2-2001"), ("tcp.single.partial_ack", "keep")],
+    "rfc": {"parameters.profile": "rfc"},
+    "ns2-2001": {"parameters.profile": "ns2-2001"},
+    "ns2-2001 keep": {"parameters.profile": "ns2-2001", "tcp.single.partial_ack": "keep"},
 }
 """The interpretations: the profiles, and ns-2's with the window's inflation retained at a partial ACK (RFC 2582)."""
 LAWFUL = "rfc"
@@ -46,18 +44,14 @@ OTHER_WINDOWS = tuple(tuple(range(ten + 1, ten + 10)) for ten in QUICK_WINDOWS[:
 FEWEST_DUPLICATES = 3
 ROUND_TRIP_S = 0.1
 TIMER = "timer"
-RESTART_TIMER = [
-    ("parameters.rto", "99 ms"),
-    ("tcp.single.min_rto", "99 ms"),
-    ("tcp.single.tick", "33 ms"),
-]
+RESTART_TIMER = {"parameters.rto": "99 ms", "tcp.single.min_rto": "99 ms", "tcp.single.tick": "33 ms"}
 TIMER_LOSES = range(60, 200)
 """Of W = 20, what a flow has not sent in its first two round trips; more than it can have in flight."""
 SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-fig4.toml"
 
 ASSUMED = (
-    Assumed("packet_bytes", 1000, positive_int, lambda value: [("tcp.single.mss", f"{value} B")]),
-    Assumed("rate_bps", 1_000_000_000, positive_int, lambda value: [("parameters.rate", f"{value} bps")]),
+    Assumed("packet_bytes", 1000, positive_int, "tcp.single.mss"),
+    Assumed("rate_bps", 1_000_000_000, positive_int, "parameters.rate"),
     built_in("round_trip_ms", "100"),
     built_in("ssthresh", "floor(W / 2)"),
     built_in("limited_transmit", "no"),
@@ -74,40 +68,40 @@ def bursts(window: int) -> range:
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The timers, W = 10, 20, ..., 60 under every interpretation, and all other W under the one of the law."""
-    base = _core.Scenario.load(str(SCENARIO), overrides(ASSUMED, chosen))
+    base = load(SCENARIO).set(overrides(ASSUMED, chosen))
 
     def grid(title: str, branches: Iterator[Branch]) -> Grid:
         return Grid(f"gmpls section 3, {title}", tuple(branches), options.digest, fork=False)
 
     found = {TIMER: grid("timers", timers(base))}
     for profile, settings in PROFILES.items():
-        found[f"{profile}, W = 10, 20, ..., 60"] = grid(profile, pairs(base.override(settings), QUICK_WINDOWS))
+        found[f"{profile}, W = 10, 20, ..., 60"] = grid(profile, pairs(base.set(settings), QUICK_WINDOWS))
     for windows in OTHER_WINDOWS:
-        branches = pairs(base.override(PROFILES[LAWFUL]), windows)
+        branches = pairs(base.set(PROFILES[LAWFUL]), windows)
         found[f"{LAWFUL}, W = {windows[0]} to {windows[-1]}"] = grid(LAWFUL, branches)
     return found
 
 
-def pairs(world: _core.Scenario, windows: Sequence[int]) -> Iterator[Branch]:
+def pairs(world: Scenario, windows: Sequence[int]) -> Iterator[Branch]:
     """Every burst of some windows, by recovery and by restart."""
     for window in windows:
         for burst in bursts(window):
-            settings = [
-                ("parameters.window", f"{window} packets"),
-                ("parameters.lost", str(list(range(burst)))),
+            settings = {
+                "parameters.window": f"{window} packets",
+                "parameters.lost": range(burst),
                 # Two round trips more than the recovery takes.
-                ("stop", f"{(burst + 3) * ROUND_TRIP_S:.1f} s"),
-            ]
-            for way, timer in (("recovery", []), ("restart", RESTART_TIMER)):
+                "stop": f"{(burst + 3) * ROUND_TRIP_S:.1f} s",
+            }
+            for way, timer in (("recovery", {}), ("restart", RESTART_TIMER)):
                 key = {"window": str(window), "burst": str(burst), "way": way}
-                yield Branch(key, world.override([*settings, *timer]))
+                yield Branch(key, world.set({**settings, **timer}).core)
 
 
-def timers(world: _core.Scenario) -> Iterator[Branch]:
+def timers(world: Scenario) -> Iterator[Branch]:
     """How long each profile's own timer waits."""
-    lost = [("parameters.lost", str(list(TIMER_LOSES))), ("tcp.single.initial_rto", "3 s")]
+    lost = {"parameters.lost": TIMER_LOSES, "tcp.single.initial_rto": "3 s"}
     for profile, settings in PROFILES.items():
-        yield Branch({"way": TIMER, "profile": profile}, world.override([*settings, *lost]))
+        yield Branch({"way": TIMER, "profile": profile}, world.set({**settings, **lost}).core)
 
 
 def seeds(grid: str, size: Size) -> int:

@@ -1,25 +1,18 @@
 """The set-up of section 5, which Figs 7 and 8 and Table 3 share: how fast a protection switch should be."""
 
-from __future__ import annotations
-
 import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, defined
-from optcp.papers.options import Options, Size
-from optcp.papers.plausible import Choices, Plausible
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Choices, Chosen, Done, Found, Grid, Options, Plausible, Setup, defined, runs_of
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S, world
 
 DELTA_MS = (0, 50, 250, 500, 1000)
-DELAYS = {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
+DELAYS = {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
 CLASSES = ("switched", "fixed")
 READINGS = ("100+100", "10+10")
-QUICK_SEEDS = {"100+100": 20, "10+10": 40}
 END_S = 10.0
 FAILING_LINK = ("L1->L2", "L2->L1")
 MERGE_PORT = "L5->L6"
@@ -50,8 +43,7 @@ ASSUMED = (
         "flows",
         ", ".join(READINGS),
         flow_readings,
-        lambda _: [],
-        Plausible(
+        plausible=Plausible(
             Choices(("10+10", "20+20", "50+50", "100+100")),
             "100 are stated; the spread of Table 3 points to about 10",
         ),
@@ -64,18 +56,13 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
     def one(reading: str) -> Grid:
         per_source = int(reading.partition("+")[0]) // SOURCES
-        settings = [*overrides(ASSUMED, chosen), ("parameters.flows_per_source", str(per_source))]
+        settings = {**overrides(ASSUMED, chosen), "parameters.flows_per_source": per_source}
         return options.grid(SCENARIO, settings, {"delta_ms": DELAYS}, f"gmpls section 5, {reading} flows")
 
     return {reading: one(reading) for reading in str(chosen["flows"]).split(", ")}
 
 
-def seeds(reading: str, size: Size) -> int:
-    """The paper's 150, fewer for a quick look."""
-    return size.of(PAPER_RUNS, QUICK_SEEDS.get(reading, 20))
-
-
-SETUP = Setup(PAPER, PAPER_RUNS, grids, seeds, ASSUMED)
+SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, 20, {"10+10": (PAPER_RUNS, 40)}), ASSUMED)
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.assume import built_in, ns2_world, overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Row, Series, Settings, judge, row
 from optcp.stats import Interval, resampling
-from optcp.study import Done, Grid
 from optcp_papers.gmpls.fig7 import SETTLE_STEP_S, settle_s, settling
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S
 from optcp_papers.gmpls.section5 import CLASSES, END_S, SCENARIO
@@ -40,8 +34,8 @@ INTO_L5 = ("L1->L5", "L4->L5")
 """What these two ports send is offered to L5->L6."""
 SAME_PCT = 5.0
 
-GOODPUT = '{{ name = "goodput", kind = "goodput", groups = ["switched", "fixed"], interval = "{}" }}'
-OFFERED = '{ name = "offered", kind = "load", links = [["L1", "L5"], ["L4", "L5"]], interval = "50 ms" }'
+GOODPUT = {"name": "goodput", "kind": "goodput", "groups": CLASSES}
+OFFERED = {"name": "offered", "kind": "load", "links": [["L1", "L5"], ["L4", "L5"]], "interval": "50 ms"}
 NOTES = [
     "Nothing is printed of these worlds but the statements.",
     f"Settling is watched with delta = {SETTLE_DELTA_MS} ms, by the rule of gmpls/fig7: until the first of ten "
@@ -73,15 +67,15 @@ class World:
     scale: float = 1
 
     @property
-    def settings(self) -> list[tuple[str, str]]:
+    def settings(self) -> Settings:
         """The scenario's parameters."""
         sources = min(self.flows, SOURCES)
-        return [
-            ("parameters.access_share", f"{self.access}"),
-            ("parameters.sources", f"{sources}"),
-            ("parameters.flows_per_source", f"{self.flows // sources}"),
-            ("parameters.access_delay", f"uniform({10 * self.scale:g} ms, {100 * self.scale:g} ms)"),
-        ]
+        return {
+            "parameters.access_share": self.access,
+            "parameters.sources": sources,
+            "parameters.flows_per_source": self.flows // sources,
+            "parameters.access_delay": f"uniform({10 * self.scale:g} ms, {100 * self.scale:g} ms)",
+        }
 
     @property
     def key(self) -> Key:
@@ -123,15 +117,15 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """A grid a world in which delays are compared, and one a world that is watched until it settles."""
     found = {}
     for kind, worlds, delays, stop_s, observe in (
-        ("delays", COMPARED, DELTA_MS, WINDOW_S[1], f"[{GOODPUT.format('500 ms')}, {OFFERED}]"),
-        ("settling", SETTLING, (SETTLE_DELTA_MS,), END_S, f"[{GOODPUT.format('50 ms')}]"),
+        ("delays", COMPARED, DELTA_MS, WINDOW_S[1], [{**GOODPUT, "interval": "500 ms"}, OFFERED]),
+        ("settling", SETTLING, (SETTLE_DELTA_MS,), END_S, [{**GOODPUT, "interval": "50 ms"}]),
     ):
-        axes = {"delta_ms": {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in delays}}
+        axes = {"delta_ms": {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in delays}}
         for world in worlds:
-            more = [*world.settings, ("stop", f"{stop_s:g} s"), ("observe", observe)]
+            more = {**world.settings, "stop": f"{stop_s:g} s", "observe": observe}
             name = grid_of(kind, world)
             found[name] = options.grid(
-                SCENARIO, [*overrides(ASSUMED, chosen), *more], axes, f"gmpls section 5.2, {name}"
+                SCENARIO, {**overrides(ASSUMED, chosen), **more}, axes, f"gmpls section 5.2, {name}"
             )
     return found
 

@@ -1,20 +1,11 @@
 """Section 5.3: optical protection, whose capacity is reserved, so that a faster switch is always better."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.assume import overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.model import Row
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Options, Part, Row, judge, overrides, tables
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, SOURCES, WHY_CHANGED, WINDOW_S
 from optcp_papers.gmpls.section5 import ASSUMED, READINGS_NOTE
 
@@ -25,17 +16,17 @@ QUICK_SEEDS = 10
 SAME_PCT = 0.5
 
 SCENARIOS = Path(__file__).with_name("scenarios")
-REPAIRS = {str(delta): {"parameters.repair": f"{round(1000 * FAILURE_S) + delta} ms"} for delta in DELTA_MS}
+REPAIRS = {delta: {"parameters.repair": f"{round(1000 * FAILURE_S) + delta} ms"} for delta in DELTA_MS}
 RESERVED = {0: "reserved, 0 ms", 50: "reserved, 50 ms"}
 """What a backup with reserved capacity is called, by its switch delay in milliseconds."""
 BACKUPS = {
-    "no failure": {"failures": "[]", "parameters.switch_delay": "0 ms"},
+    "no failure": {"failures": [], "parameters.switch_delay": "0 ms"},
     "electrical": {"parameters.switch_delay": "0 ms"},
 } | {
     name: {"parameters.switch_delay": f"{delta} ms", "protection.0.capacity": "reserved"}
     for delta, name in RESERVED.items()
 }
-OBSERVE = '[{ name = "goodput", kind = "goodput", interval = "100 ms" }]'
+OBSERVE = [{"name": "goodput", "kind": "goodput", "interval": "100 ms"}]
 WHY_SHARE = (
     "With the stated 100 flows, 5 ms cost half a per cent of the goodput on average, so that details decide more runs "
     "than in the paper; with 10 flows, to which the spread of Table 3 points, they decide fewer."
@@ -57,8 +48,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     found = {}
     for reading in readings(chosen):
         per_source = int(reading.partition("+")[0]) // SOURCES
-        settings = [*overrides(ASSUMED, chosen), ("parameters.flows_per_source", str(per_source))]
-        settings += [("observe", OBSERVE), ("stop", f"{WINDOW_S[1]} s")]
+        settings = {**overrides(ASSUMED, chosen), "parameters.flows_per_source": per_source}
+        settings |= {"observe": OBSERVE, "stop": f"{WINDOW_S[1]} s"}
         for name, scenario, axes in (
             (link_down(reading), "gmpls-section5-optical.toml", {"delta_ms": REPAIRS}),
             (reserved(reading), "gmpls-section5.toml", {"backup": BACKUPS}),

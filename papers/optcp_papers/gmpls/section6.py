@@ -1,15 +1,9 @@
 """The set-up of section 6, which Figs 10 to 14 and Tables 4 and 5 share: a backup path that is longer by d."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
-from optcp.data.cells import Cells
-from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, defined, runs_of
-from optcp.papers.options import Options
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Chosen, Found, Grid, Options, Settings, Setup, built_in, defined, overrides, runs_of
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS, PS, WINDOW_S, world
 
@@ -48,12 +42,12 @@ def grid(
     title: str,
     d_ms: Sequence[int] = D_MS,
     delta_ms: Sequence[int] = DELTA_MS,
-    settings: Sequence[tuple[str, str]] = (),
+    settings: Settings | None = None,
 ) -> Grid:
     """Worlds by d and delta; the same seeds draw the same in every grid made here."""
-    delays = {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in delta_ms}
-    axes = {"d_ms": {str(d): backup(d) for d in d_ms}, "delta_ms": delays}
-    return options.grid(SCENARIO, [*overrides(ASSUMED, chosen), *settings], axes, title)
+    delays = {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in delta_ms}
+    axes = {"d_ms": {d: backup(d) for d in d_ms}, "delta_ms": delays}
+    return options.grid(SCENARIO, {**overrides(ASSUMED, chosen), **(settings or {})}, axes, title)
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:

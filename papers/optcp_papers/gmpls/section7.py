@@ -1,18 +1,11 @@
 """The set-up of section 7, which Figs 15 and 16, Table 6 and the text share: what follows the repair of the link."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, defined, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Chosen, Found, Grid, Options, Part, Settings, Setup, defined, judge, runs_of, tables
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS, world
 from optcp_papers.gmpls.section6 import D_MS, backup
@@ -47,10 +40,9 @@ ASSUMED = (
 )
 
 
-def base(chosen: Chosen, end_s: float, settings: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+def base(chosen: Chosen, end_s: float) -> dict[str, Any]:
     """What all cells of a grid have, up to its end; the same seeds draw the same in every grid."""
-    delay = ("parameters.switch_delay", f"{DELTA_MS} ms")
-    return [*overrides(ASSUMED, chosen), delay, ("stop", f"{end_s:g} s"), *settings]
+    return {**overrides(ASSUMED, chosen), "parameters.switch_delay": f"{DELTA_MS} ms", "stop": f"{end_s:g} s"}
 
 
 def cell(d_ms: int, strategy: str) -> dict[str, str]:
@@ -58,10 +50,10 @@ def cell(d_ms: int, strategy: str) -> dict[str, str]:
     return {**backup(d_ms), "parameters.revert": REVERT[strategy]}
 
 
-def grid(options: Options, title: str, settings: list[tuple[str, str]], strategies: Sequence[str]) -> Grid:
+def grid(options: Options, title: str, settings: Settings, strategies: Sequence[str]) -> Grid:
     """Worlds by d and strategy."""
     reverts = {strategy: {"parameters.revert": REVERT[strategy]} for strategy in strategies}
-    axes = {"d_ms": {str(d): backup(d) for d in D_MS}, "strategy": reverts}
+    axes = {"d_ms": {d: backup(d) for d in D_MS}, "strategy": reverts}
     return options.grid(SCENARIO, settings, axes, title)
 
 

@@ -1,7 +1,5 @@
 """Section 7.2's text: goodput around the switch-back, where packets are lost, overtaking, and the merge queue."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,16 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.papers import curve, judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Row, Series
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows, runs_of
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Row, RunData, Series, curve, judge, row
 from optcp.stats import resampling
-from optcp.study import Done, Grid, RunData
 from optcp.study.observed import Observed
 from optcp_papers.gmpls import section7
 from optcp_papers.gmpls.goodput import Goodput, trend
@@ -29,7 +20,7 @@ from optcp_papers.gmpls.section7 import COMPARED, GRID, OPTICAL_NOTE, SETUP, STR
 
 QUEUES = {limit: f"queue of L2->L3 {limit} packets" for limit in (20, 35, 50, 75, 100)}
 """Limits of the queue of L2->L3, packets, and the name of each one's grid."""
-GOODPUT = '[{ name = "goodput", kind = "goodput", interval = "100 ms" }]'
+GOODPUT = [{"name": "goodput", "kind": "goodput", "interval": "100 ms"}]
 PACKETS = "packet by packet"
 PACKETS_UNTIL_S = 10.5
 OVERTAKEN_D_MS = (2, 10, 20)
@@ -41,7 +32,7 @@ TRACED = (*itertools.product(OVERTAKEN_D_MS, ("none", "electrical")), *((d, "opt
 """Cells whose packets are listed: pairs of d and strategy."""
 COUNTS = Axis("count", ("overtaken", "needless"))
 QUICK_QUEUE_SEEDS = 6
-QUICK_PACKETS_SEEDS = 4
+OTHER_SEEDS = {GRID: (PAPER_RUNS, section7.QUICK_SEEDS), PACKETS: (PAPER_RUNS, 4)}
 
 PORTS = ("A->L0", "L2->L3", "L1->L0", "L3->B")
 """Ports whose queue may be full after the repair; other ports are "elsewhere"."""
@@ -59,21 +50,15 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The shared grid; some of its worlds packet by packet; two strategies for each limit of the merge queue."""
 
     def queue(limit: int, name: str) -> Grid:
-        limited = [("observe", GOODPUT), ("parameters.merge_queue", f"{limit} packets")]
-        settings = section7.base(chosen, WINDOW_S[1], limited)
+        limited = {"observe": GOODPUT, "parameters.merge_queue": f"{limit} packets"}
+        settings = {**section7.base(chosen, WINDOW_S[1]), **limited}
         return section7.grid(options, f"gmpls section 7.2, {name}", settings, ("electrical", "optical"))
 
-    traced = Grid.of_cells(
-        section7.SCENARIO,
-        [section7.cell(*cell) for cell in TRACED],
-        section7.base(chosen, PACKETS_UNTIL_S, [("observe", OBSERVE)]),
-        title="gmpls section 7.2, packet by packet",
-        digest=options.digest,
-        fork=options.fork,
-    )
+    traced = {traced_name(*cell): section7.cell(*cell) for cell in TRACED}
+    listed = {**section7.base(chosen, PACKETS_UNTIL_S), "observe": OBSERVE}
     return {
         **section7.grids(chosen, options),
-        PACKETS: replace(traced, named=(Axis("traced", tuple(traced_name(*cell) for cell in TRACED)),)),
+        PACKETS: options.grid(section7.SCENARIO, listed, {"traced": traced}, "gmpls section 7.2, packet by packet"),
         **{name: queue(limit, name) for limit, name in QUEUES.items()},
     }
 
@@ -81,12 +66,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 def traced_name(d_ms: int, strategy: str) -> str:
     """What a cell of ``TRACED`` is called on its axis."""
     return f"{strategy}, d = {d_ms} ms"
-
-
-def seeds(grid: str, size: Size) -> int:
-    """The paper's 150; fewer for a quick look, of the packets and queues fewer still."""
-    quick = {GRID: section7.QUICK_SEEDS, PACKETS: QUICK_PACKETS_SEEDS}.get(grid, QUICK_QUEUE_SEEDS)
-    return size.of(PAPER_RUNS, quick)
 
 
 def find(found: Found) -> Findings:
@@ -370,6 +349,6 @@ SECTION7_2 = Exhibit(
     "gmpls/section7.2",
     "What happens around the switch-back",
     "section 7.2",
-    replace(SETUP, grids=grids, seeds=seeds),
+    replace(SETUP, grids=grids, seeds=runs_of(PAPER_RUNS, QUICK_QUEUE_SEEDS, OTHER_SEEDS)),
     find,
 )

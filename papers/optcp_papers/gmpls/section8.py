@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from optcp.data.cells import Cells
-from optcp.papers.assume import built_in, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, runs_of
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.study import Done, Grid
+from optcp.papers.kit import Chosen, Done, Found, Grid, Options, Settings, Setup, built_in, overrides, runs_of, tables
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, REPAIR_S, world
 
@@ -85,17 +80,17 @@ class Delays:
         }
 
 
-def scheme(mechanism: str) -> dict[str, str]:
+def scheme(mechanism: str) -> Settings:
     """The settings that a scheme stands for."""
     backup = LOCAL_BACKUP if mechanism == LOCAL else PATH_BACKUP
-    return {"parameters.scheme": SCHEME[mechanism], "parameters.backup": json.dumps(backup)}
+    return {"parameters.scheme": SCHEME[mechanism], "parameters.backup": backup}
 
 
 def grid(
     chosen: Chosen,
     options: Options,
     title: str,
-    settings: Sequence[tuple[str, str]] = (),
+    settings: Settings | None = None,
     *,
     scenarios: Sequence[str] = SCENARIOS,
     delta_ms: Sequence[int] = DELTA_MS,
@@ -104,10 +99,10 @@ def grid(
     """Worlds by scenario, switch delay and scheme; the same seeds draw the same in every grid made here."""
     axes = {
         "scenario": {scenario: Delays.of(scenario).settings for scenario in scenarios},
-        "delta_ms": {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in delta_ms},
+        "delta_ms": {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in delta_ms},
         "mechanism": {mechanism: scheme(mechanism) for mechanism in mechanisms},
     }
-    return options.grid(SCENARIO, [*overrides(ASSUMED, chosen), *settings], axes, title)
+    return options.grid(SCENARIO, {**overrides(ASSUMED, chosen), **(settings or {})}, axes, title)
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:

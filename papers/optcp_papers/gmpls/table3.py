@@ -1,17 +1,9 @@
 """Table 3: switch delays compared by goodput in the first 1.5 s."""
 
-from __future__ import annotations
-
 import itertools
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.data.estimates import Estimates
-from optcp.papers import judge
-from optcp.papers.exhibit import Differences, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.printed import tables
+from optcp.papers.kit import Cells, Differences, Estimates, Exhibit, Findings, Found, Key, Part, judge, rows, tables
 from optcp_papers.gmpls.paper import PAPER_RUNS, WHY_CHANGED
 from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, World, worlds
 

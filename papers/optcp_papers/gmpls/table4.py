@@ -1,19 +1,11 @@
 """Table 4: backup paths of different length compared by goodput in the first 1.5 s, delta = 5 ms."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
 from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Holds, Row
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Holds, Options, Part, Row, judge, rows, tables
 from optcp_papers.gmpls import section6
 from optcp_papers.gmpls.paper import WHY_CHANGED, WINDOW_S
 from optcp_papers.gmpls.section6 import D_MS, delta_rtt_pct, goodput, over_first, relative

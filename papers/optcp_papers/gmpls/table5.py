@@ -1,18 +1,12 @@
 """Table 5: what a longer backup path costs, by switch delay."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Differences, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.printed import tables
+from optcp.papers.kit import Cells, Differences, Exhibit, Findings, Found, Part, judge, rows, tables
 from optcp.stats.sequential import LEVEL
 from optcp_papers.gmpls.goodput import Goodput, trend
 from optcp_papers.gmpls.paper import PAPER_RUNS, WHY_CHANGED, ns2

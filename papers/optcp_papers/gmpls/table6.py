@@ -1,13 +1,6 @@
 """Table 6: optical against electrical switch-back by goodput in the first 1.5 s after the repair."""
 
-from __future__ import annotations
-
-from optcp.data.cells import Cells
-from optcp.data.estimates import Estimates
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.printed import tables
+from optcp.papers.kit import Cells, Estimates, Exhibit, Findings, Found, Part, judge, rows, tables
 from optcp_papers.gmpls.paper import WHY_CHANGED
 from optcp_papers.gmpls.section7 import OPTICAL_NOTE, SETUP, as_often_as_printed, goodput, over_electrical
 

@@ -9,14 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Row, judge, row, runs_of
 from optcp_papers.gmpls import section6, section8
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, REPAIR_S
 from optcp_papers.gmpls.probes import ONE_PACKET, one_way_ps, shortest_round_trips_ps
@@ -82,8 +76,8 @@ class Switch:
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The shared grid; a probe by scenario and scheme; probes of all sources in the worlds of sections 6 and 8."""
-    alone = [*ONE_PACKET, ("parameters.sources", "1")]
-    whole = [*ONE_PACKET, ("stop", f"{ROUND_TRIPS_UNTIL_S:g} s"), ("failures", "[]"), ("protection", "[]")]
+    alone = {**ONE_PACKET, "parameters.sources": 1}
+    whole = {**ONE_PACKET, "stop": f"{ROUND_TRIPS_UNTIL_S:g} s", "failures": [], "protection": []}
     return {
         **section8.grids(chosen, options),
         PROBES: section8.grid(chosen, options, "gmpls table 8, probes", alone, delta_ms=[DELTA]),
@@ -98,11 +92,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         ),
         "section 6": section6.grid(chosen, options, "gmpls table 8, round trips of section 6", [1], [5], whole),
     }
-
-
-def seeds(grid: str, size: Size) -> int:
-    """The paper's 150, fewer for a quick look; one for the probes, which nothing random reaches."""
-    return 1 if grid == PROBES else section8.SETUP.seeds(grid, size)
 
 
 @dataclass(frozen=True)
@@ -372,6 +361,6 @@ TABLE8 = Exhibit(
     "gmpls/table8",
     "What the schemes differ in",
     "section 8, Tables 7 and 8",
-    replace(section8.SETUP, grids=grids, seeds=seeds),
+    replace(section8.SETUP, grids=grids, seeds=runs_of(PAPER_RUNS, section8.QUICK_SEEDS, {PROBES: 1})),
     find,
 )

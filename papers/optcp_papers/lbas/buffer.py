@@ -1,18 +1,12 @@
 """Beyond the paper: how much buffer a bundle saves at equal utilisation, in the smaller copy of the network."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Chosen, Exhibit, Findings, Found, Grid, Key, Options, Row, Settings, rows
 from optcp_papers.lbas import smaller
 from optcp_papers.lbas.rows import both_modes, curves
 
@@ -34,7 +28,7 @@ NOTE = (
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Every degree, mode and buffer."""
 
-    def settings(bundling_degree: int, anycast: str, buffer_products: float) -> dict[str, str]:
+    def settings(bundling_degree: int, anycast: str, buffer_products: float) -> Settings:
         buffer = f"{round(buffer_products * smaller.PRODUCT_BYTES)} B"
         return {**smaller.network(bundling_degree, smaller.FLOWS[0], anycast), "parameters.buffer": buffer}
 

@@ -1,25 +1,21 @@
 """Which of the paper's unstated parameters moves its numbers most: one at a time, in the smaller copy."""
 
-from __future__ import annotations
-
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
-from optcp.papers.options import Options
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Settings
 from optcp_papers.lbas import smaller
 from optcp_papers.lbas.rows import both_modes
 
-INTERPRETATIONS: dict[str, dict[str, str]] = {
+INTERPRETATIONS: dict[str, Settings] = {
     "as assumed": {},
     "profile = rfc": smaller.SENDERS["rfc"],
     "profile = rfc, timeout_basis = flight-size": smaller.SENDERS["rfc, timeout_basis = flight-size"],
     # Windows are a tenth of the paper's here: 5 segments stand for the 45 of an older INET.
-    "initial_ssthresh_segments = 5": {"parameters.initial_ssthresh": "5"},
+    "initial_ssthresh_segments = 5": {"parameters.initial_ssthresh": "5 segments"},
     "start_spread_s = 6": {"parameters.start": "uniform(0 s, 6 s)"},
     "delay_80_to_120_ms = one-way": {"parameters.source_delay": "uniform(80 ms, 120 ms)"},
     "lightpath_delay_ms = 10": {"parameters.lightpath_delay": "10 ms"},
     "buffer = 83 packets": {"parameters.buffer": "83 packets"},
     "far_buffer = unlimited": {"parameters.far_buffer": "unlimited"},
-    "K = 2": {"parameters.K": "2", "parameters.hosts": "5"},
+    "K = 2": {"parameters.K": 2, "parameters.hosts": 5},
 }
 """An interpretation to what it changes; buffers and windows are those of the copy."""
 NOTE = (
@@ -31,7 +27,7 @@ NOTE = (
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The first cell under each interpretation, with anycast switching and without."""
 
-    def settings(choice: str, anycast: str) -> dict[str, str]:
+    def settings(choice: str, anycast: str) -> Settings:
         return {**smaller.network(2, smaller.FLOWS[0], anycast), **INTERPRETATIONS[choice]}
 
     axes = {"choice": tuple(INTERPRETATIONS)[: 3 if options.size.is_quick else None], "anycast": ("yes", "no")}

@@ -1,7 +1,5 @@
 """The paper's cells at its own scale: which long runs there are, what is stored of them, and what to say about it."""
 
-from __future__ import annotations
-
 import functools
 import shlex
 from collections.abc import Mapping, Sequence
@@ -9,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from optcp.errors import RunFailed
-from optcp.papers.exhibit import Chosen
 from optcp.papers.kept import LongRun
+from optcp.papers.kit import Chosen, RunFailed
+from optcp.scenarios.scenario import written
 from optcp.stats.autocorrelation import lag_one
 from optcp_papers.lbas import outcome
 from optcp_papers.lbas.outcome import Measured
@@ -20,7 +18,7 @@ from optcp_papers.lbas.paper import CELLS, FEWER, SCENARIO, Cell, changed, direc
 
 def long_run(cell: Cell, chosen: Chosen, seed: int) -> LongRun:
     """The run of a cell with these values, and where it is stored."""
-    settings = (*overrides(chosen), *length(chosen).items(), *cell.overrides())
+    settings = tuple(written({**overrides(chosen), **length(chosen), **cell.settings}))
     file = directory(chosen) / f"{cell.name}-seed-{seed}.json"
     return LongRun(file, SCENARIO, settings, seed, outcome.to_json, outcome.METRICS)
 

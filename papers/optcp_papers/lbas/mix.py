@@ -1,22 +1,14 @@
 """Beyond the paper: its long flows beside short ones and UDP, in the smaller copy of the network."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.data.censored import Bounded, Censored
 from optcp.data.labelled import cells_of
-from optcp.data.samples import Samples
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, key_value
-from optcp.papers.model import Key, Series
-from optcp.papers.options import Options
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Key, Options, RunData, Samples, Series, Settings
 from optcp.study.observed import seconds
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.paper import METRO_NODES, Cell
@@ -45,7 +37,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """With anycast switching and without; both have the same short flows and datagrams."""
     first, last_s = (1, QUICK_LAST_S) if options.size.is_quick else (None, LAST_S)
 
-    def settings(profile: str, bundling_degree: int, short_flows_pct: int, anycast: str) -> dict[str, str]:
+    def settings(profile: str, bundling_degree: int, short_flows_pct: int, anycast: str) -> Settings:
         network = smaller.network(bundling_degree, FLOWS, anycast)
         return {**smaller.SENDERS[profile], **network, **traffic(bundling_degree, short_flows_pct, last_s)}
 
@@ -95,7 +87,7 @@ def _pooled(times: Samples) -> Censored:
     return Censored(bounds, np.isfinite(values))
 
 
-def traffic(bundling_degree: int, load_pct: int, last_s: int) -> dict[str, str]:
+def traffic(bundling_degree: int, load_pct: int, last_s: int) -> Settings:
     """What comes beside the long flows, as the scenario's file would have it."""
     paths = {
         "rightward": ["SL", "ML", "L", "R", "MR", "DR"],
@@ -138,21 +130,11 @@ def traffic(bundling_degree: int, load_pct: int, last_s: int) -> dict[str, str]:
         {"name": "udp", "kind": "datagrams", "interval": "1 s"},
     ]
     return {
-        "tcp.all.handshake": "true",
-        "flows": _toml([*long, *short]),
-        "traffic": _toml(udp),
-        "observe": _toml(observe),
+        "tcp.all.handshake": True,
+        "flows": [*long, *short],
+        "traffic": udp,
+        "observe": observe,
     }
-
-
-def _toml(value: object) -> str:
-    """Write a list of tables of plain values as TOML has it on one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name} = {_toml(one)}" for name, one in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
-    # Texts and numbers look alike in both.
-    return json.dumps(value)
 
 
 def measure(run: RunData, first_s: float) -> tuple[dict[str, Bounded], Censored]:

@@ -4,30 +4,22 @@ Order depends on which packet is sent when, and not on how fast all of them are:
 packet can be listed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
-from optcp.data.axes import Axis
-from optcp.papers.exhibit import Chosen
-from optcp.papers.options import Options
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Axis, Chosen, Done, Grid, Options, RunData
 from optcp_papers.lbas.paper import SCENARIO, overrides
 
 ORDER = "order of packets"
-_SMALL = [
-    ("stop", "4 s"),
-    ("parameters.rate", "100 Mbps"),
-    ("parameters.buffer", "125 kB"),
-    ("parameters.far_buffer", "125 kB"),
-    ("parameters.hosts", "2"),
-    (
-        "observe",
-        '[{name = "reordering", kind = "reordering"}, {name = "packets", kind = "packets"}]',
-    ),
-]
+_SMALL = {
+    "stop": "4 s",
+    "parameters.rate": "100 Mbps",
+    "parameters.buffer": "125 kB",
+    "parameters.far_buffer": "125 kB",
+    "parameters.hosts": 2,
+    "observe": [{"name": "reordering", "kind": "reordering"}, {"name": "packets", "kind": "packets"}],
+}
 WAYS: dict[str, dict[str, str]] = {
     "least unfinished work": {"parameters.selection": "anycast"},
     "fewest packets": {"parameters.selection": "fewest-packets"},
@@ -55,7 +47,7 @@ class Overtaken(NamedTuple):
 
 def grid(chosen: Chosen, options: Options) -> Grid:
     """One branch a selection."""
-    return options.grid(SCENARIO, [*overrides(chosen), *_SMALL], {"selection": WAYS}, "lbas, order of packets")
+    return options.grid(SCENARIO, {**overrides(chosen), **_SMALL}, {"selection": WAYS}, "lbas, order of packets")
 
 
 def overtaken(done: Done) -> dict[str, Overtaken]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from optcp.papers import assume
-from optcp.papers.assume import AS_PROFILE, Assumed, Value, built_in, not_negative, positive_int
-from optcp.papers.model import Key
-from optcp.papers.printed import tables
+from optcp.papers.assume import AS_PROFILE
+from optcp.papers.kit import Assumed, Key, Settings, Value, assume, built_in, not_negative, positive_int, tables
 
 PAPER = (
     "P. Pavon-Marino, J.-L. Izquierdo-Zaragoza: TCP performance in an optical link applying lightpath bundling and "
@@ -64,14 +63,15 @@ class Cell:
         """Sources in each subnetwork, N."""
         return self.flows // self.metro_nodes
 
-    def overrides(self) -> list[tuple[str, str]]:
+    @property
+    def settings(self) -> Settings:
         """What makes the scenario this world."""
-        return [
-            ("parameters.K", str(self.metro_nodes)),
-            ("parameters.bundling_degree", str(self.bundling_degree)),
-            ("parameters.hosts", str(self.hosts)),
-            ("parameters.selection", "anycast" if self.anycast else "destination"),
-        ]
+        return {
+            "parameters.K": self.metro_nodes,
+            "parameters.bundling_degree": self.bundling_degree,
+            "parameters.hosts": self.hosts,
+            "parameters.selection": "anycast" if self.anycast else "destination",
+        }
 
     def key(self, profile: str) -> Key:
         """The key of its rows."""
@@ -134,29 +134,29 @@ def _queue(text: str) -> str:
 
 
 ASSUMED = (
-    Assumed("profile", "inet-2011", str, lambda value: [("parameters.profile", str(value))]),
+    Assumed("profile", "inet-2011", str, "parameters.profile"),
     Assumed(
         "timeout_basis",
         AS_PROFILE,
         str,
-        lambda value: [] if value == AS_PROFILE else [("tcp.all.timeout_basis", str(value))],
+        "tcp.all.timeout_basis",
     ),
     Assumed(
         "initial_ssthresh_segments",
         "unlimited",
         _packets_or_unlimited,
-        lambda value: [("parameters.initial_ssthresh", str(value))],
+        "parameters.initial_ssthresh",
     ),
-    Assumed("start_spread_s", 1.0, not_negative, lambda value: [("parameters.start", f"uniform(0 s, {value:g} s)")]),
+    Assumed("start_spread_s", 1.0, not_negative, lambda value: {"parameters.start": f"uniform(0 s, {value:g} s)"}),
     Assumed(
         "delay_80_to_120_ms",
         "round-trip",
         _one_of(*DELAYS),
-        lambda value: [("parameters.source_delay", DELAYS[str(value)])],
+        lambda value: {"parameters.source_delay": DELAYS[str(value)]},
     ),
-    Assumed("buffer", "12.5 MB", _queue, lambda value: [("parameters.buffer", str(value))]),
-    Assumed("far_buffer", "12.5 MB", _queue, lambda value: [("parameters.far_buffer", str(value))]),
-    Assumed("lightpath_delay_ms", 0.0, not_negative, lambda value: [("parameters.lightpath_delay", f"{value:g} ms")]),
+    Assumed("buffer", "12.5 MB", _queue, "parameters.buffer"),
+    Assumed("far_buffer", "12.5 MB", _queue, "parameters.far_buffer"),
+    Assumed("lightpath_delay_ms", 0.0, not_negative, "parameters.lightpath_delay"),
     built_in("delay_on", "the link of the source"),
     built_in("metro_buffer", "unlimited"),
     built_in("window", "unlimited"),
@@ -176,7 +176,7 @@ READINGS: tuple[dict[str, Value], ...] = (
 """The values of :data:`ASSUMED` that statements are judged under: the default, and others once there are long runs."""
 
 
-def overrides(chosen: Mapping[str, Value]) -> list[tuple[str, str]]:
+def overrides(chosen: Mapping[str, Value]) -> dict[str, Any]:
     """The scenario overrides of the chosen values."""
     return assume.overrides(ASSUMED, chosen)
 

@@ -4,8 +4,6 @@
 are not what the runs say.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence

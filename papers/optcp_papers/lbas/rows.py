@@ -1,14 +1,10 @@
 """Rows and curves of what is measured with anycast switching and without, seed by seed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
-from optcp.data.cells import Cells
 from optcp.data.labelled import cells_of
-from optcp.papers.exhibit import key_value, rows
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.over import Axis, curves_over
+from optcp.papers.kit import Cells, Key, Row, Series, curves_over, key_value, rows
+from optcp.papers.over import Axis
 
 DIFFERENCE = "with minus without"
 

@@ -1,14 +1,8 @@
 """What the smaller copy of the network preserves and loses: the paper's first cell at several scales."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Row, Settings, row
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.long_runs import not_committed, stored
 from optcp_papers.lbas.outcome import Measured
@@ -70,7 +64,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     def one(scale: Scale) -> Grid:
         buffer, warm_up = f"{scale.buffer_bytes} B", scale.seconds // 10
 
-        def settings(anycast: str) -> dict[str, str]:
+        def settings(anycast: str) -> Settings:
             network = {"parameters.rate": f"{scale.rate_mbps} Mbps", "parameters.buffer": buffer}
             return {**smaller.network(2, scale.flows, anycast), **network, "parameters.far_buffer": buffer}
 

@@ -7,8 +7,6 @@ halving: 60 s here are as many such times as 600 s there. What it loses: with a 
 more (docs/details/lbas.md).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,13 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.papers import assume
-from optcp.papers.assume import built_in
-from optcp.papers.exhibit import Chosen, Setup, runs_of
-from optcp.papers.options import Options
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Cells, Chosen, Done, Grid, Options, Settings, Setup, assume, built_in, runs_of
 from optcp_papers.lbas import outcome
 from optcp_papers.lbas.paper import ASSUMED, PAPER, SCENARIO, Cell
 
@@ -51,8 +43,8 @@ WORLD = (
 )
 """What ``--set`` can change here: what does not depend on the scale."""
 
-_CUBIC: dict[str, str] = {"parameters.profile": "linux-6"}
-SENDERS: dict[str, dict[str, str]] = {
+_CUBIC = {"parameters.profile": "linux-6"}
+SENDERS: dict[str, Settings] = {
     "inet-2011": {"parameters.profile": "inet-2011"},
     "rfc": {"parameters.profile": "rfc"},
     "rfc, timeout_basis = flight-size": {"parameters.profile": "rfc", "tcp.all.timeout_basis": "flight-size"},
@@ -72,15 +64,15 @@ def setup(grids: Callable[[Chosen, Options], dict[str, Grid]], runs: int) -> Set
     return Setup(PAPER, None, grids, runs_of(runs, 1), WORLD)
 
 
-def network(bundling_degree: int, flows: int, anycast: str) -> dict[str, str]:
+def network(bundling_degree: int, flows: int, anycast: str) -> Settings:
     """What makes the scenario the network of a cell."""
-    return dict(Cell(bundling_degree, flows, anycast == "yes").overrides())
+    return Cell(bundling_degree, flows, anycast == "yes").settings
 
 
 def grid(
     title: str,
     axes: Mapping[str, Sequence[object]],
-    settings: Callable[..., dict[str, str]],
+    settings: Callable[..., Settings],
     chosen: Chosen,
     options: Options,
     length: Mapping[str, str] = LENGTH,
@@ -96,7 +88,7 @@ def grid(
     buffer = f"{BUFFER_BYTES} B"
     copy = {"parameters.rate": f"{RATE_MBPS} Mbps", "parameters.buffer": buffer, "parameters.far_buffer": buffer}
     taken = QUICK_LENGTH if options.size.is_quick else length
-    common = [*assume.overrides(WORLD, chosen), *copy.items(), *taken.items()]
+    common = {**assume.overrides(WORLD, chosen), **copy, **taken}
     made = Grid.of_cells(SCENARIO, cells, common, title=title, digest=options.digest, fork=options.fork)
     return replace(made, named=tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items()))
 

@@ -23,8 +23,6 @@ Throughput of a lightpath with all that is on it, its flows, and the mean queue,
 All flows are alike. Neither slow starts nor timeouts are in it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 SEGMENT_BYTES, ACK_BYTES = 1500, 48

@@ -1,16 +1,12 @@
 """Table 1: throughput of the lightpaths."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.judge import Part
+from optcp.papers.kit import Exhibit, Findings, Found, Part, judge
 from optcp_papers.lbas import order
 from optcp_papers.lbas.outcome import Measured, Together
 from optcp_papers.lbas.paper import CELLS, FEWER

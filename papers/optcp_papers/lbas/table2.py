@@ -1,13 +1,9 @@
 """Table 2: drops in the core nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.judge import Part
-from optcp.papers.model import Row
+from optcp.papers.kit import Exhibit, Findings, Found, Part, Row
 from optcp.stats import Interval
 from optcp_papers.lbas.outcome import Measured
 from optcp_papers.lbas.paper import CELLS, Cell

@@ -1,14 +1,11 @@
 """Table 3: queues in front of the lightpaths, and delays from end to end beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.judge import Part
+from optcp.papers.kit import Exhibit, Findings, Found, Part
 from optcp.stats import Interval
 from optcp_papers.lbas.outcome import Measured, Together
 from optcp_papers.lbas.paper import Cell

@@ -1,7 +1,5 @@
 """What the three tables share: their runs, short or stored, their rows, and ways to judge all cells."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -9,17 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Found, Setup, runs_of
-from optcp.papers.judge import Part, Side
 from optcp.papers.kept import LongRun
-from optcp.papers.model import Row, Series
-from optcp.papers.options import Options
-from optcp.papers.over import Axis, curves_over
-from optcp.papers.printed import tables
-from optcp.papers.verdict import row
+from optcp.papers.kit import Grid, Options, Part, Row, Series, Side, curves_over, judge, row, tables
+from optcp.papers.over import Axis
 from optcp.stats import Interval
-from optcp.study import Grid
 from optcp_papers.lbas import outcome
 from optcp_papers.lbas.long_runs import long_run, not_committed, stored
 from optcp_papers.lbas.outcome import Measured, Together
@@ -57,10 +49,9 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Short runs of few cells; none at the default size, which reads the stored outcomes of the long ones."""
     if not (options.size.is_quick or options.size.seeds):
         return {}
-    common = [*overrides(chosen), *QUICK_LENGTH.items()]
+    common = {**overrides(chosen), **QUICK_LENGTH}
     return {
-        cell.name: options.grid(SCENARIO, [*common, *cell.overrides()], {}, f"lbas, {cell.name}")
-        for cell in QUICK_CELLS
+        cell.name: options.grid(SCENARIO, {**common, **cell.settings}, {}, f"lbas, {cell.name}") for cell in QUICK_CELLS
     }
 
 

@@ -1,11 +1,6 @@
 """Beyond the paper: does anycast switching help today's senders? In the smaller copy of the network."""
 
-from __future__ import annotations
-
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found
-from optcp.papers.model import Key
-from optcp.papers.options import Options
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Settings
 from optcp_papers.lbas import smaller
 from optcp_papers.lbas.rows import both_modes, curves
 
@@ -19,7 +14,7 @@ NOTE = (
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Every sender in every cell, with anycast switching and without."""
 
-    def settings(profile: str, bundling_degree: int, flows_per_lightpath: int, anycast: str) -> dict[str, str]:
+    def settings(profile: str, bundling_degree: int, flows_per_lightpath: int, anycast: str) -> Settings:
         return {**smaller.SENDERS[profile], **smaller.network(bundling_degree, flows_per_lightpath, anycast)}
 
     first = 1 if options.size.is_quick else None

@@ -1,7 +1,5 @@
 """Which of the paper's trends each sender shows: in the stored long runs, and in the smaller copy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.data.cells import Cells
 from optcp.data.labelled import cells_of
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.model import Key, Row
-from optcp.papers.verdict import row
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Key, Row, row
 from optcp_papers.lbas import smaller, today
 from optcp_papers.lbas.long_runs import not_committed, stored
 from optcp_papers.lbas.outcome import Batches, Measured, Together

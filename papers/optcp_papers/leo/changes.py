@@ -1,7 +1,5 @@
 """What a change of the path costs: each change against the same run in which the path before it goes on."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,15 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
 from optcp.papers.judge import Part, difference_part, equivalence_part
-from optcp.papers.model import Key
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Settings, Size, StoredRun, once
 from optcp.papers.model import Series as Curve
-from optcp.papers.options import Options, Size
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, PAYLOAD_SHARE, SENDERS, rate, sender
 from optcp_papers.leo.windows import Window
@@ -35,9 +28,10 @@ MUCH_MS = 3 * 8e-6 * 1434 / 10e-3
 CLASSES = ("shorter", "much shorter", "longer", "much longer", "outage")
 WORLDS = ("change", "kept")
 MEASURED = ("lost_ms", "needless", "recoveries", "timeouts")
-OBSERVE = (
-    f'[{{ name = "seen", kind = "outages", after = "{BEFORE_S:g} s" }}, {{ name = "events", kind = "reordering" }}]'
-)
+OBSERVE = [
+    {"name": "seen", "kind": "outages", "after": f"{BEFORE_S:g} s"},
+    {"name": "events", "kind": "reordering"},
+]
 NOTES = [
     "Every value is of a run less that of the same run in which the path before the change goes on, as if its "
     f"satellites stayed in reach, from the change to {BEHIND_S:g} s behind it, or behind the end of an outage. "
@@ -117,13 +111,13 @@ def drawn_windows(size: Size) -> int:
     return size.of(windows.DRAWN, QUICK_WINDOWS)
 
 
-def made(change: Change, kept: bool, settings: Mapping[str, str], rate_mbps: float) -> Made:
+def made(change: Change, kept: bool, settings: Settings, rate_mbps: float) -> Made:
     """The world around a change, or its twin."""
     return change.around(kept), rate_mbps, {**settings, "observe": OBSERVE}
 
 
 def twins(
-    title: str, of: Sequence[Change], settings: Mapping[str, Mapping[str, str]], axis: str, rate_mbps: float,
+    title: str, of: Sequence[Change], settings: Mapping[str, Settings], axis: str, rate_mbps: float,
     options: Options,
 ) -> Grid:  # fmt: skip
     """Each change with its twin, under settings that have names."""
@@ -163,11 +157,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     settings = {name: {**more, **sender(of)} for name, of in SENDERS.items()}
     of = changes(drawn_windows(options.size))
     return {"changes": twins("leo changes", of, settings, "sender", chosen_rate(chosen), options)}
-
-
-def seeds(_: str, __: Size) -> int:
-    """Nothing is drawn in a run: changes vary."""
-    return 1
 
 
 def of_done(done: Done) -> list[Change]:
@@ -241,6 +230,6 @@ CHANGES = Exhibit(
     "leo/changes",
     "What a change of the path costs, by kind and sender",
     "docs/details/leo.md, changes",
-    Setup(PAPER, None, grids, seeds, (rate(10.0), *ASSUMED)),
+    Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,
 )

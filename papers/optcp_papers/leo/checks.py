@@ -1,24 +1,16 @@
 """What must hold in Hypatia's experiment, whoever simulates it: round trips, windows, an outage."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp.constellation import Series
-from optcp.data.axes import Axis
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part, exact_part
-from optcp.papers.model import Key
+from optcp.papers.kit import Axis, Grid, Key, Options, Part, StoredRun, exact_part, once
 from optcp.papers.model import Series as Curve
-from optcp.papers.options import Options
-from optcp.study import Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.leo import windows
-from optcp_papers.leo.pairs import seeds
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
 from optcp_papers.leo.worlds import SEGMENT_BITS, Made, Worlds, chosen_rate, empty_ms, grid, queue
 
@@ -33,9 +25,11 @@ MEASURED = (
 )  # fmt: skip
 GRACE_S = 0.1
 """What left before an outage may come for so long."""
-OBSERVE = (
-    '[{ name = "packets", kind = "packets" }, { name = "tcp", kind = "tcp" }, { name = "events", kind = "reordering" }]'
-)
+OBSERVE = [
+    {"name": "packets", "kind": "packets"},
+    {"name": "tcp", "kind": "tcp"},
+    {"name": "events", "kind": "reordering"},
+]
 NOTES = [
     "`least_ms` and `greatest_ms` are round trips less that of the path and what its links take to transmit, of "
     "segments sent and acknowledged over one path, the latter where it has stayed for a while; `peak_..._share` are "
@@ -212,6 +206,6 @@ CHECKS = Exhibit(
     "leo/checks",
     "What must hold in Hypatia's experiment",
     "Hypatia (IMC 2020), section 4 and the program's experiment a_b",
-    Setup(PAPER, None, grids, seeds, (rate(10.0), *ASSUMED)),
+    Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,
 )

@@ -1,20 +1,12 @@
 """Four pairs of cities and six senders: what each gets, in the published window and over a day."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part, difference_part
-from optcp.papers.model import Series, finite
-from optcp.papers.options import Options, Size
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, once, rows
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Series, StoredRun, difference_part, finite
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
 from optcp_papers.leo.worlds import Made, Worlds, chosen_rate, empty_ms, first_link, grid, over, queue, waits
@@ -36,11 +28,12 @@ NOTES = [
 def made(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> Made:
     """The world of a pair, a sender and a window."""
     found = windows.window(pair, at_s)
-    observe = (
-        '[{ name = "seen", kind = "outages", after = "0 s" }, { name = "events", kind = "reordering" }, '
-        f'{{ name = "goodput", kind = "goodput", interval = "{CURVE_S:g} s" }}, '
-        f'{{ name = "wait", kind = "sojourn", links = [{first_link(found)}], interval = "{windows.STEP_S:g} s" }}]'
-    )
+    observe = [
+        {"name": "seen", "kind": "outages", "after": "0 s"},
+        {"name": "events", "kind": "reordering"},
+        {"name": "goodput", "kind": "goodput", "interval": f"{CURVE_S:g} s"},
+        {"name": "wait", "kind": "sojourn", "links": [first_link(found)], "interval": f"{windows.STEP_S:g} s"},
+    ]
     return found, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": observe}
 
 
@@ -55,11 +48,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         for at_s in (windows.PUBLISHED_S, *windows.WINDOWS_S[:drawn])
     }
     return {"pairs": grid("leo pairs", worlds, ("pair", "sender", "window"), options)}
-
-
-def seeds(_: str, __: Size) -> int:
-    """Nothing is drawn in a run: windows vary."""
-    return 1
 
 
 def round_trips(run: StoredRun, rate_mbps: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -175,6 +163,6 @@ PAIRS = Exhibit(
     "leo/pairs",
     "What TCP gets over moving satellites, by pair and sender",
     "docs/details/leo.md, pairs",
-    Setup(PAPER, None, grids, seeds, (rate(10.0), *ASSUMED)),
+    Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,
 )

@@ -1,27 +1,22 @@
 """A path that becomes shorter: which mechanism takes how much of its cost from NewReno with SACK."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part, difference_part, equivalence_part
-from optcp.papers.options import Options
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Grid, Options, Part, Settings, difference_part, equivalence_part, once
 from optcp_papers.leo import windows
-from optcp_papers.leo.changes import MEASURED, changes, costs, of_done, points, seeds, twins
+from optcp_papers.leo.changes import MEASURED, changes, costs, of_done, points, twins
 from optcp_papers.leo.paper import ASSUMED, PAPER, sender
 from optcp_papers.leo.worlds import queue
 
 BASE = "sack"
-UNDO = {"dsack_undo": "true", "timestamp_undo": "true"}
-SENDERS: dict[str, dict[str, str]] = {
+UNDO = {"dsack_undo": True, "timestamp_undo": True}
+SENDERS: dict[str, Settings] = {
     BASE: {},
-    "dsack undo": {"dsack_undo": "true"},
-    "eifel": {"timestamp_undo": "true"},
-    "f-rto": {"frto": "true"},
+    "dsack undo": {"dsack_undo": True},
+    "eifel": {"timestamp_undo": True},
+    "f-rto": {"frto": True},
     "rack": {"loss_detection": "rack"},
     "rack, undo": {"loss_detection": "rack", **UNDO},
     "das": {"duplicate_acks": "das"},
@@ -46,7 +41,7 @@ NOTES = [
 ]
 
 
-def settings(packets: float) -> dict[str, dict[str, str]]:
+def settings(packets: float) -> dict[str, Settings]:
     """Each way in the scenario."""
     found = {name: {**queue(packets), **sender(of)} for name, of in SENDERS.items()}
     return found | {name: queue(packets, kind) for name, kind in QUEUES.items()}
@@ -114,6 +109,6 @@ REMEDIES = Exhibit(
     "leo/remedies",
     "What takes how much of the cost of a shorter path",
     "docs/details/leo.md, remedies",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, once, ASSUMED),
     find,
 )

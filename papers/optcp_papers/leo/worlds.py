@@ -1,9 +1,7 @@
 """The worlds of all exhibits: a window of a pair under a sender's settings, and grids of them."""
 
-from __future__ import annotations
-
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,26 +11,23 @@ from optcp import _core
 from optcp.constellation import Series, forwarding
 from optcp.constellation.network import of_tables
 from optcp.constellation.world import node
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
-from optcp.papers.exhibit import Chosen
-from optcp.papers.options import Options
-from optcp.study.grid import Branch, Grid, UncheckedBranch
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Axis, Cells, Chosen, Grid, Options, Settings, StoredRun
+from optcp.scenarios.scenario import written
+from optcp.study.grid import Branch, UncheckedBranch
 from optcp_papers.leo.windows import SHELL, Window
 
 SEGMENT_BITS, ACK_BITS = 8 * 1434, 8 * 54
 """On the wire."""
 
 
-def scenario(window: Window, rate_mbps: float, settings: Mapping[str, str]) -> _core.Scenario:
+def scenario(window: Window, rate_mbps: float, settings: Settings) -> _core.Scenario:
     """The world of a window, or of a part of one: all exhibits have theirs from here.
 
     Parameters
     ----------
     settings
-        Key paths of the scenario, and values as written.
+        Key paths of the scenario, and values.
 
     Raises
     ------
@@ -44,13 +39,13 @@ def scenario(window: Window, rate_mbps: float, settings: Mapping[str, str]) -> _
     with tempfile.TemporaryDirectory() as folder:
         for name, text in made.files.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
-        return _core.Scenario.parse(made.toml, f"{folder}/world.toml", list(settings.items()))
+        return _core.Scenario.parse(made.toml, f"{folder}/world.toml", written(settings))
 
 
-def queue(packets: float, kind: str = "") -> dict[str, str]:
+def queue(packets: float, kind: str = "") -> Settings:
     """The setting of queues in which so many packets wait; the one that is sent counts in a scenario."""
-    limit = f'"{packets + 1:g} packets"'
-    return {"parameters.queue": f'{{ kind = "{kind}", limit = {limit} }}' if kind else limit}
+    limit = f"{packets + 1:g} packets"
+    return {"parameters.queue": {"kind": kind, "limit": limit} if kind else limit}
 
 
 def sender_of(window: Window) -> str:
@@ -58,13 +53,12 @@ def sender_of(window: Window) -> str:
     return node(window.stations[0].name, "from")
 
 
-def first_link(window: Window) -> str:
+def first_link(window: Window) -> list[str]:
     """The link with the sender's queue, as an observation names it."""
-    name = sender_of(window)
-    return f'["{name}", "{name}.dish"]'
+    return [sender_of(window), f"{sender_of(window)}.dish"]
 
 
-Made = tuple["Window", float, dict[str, str]]
+Made = tuple["Window", float, Settings]
 """A world: its window, its rate in Mb/s, and settings."""
 Worlds = dict[tuple[str, ...], "Callable[[], Made]"]
 """By the values of the axes, every combination, the last axis fastest: what makes the world."""

@@ -1,14 +1,8 @@
 """Beyond the paper: bursts that leave by size, or by timer or size, whichever comes first."""
 
-from __future__ import annotations
-
-from optcp.data.cells import Cells
 from optcp.papers import over
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.model import Key
-from optcp.papers.options import Options
-from optcp.papers.over import curves_over
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Settings, curves_over
 from optcp_papers.obs.lossless import OBSERVE
 from optcp_papers.obs.paper import (
     BESIDE,
@@ -42,15 +36,18 @@ NOTE = (
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The paper's files over assemblers that know a size, with the paper's loss probability."""
 
-    def cell(recovery: str, size_segments: int, background: str = "yes", timer_s: float = 0) -> dict[str, str]:
-        assembly, timer = ("hybrid", f', timer = "{round(1e6 * timer_s)} us"') if timer_s else ("size", "")
-        entry = (
-            f'link = ["E", "F"], assembly = "{assembly}", size = "{size_segments * SEGMENT_BYTES} B"{timer}, '
-            'offset = "$offset", loss_probability = "$loss_probability"'
-        )
-        return {**settings(timer_s or TIMERS_S[0], background, "none", recovery), "bursts": f"[{{ {entry} }}]"}
+    def cell(recovery: str, size_segments: int, background: str = "yes", timer_s: float = 0) -> Settings:
+        entry = {
+            "link": ["E", "F"],
+            "assembly": "hybrid" if timer_s else "size",
+            "size": f"{size_segments * SEGMENT_BYTES} B",
+            **({"timer": f"{round(1e6 * timer_s)} us"} if timer_s else {}),
+            "offset": "$offset",
+            "loss_probability": "$loss_probability",
+        }
+        return {**settings(timer_s or TIMERS_S[0], background, "none", recovery), "bursts": [entry]}
 
-    more = {"parameters.loss_probability": "0.001", "observe": OBSERVE}
+    more = {"parameters.loss_probability": 0.001, "observe": OBSERVE}
     return {"transfers": grid("obs/assembly", PRODUCTS, cell, more, chosen, options)}
 
 

@@ -1,12 +1,7 @@
 """The background traffic as measured: its Hurst parameter, packets a second, and size of a packet."""
 
-from __future__ import annotations
-
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.model import Series
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.study import Grid
+from optcp.papers.kit import Grid, Options, Series, tables
 from optcp_papers.obs.paper import PAPER, WORLD, grid
 
 RUNS = 20
@@ -27,13 +22,8 @@ NOTE = (
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The sources of one direction, without the file."""
-    interval = f'groups = ["{GROUP}"], interval = "{SLOT_MS} ms"'
-    alone = {
-        "flows": "[]",
-        "end_with_flows": "false",
-        "stop": f"{SLOTS * SLOT_MS} ms",
-        "observe": f'[{{ name = "background", kind = "datagrams", {interval} }}]',
-    }
+    listed = {"name": "background", "kind": "datagrams", "groups": [GROUP], "interval": f"{SLOT_MS} ms"}
+    alone = {"flows": [], "end_with_flows": False, "stop": f"{SLOTS * SLOT_MS} ms", "observe": [listed]}
     return {"background": grid("obs/background", [()], dict, alone, chosen, options)}
 
 

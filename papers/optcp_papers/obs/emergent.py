@@ -25,22 +25,16 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, runs_of
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options
-from optcp.papers.over import intervals_of
-from optcp.papers.verdict import row
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, RunData, Series, Settings, intervals_of, row
 from optcp.stats import resampling
-from optcp.study import Done, Grid, RunData
 from optcp_papers.obs.lossless import OBSERVE
 from optcp_papers.obs.paper import (
     DIRECTION,
@@ -86,35 +80,36 @@ NOTE = (
 )
 
 WORLD = (
-    Assumed("access_mbps", 100.0, positive, lambda value: [("parameters.access", f"{value:g} Mbps")]),
-    Assumed("wavelength_mbps", 1000.0, positive, lambda value: [("parameters.wavelength", f"{value:g} Mbps")]),
-    Assumed("path_delay_ms", 50.0, positive, lambda value: [("parameters.path_delay", f"{value:g} ms")]),
-    Assumed("profile", "opnet-11", str, lambda value: [("tcp.file.profile", str(value))]),
+    Assumed("access_mbps", 100.0, positive, "parameters.access"),
+    Assumed("wavelength_mbps", 1000.0, positive, "parameters.wavelength"),
+    Assumed("path_delay_ms", 50.0, positive, "parameters.path_delay"),
+    Assumed("profile", "opnet-11", str, "tcp.file.profile"),
 )
 """What both sides share. The others' load is in CROSS, since it belongs to the kind of contention."""
 
 
-def _assembled(process: str) -> dict[str, str]:
+def _assembled(process: str, **more: Any) -> Settings:  # noqa: ANN401 - what a scenario has
     """Others whose packets of 1250 B are gathered for 10 ms, at most ten in a burst of 100 us."""
-    bursts = (
-        '[{ path = ["E", "S", "T", "F"], assembly = "timer", timer = "$timer" }, '
-        '{ path = ["C", "S", "T", "D"], assembly = "hybrid", timer = "10 ms", size = "12.5 kB" }]'
-    )
-    rest = f'process = {process}, size = "1250 B"'
-    ways = (("there", '["C", "D"]'), ("back", '["D", "C"]'))
-    traffic = ", ".join(f'{{ group = "{group}", path = {path}, {rest} }}' for group, path in ways)
-    return {"bursts": bursts, "traffic": f"[{traffic}]"}
+    source = {"process": process, "size": "1250 B", **more}
+    return {
+        "bursts": [
+            {"path": ["E", "S", "T", "F"], "assembly": "timer", "timer": "$timer"},
+            {"path": ["C", "S", "T", "D"], "assembly": "hybrid", "timer": "10 ms", "size": "12.5 kB"},
+        ],
+        "traffic": [{"group": "there", "path": ["C", "D"], **source}, {"group": "back", "path": ["D", "C"], **source}],
+    }
 
 
 _AHEAD = {"parameters.ahead": "500 us"}
-_FRACTAL = '"fractal-renewal", rate = "650 packets/s", hurst = 0.7, onset = "100 ms"'
-CROSS: dict[str, dict[str, str]] = {
+CROSS: dict[str, Settings] = {
     ALIKE: {},
-    BEHIND: {**_AHEAD, "parameters.erlangs": "0.03"},
-    "others ahead, horizon": {**_AHEAD, "parameters.erlangs": "0.015", "parameters.scheduling": "horizon"},
-    "one offset, no conversion": {"parameters.erlangs": "0.001", "parameters.conversion": "none"},
-    "one offset, assembled": _assembled('"poisson", rate = "6.5 Mbps"'),
-    "one offset, assembled, self-similar": _assembled(_FRACTAL),
+    BEHIND: {**_AHEAD, "parameters.erlangs": 0.03},
+    "others ahead, horizon": {**_AHEAD, "parameters.erlangs": 0.015, "parameters.scheduling": "horizon"},
+    "one offset, no conversion": {"parameters.erlangs": 0.001, "parameters.conversion": "none"},
+    "one offset, assembled": _assembled("poisson", rate="6.5 Mbps"),
+    "one offset, assembled, self-similar": _assembled(
+        "fractal-renewal", rate="650 packets/s", hurst=0.7, onset="100 ms"
+    ),
 }
 """Kinds of contention: the settings of the core's scenario. Loads are such that about one burst in 1000 is lost."""
 
@@ -130,7 +125,7 @@ class Way(NamedTuple):
         """Of its rows."""
         return {"timer_s": self.timer_s, "recovery": self.recovery, "cross": self.cross}
 
-    def settings(self) -> dict[str, str]:
+    def settings(self) -> Settings:
         """What makes the core's scenario this cell."""
         timer = {"parameters.timer": f"{round(1e6 * self.timer_s)} us", "parameters.recovery": self.recovery}
         return {**timer, **CROSS[self.cross]}
@@ -156,13 +151,12 @@ class Alone(NamedTuple):
     timer_s: float
     recovery: str
 
-    def settings(self, step: float) -> dict[str, str]:
+    def settings(self, step: float) -> Settings:
         """What makes the paper's scenario this path, at a step of the ladder."""
-        entry = (
-            'link = ["E", "F"], assembly = "timer", timer = "$timer", offset = "$offset", '
-            f"loss_probability = {step * self.data:.6f}, reverse = {{ loss_probability = {step * self.acks:.6f} }}"
-        )
-        return {**settings(self.timer_s, "no", "none", self.recovery), "bursts": f"[{{ {entry} }}]"}
+        data, acks = (round(step * share, 6) for share in (self.data, self.acks))
+        losses = {"loss_probability": data, "reverse": {"loss_probability": acks}}
+        entry = {"link": ["E", "F"], "assembly": "timer", "timer": "$timer", "offset": "$offset", **losses}
+        return {**settings(self.timer_s, "no", "none", self.recovery), "bursts": [entry]}
 
 
 _BEHIND_DATA = (0.0005, 0.0005, 0.0008, 0.001, 0.0018, 0.003, 0.003)

@@ -1,17 +1,10 @@
 """Figure 10: histograms of the segments of a flow that a burst carries."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Series
-from optcp.papers.options import Options
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Grid, Key, Options, Part, Series, judge
 from optcp_papers.obs.lossless import LOSSLESS
 from optcp_papers.obs.paper import (
     ACK_TIMER,

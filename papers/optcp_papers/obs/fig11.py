@@ -1,18 +1,11 @@
 """Figure 11: how the train of a fast flow's window stays whole alone."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.study import Grid
-from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WINDOW, WORLD, one_file
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Part, Setup, judge, once, row
+from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WINDOW, WORLD
 from optcp_papers.obs.trains import (
     LISTED,
     PACKETS,
@@ -58,6 +51,6 @@ FIG11 = Exhibit(
     "obs/fig11",
     "Packets and bursts of a single fast flow",
     "section IV.B, Fig. 11",
-    Setup(PAPER, 1, grids, one_file, WORLD),
+    Setup(PAPER, 1, grids, once, WORLD),
     find,
 )

@@ -1,15 +1,8 @@
 """Figure 12: how the train of a fast flow's window breaks up beside other traffic."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from optcp.data.samples import Samples
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Part, Samples, Setup, judge, rows, runs_of
 from optcp_papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD
 from optcp_papers.obs.trains import (
     LISTED,
@@ -30,11 +23,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Files whose bursts are listed, and one of which every packet is."""
     listed = transfers("obs, trains, one file", "yes", PACKETS, chosen, options)
     return {NAME: listed_bursts(chosen, options), LISTED: listed}
-
-
-def seeds(grid: str, size: Size) -> int:
-    """As many files as in the other figures with background; a packet trace is of one file."""
-    return 1 if grid == LISTED else size.of(PAPER_RUNS, QUICK_RUNS)
 
 
 def find(found: Found) -> Findings:
@@ -72,6 +60,6 @@ FIG12 = Exhibit(
     "obs/fig12",
     "Bursts of a fast flow beside other traffic",
     "section IV.B, Fig. 12",
-    Setup(PAPER, 1, grids, seeds, WORLD),
+    Setup(PAPER, 1, grids, runs_of(PAPER_RUNS, QUICK_RUNS, {LISTED: 1}), WORLD),
     find,
 )

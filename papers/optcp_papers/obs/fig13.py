@@ -1,17 +1,10 @@
 """Figure 13: the moving average of segments a burst beside other traffic."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.data.samples import Samples
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.model import Series
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Part, Samples, Series, Setup, judge, rows, runs_of
 from optcp_papers.obs.goodput import percent
 from optcp_papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD
 from optcp_papers.obs.trains import MOVING, NAME, first_mean, listed_bursts, quarter_mean, trains

@@ -1,17 +1,10 @@
 """Figure 14: how many segments of a flow a burst carries, over the assembly timer."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from optcp import stats
 from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.model import Series
-from optcp.papers.options import Options
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Part, Series, Setup, judge, rows, runs_of
 from optcp_papers.obs import lossless
 from optcp_papers.obs.goodput import percent
 from optcp_papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, TIMERS_S, WORLD, curves, delayed_key, equation_3, ms

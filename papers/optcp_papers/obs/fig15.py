@@ -1,16 +1,9 @@
 """Figure 15: goodput over the assembly timer, with delayed ACKs."""
 
-from __future__ import annotations
-
 import itertools
 
 from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.options import Options, Size
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, judge, rows, runs_of
 from optcp_papers.obs import lossless
 from optcp_papers.obs.goodput import STATEMENTS, transfers
 from optcp_papers.obs.paper import (
@@ -38,9 +31,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {**found, lossless.NAME: lossless.lossless(chosen, options)}
 
 
-def seeds(grid: str, size: Size) -> int:
-    """The paper's 100 files; fewer where only the sizes of bursts are asked for."""
-    return size.of(lossless.SIZES_RUNS if grid == lossless.NAME else PAPER_RUNS, QUICK_RUNS)
+seeds = runs_of(PAPER_RUNS, QUICK_RUNS, {lossless.NAME: (lossless.SIZES_RUNS, QUICK_RUNS)})
+"""The paper's 100 files; fewer where only the sizes of bursts are asked for."""
 
 
 def find(found: Found) -> Findings:

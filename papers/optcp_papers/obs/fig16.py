@@ -1,18 +1,11 @@
 """Figure 16: goodput over the assembly timer, without delayed ACKs; and the correlation benefit."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Chosen, Done, Exhibit, Findings, Found, Grid, Options, Part, Setup, judge, rows
 from optcp_papers.obs import lossless
 from optcp_papers.obs.fig15 import NOT_DELAYED, seeds
 from optcp_papers.obs.goodput import STATEMENTS, slope, transfers
@@ -36,10 +29,7 @@ LOSS_EVENTS = "loss events"
 BENEFIT_S = tuple(timer for timer in TIMERS_S if timer <= 3e-3)
 SAME_ROUND_TRIP = {timer: f"same round trip, {ms(timer)}" for timer in BENEFIT_S}
 """The grid of each timer."""
-LISTED = {
-    "observe": '[{ name = "completions", kind = "completions" }, { name = "reordering", kind = "reordering" }, '
-    '{ name = "segments-per-burst", kind = "segments-per-burst" }]'
-}
+LISTED = {"observe": [{"name": kind, "kind": kind} for kind in ("completions", "reordering", "segments-per-burst")]}
 REPAIRS = ("recovery", "timeout")
 NOTE = (
     "For the correlation benefit at one round trip the path is shorter by the timer each way, since a burst "

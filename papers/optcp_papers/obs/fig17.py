@@ -1,18 +1,11 @@
 """Figure 17: the delay penalty of assembly, F_delay."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Series
-from optcp.papers.options import Options, Size
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, RunData, Series, judge, runs_of
 from optcp_papers.obs import lossless
 from optcp_papers.obs.lossless import Lossless
 from optcp_papers.obs.paper import (
@@ -38,9 +31,9 @@ from optcp_papers.obs.paper import (
 
 ROUND_TRIPS = "round trips"
 PACKETS = {
-    "parameters.loss_probability": "0",
+    "parameters.loss_probability": 0,
     "parameters.size": "1 MB",
-    "observe": '[{ name = "packets", kind = "packets" }]',
+    "observe": [{"name": "packets", "kind": "packets"}],
 }
 """A shorter file, every packet of which is listed."""
 NO_HARM_S = 5e-3
@@ -53,11 +46,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         lossless.NAME: lossless.lossless(chosen, options),
         ROUND_TRIPS: grid("obs, round trips", [(TIMER,)], alone, PACKETS, chosen, options),
     }
-
-
-def seeds(grid: str, size: Size) -> int:
-    """As many files as the other figures have; one alone tells all round trips, which nothing random changes."""
-    return 1 if grid == ROUND_TRIPS else size.of(PAPER_RUNS, QUICK_RUNS)
 
 
 def find(found: Found) -> Findings:
@@ -125,6 +113,6 @@ FIG17 = Exhibit(
     "obs/fig17",
     "Figure of merit of the delay penalty over the assembly timer",
     "section IV.C, Fig. 17, equations 4 and 5",
-    Setup(PAPER, PAPER_RUNS, grids, seeds, WORLD),
+    Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_RUNS, {ROUND_TRIPS: 1}), WORLD),
     find,
 )

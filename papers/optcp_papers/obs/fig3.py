@@ -1,15 +1,9 @@
 """Figures 3 and 4: one segment is lost, with Reno and with SACK."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from optcp import stats
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row
-from optcp.papers.verdict import row
+from optcp.papers.kit import Exhibit, Findings, Found, Key, Part, Row, judge, row
 from optcp_papers.obs.paper import WINDOW
 from optcp_papers.obs.points import point_curves, point_rows
 from optcp_papers.obs.traces import Trace, curve, round_trip_s, setup, traced

@@ -1,21 +1,12 @@
 """Figure 5: Reno around the loss of two segments, and for which windows it needs a timeout."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from optcp import stats
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Series
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Part, Series, Settings, judge, row
 from optcp_papers.obs.paper import WINDOW, grid, numbers, settings
 from optcp_papers.obs.points import point_curves, point_rows
 from optcp_papers.obs.traces import FIRST_LOST, Trace, curve, setup, traced
@@ -31,7 +22,7 @@ LEAST_WINDOW = 10
 """Fall and Floyd: below so many segments Reno waits for the timer."""
 NEAR_RECEIVER = 2
 """Fall and Floyd: so close to the receiver's window as well."""
-VARIANTS = {"no": "false", "yes": "true"}
+VARIANTS = {"no": False, "yes": True}
 """Whether the sender has a `recover` check; the paper's Reno has none."""
 AXES = (
     Axis("recover_check", tuple(VARIANTS)),
@@ -45,9 +36,9 @@ POSSIBLE = np.broadcast_to(
 )
 """Where a window has more segments than are lost."""
 SHORT = {
-    "parameters.loss_probability": "0",
+    "parameters.loss_probability": 0,
     "parameters.size": "500 kB",
-    "observe": '[{ name = "tcp", kind = "tcp" }]',
+    "observe": [{"name": "tcp", "kind": "tcp"}],
 }
 """A file that is longer than what is sent until the loss is repaired."""
 NOTE = (
@@ -60,7 +51,7 @@ NOTE = (
 def rule_grid(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Losses in windows of every size."""
 
-    def case(recover_check: str, receiver_window: int, lost: int, window: int) -> dict[str, str]:
+    def case(recover_check: str, receiver_window: int, lost: int, window: int) -> Settings:
         return {
             "tcp.file.careful": VARIANTS[recover_check],
             "tcp.file.window_limit": f"{receiver_window} segments",
@@ -68,7 +59,7 @@ def rule_grid(chosen: Chosen, options: Options) -> dict[str, Grid]:
             # So that the window grows by one a round trip, and is this one when the loss is noticed.
             "tcp.file.initial_ssthresh": f"{window} segments",
             # Packet 0 opens the connection.
-            "losses": f'[{{ link = ["client", "E"], flows = "file", segments = {list(range(1, lost + 1))} }}]',
+            "losses": [{"link": ["client", "E"], "flows": "file", "segments": range(1, lost + 1)}],
         }
 
     short = settings(TIMER_S, "no") | SHORT

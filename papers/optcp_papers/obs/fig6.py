@@ -1,16 +1,11 @@
 """Figures 6 and 7: a burst with several segments of the flow is lost, and one with the whole window."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 
 from optcp import stats
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.judge import Part
-from optcp.papers.verdict import row
+from optcp.papers.kit import Exhibit, Findings, Found, Part, judge, row
 from optcp_papers.obs.paper import WINDOW
 from optcp_papers.obs.points import point_curves, point_rows
 from optcp_papers.obs.traces import Trace, curve, round_trip_s, setup, traced

@@ -1,20 +1,13 @@
 """Goodput over the assembly timer where bursts are lost: the transfers and statements behind figures 15 and 16."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
+from optcp.papers.kit import Cells, Chosen, Grid, Options, Part, judge
 from optcp.stats import resampling
-from optcp.study import Grid
 from optcp_papers.obs.paper import BACKGROUND, BESIDE, RECOVERIES, RECOVERY, TIMER, TIMERS_S, grid, ms, settings
 
 LOW_S = (1e-5, 3e-5, 1e-4)
@@ -22,7 +15,7 @@ MIDDLE_S = (3e-4, 1e-3, 3e-3, 1e-2)
 HIGHEST_S = TIMERS_S[-1]
 AXES = (RECOVERY, BESIDE, TIMER)
 """The four curves of a figure."""
-OBSERVE = {"observe": '[{ name = "completions", kind = "completions" }]'}
+OBSERVE = {"observe": [{"name": "completions", "kind": "completions"}]}
 
 
 def transfers(ack_timer: str, chosen: Chosen, options: Options) -> Grid:

@@ -1,14 +1,8 @@
 """The lossless transfers behind figures 14 and 17 and the model: every timer, every ACK, alone and not."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.papers.exhibit import Chosen
-from optcp.papers.options import Options
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Cells, Chosen, Done, Grid, Options, Settings
 from optcp_papers.obs.paper import (
     ACK_TIMER,
     BESIDE,
@@ -26,17 +20,14 @@ PRODUCTS = ((ACK_TIMER, BESIDE, TIMER), (Axis("recovery", ("sack",)), TIMER))
 """Without losses Reno and SACK do the same: of SACK each timer once."""
 SIZES_RUNS = 20
 """Files behind the sizes of bursts that the model takes: each has thousands of bursts."""
-OBSERVE = (
-    '[{ name = "completions", kind = "completions" }, '
-    '{ name = "segments-per-burst", kind = "segments-per-burst" }]'
-)  # fmt: skip
-LOSSLESS = {"parameters.loss_probability": "0", "observe": OBSERVE}
+OBSERVE = [{"name": kind, "kind": kind} for kind in ("completions", "segments-per-burst")]
+LOSSLESS: Settings = {"parameters.loss_probability": 0, "observe": OBSERVE}
 
 
 def lossless(chosen: Chosen, options: Options) -> Grid:
     """The grid that the figures share."""
 
-    def cell(timer_s: float, background: str = "no", **rest: str) -> dict[str, str]:
+    def cell(timer_s: float, background: str = "no", **rest: str) -> Settings:
         return settings(timer_s, background, **rest)
 
     return grid("obs, without losses", PRODUCTS, cell, LOSSLESS, chosen, options)

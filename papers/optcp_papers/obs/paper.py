@@ -1,26 +1,19 @@
 """What all exhibits of the paper share: its network, its cells, and what a run gives of its file."""
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
-from optcp.errors import RunFailed
 from optcp.papers import over
 from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, key_value
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options, Size
-from optcp.papers.over import curves_over
-from optcp.study import Done, Grid
+from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, RunFailed, Series, Settings, curves_over
 
 PAPER = (
     "Ó. González de Dios, I. de Miguel, V. López: Performance evaluation of TCP over OBS considering background traffic"
@@ -47,15 +40,15 @@ DIRECTION = "E->F"
 """The port behind which the file's segments travel in bursts."""
 
 WORLD = (
-    Assumed("access_mbps", 100.0, positive, lambda value: [("parameters.access", f"{value:g} Mbps")]),
-    Assumed("wavelength_mbps", 10_000.0, positive, lambda value: [("parameters.wavelength", f"{value:g} Mbps")]),
-    Assumed("offset_ms", 0.0, not_negative, lambda value: [("parameters.offset", f"{value:g} ms")]),
-    Assumed("access_delay_ms", 0.0, not_negative, lambda value: [("parameters.access_delay", f"{value:g} ms")]),
-    Assumed("path_delay_ms", 50.0, not_negative, lambda value: [("parameters.path_delay", f"{value:g} ms")]),
-    Assumed("onset_ms", 100.0, positive, lambda value: [("parameters.onset", f"{value:g} ms")]),
-    Assumed("smallest_bytes", 40, positive_int, lambda value: [("parameters.smallest", f"{value} B")]),
-    Assumed("largest_bytes", 1500, positive_int, lambda value: [("parameters.largest", f"{value} B")]),
-    Assumed("profile", "opnet-11", str, lambda value: [("tcp.file.profile", str(value))]),
+    Assumed("access_mbps", 100.0, positive, "parameters.access"),
+    Assumed("wavelength_mbps", 10_000.0, positive, "parameters.wavelength"),
+    Assumed("offset_ms", 0.0, not_negative, "parameters.offset"),
+    Assumed("access_delay_ms", 0.0, not_negative, "parameters.access_delay"),
+    Assumed("path_delay_ms", 50.0, not_negative, "parameters.path_delay"),
+    Assumed("onset_ms", 100.0, positive, "parameters.onset"),
+    Assumed("smallest_bytes", 40, positive_int, "parameters.smallest"),
+    Assumed("largest_bytes", 1500, positive_int, "parameters.largest"),
+    Assumed("profile", "opnet-11", str, "tcp.file.profile"),
 )
 """Unstated parameters: figures 8 and 9, which would state some of them, are lost from its text."""
 
@@ -71,14 +64,14 @@ def numbers(name: str, values: Iterable[float]) -> Axis:
     return Axis(name, tuple(map(str, values)))
 
 
-def settings(timer_s: float, background: str, ack_timer: str = "none", recovery: str = "reno") -> dict[str, str]:
+def settings(timer_s: float, background: str, ack_timer: str = "none", recovery: str = "reno") -> dict[str, Any]:
     """What makes the scenario the world of one cell: one value of each of the axes above."""
     chosen = {
         "parameters.timer": f"{round(1e6 * timer_s)} us",
         "parameters.ack": ACKS[ack_timer],
         "parameters.recovery": recovery,
     }
-    return chosen if background == "yes" else chosen | {"traffic": "[]"}
+    return chosen if background == "yes" else {**chosen, "traffic": []}
 
 
 Axes = tuple[Axis, ...]
@@ -87,8 +80,8 @@ Axes = tuple[Axis, ...]
 def grid(
     title: str,
     products: Sequence[Axes],
-    cell: Callable[..., dict[str, str]],
-    more: Mapping[str, str],
+    cell: Callable[..., Settings],
+    more: Settings,
     chosen: Chosen,
     options: Options,
     *,
@@ -116,15 +109,8 @@ def grid(
         for at in np.ndindex(*map(len, axes))
     ]
     cells = every if only is None else list(itertools.compress(every, only.flat))
-    overriding = [*overrides(world, chosen), *more.items()]
-    made = Grid.of_cells(scenario, cells, overriding, title=title, digest=options.digest, fork=options.fork)
+    made = options.grid(scenario, {**overrides(world, chosen), **more}, cells, title)
     return replace(made, named=products[0]) if len(products) == 1 and only is None else made
-
-
-def one_file(grid: str, size: Size) -> int:
-    """The seeds of an exhibit in which nothing is random but the start of the file."""
-    del grid, size
-    return 1
 
 
 def parts(done: Done, products: Sequence[Axes]) -> list[Done]:

@@ -1,15 +1,12 @@
 """The points that the paper numbers in the figures of a window: where a trace has them."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.verdict import row
+from optcp.papers.kit import Key, Row, Series, row
 from optcp_papers.obs.traces import FIRST_LOST, Trace
 
 First = Literal["loss", "detection"]

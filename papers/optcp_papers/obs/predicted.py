@@ -1,7 +1,5 @@
 """The model of goodput for the cells of figures 15 and 16: its inputs, its curves, and how far off it is."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -9,12 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from optcp import stats
-from optcp.data.cells import Cells
-from optcp.data.estimates import Estimates
-from optcp.papers.exhibit import Chosen, rows
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.printed import tables
-from optcp.papers.verdict import row
+from optcp.papers.kit import Cells, Chosen, Estimates, Key, Row, Series, row, rows, tables
 from optcp_papers.obs.lossless import shares
 from optcp_papers.obs.paper import BACKGROUND, RECOVERIES, SEGMENT_BYTES, TIMERS_S, WINDOW, rtt0_s
 from optcp_papers.obs.prediction import Path, Sender, goodput_mbps, single_flow_sizes

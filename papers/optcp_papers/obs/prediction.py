@@ -17,8 +17,6 @@ loss finds below its limit counts as the mean cycle's end, but for Reno with two
 burst carries those of a whole window. The distribution of sizes is that of a run without losses.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,14 +1,8 @@
 """Beyond the paper: figures 14 to 16 with larger windows, and with today's senders."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
-from optcp.data.axes import Axis
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.model import Key
-from optcp.papers.options import Options, Size
-from optcp.study import Grid
+from optcp.papers.kit import Axis, Chosen, Exhibit, Findings, Found, Grid, Key, Options, Settings, Setup, rows, runs_of
 from optcp_papers.obs.lossless import LOSSLESS
 from optcp_papers.obs.paper import (
     ACKS,
@@ -60,7 +54,7 @@ class Way(NamedTuple):
 
     sender: str
     ack_timer: str
-    settings: dict[str, str]
+    settings: Settings
     recovery: str
 
 
@@ -80,19 +74,14 @@ AXES = (Axis("way", tuple(BY_NAME)), BESIDE, TIMER)
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Each cell with the paper's loss probability, and without losses for the segments a burst."""
 
-    def cell(way: str, background: str, timer_s: float) -> dict[str, str]:
+    def cell(way: str, background: str, timer_s: float) -> Settings:
         _, ack_timer, own, recovery = BY_NAME[way]
         return {**settings(timer_s, background, ack_timer if ack_timer in ACKS else "none", recovery), **own}
 
     return {
-        name: grid(f"obs/today, {name}", [AXES], cell, LOSSLESS | more, chosen, options)
-        for name, more in ((LOSSY, {"parameters.loss_probability": "0.001"}), (WITHOUT, {}))
+        name: grid(f"obs/today, {name}", [AXES], cell, {**LOSSLESS, **more}, chosen, options)
+        for name, more in ((LOSSY, {"parameters.loss_probability": 0.001}), (WITHOUT, {}))
     }
-
-
-def seeds(grid: str, size: Size) -> int:
-    """Fewer where only the segments a burst are asked for, which hardly scatter."""
-    return size.of(RUNS if grid == LOSSY else RUNS // 3, QUICK_RUNS)
 
 
 def find(found: Found) -> Findings:
@@ -118,6 +107,6 @@ TODAY = Exhibit(
     "obs/today",
     "Goodput and segments a burst with larger windows, CUBIC and BBR",
     "beyond the paper",
-    Setup(PAPER, None, grids, seeds, WORLD),
+    Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS, {WITHOUT: (RUNS // 3, QUICK_RUNS)}), WORLD),
     find,
 )

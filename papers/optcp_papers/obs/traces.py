@@ -1,7 +1,5 @@
 """Traces of the congestion window around a loss that is made to measure: what figures 3 to 7 are judged by."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,12 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.errors import RunFailed
-from optcp.papers.exhibit import Chosen, Found, Setup
-from optcp.papers.model import Series
-from optcp.papers.options import Options
-from optcp.study import Done, Grid, RunData
-from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, one_file, rtt0_s, settings
+from optcp.papers.kit import Chosen, Done, Found, Grid, Options, RunData, RunFailed, Series, Settings, Setup, once
+from optcp_papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, rtt0_s, settings
 
 Grids = Callable[[Chosen, Options], dict[str, Grid]]
 
@@ -24,7 +18,7 @@ FIRST_LOST = 500
 """By then the window has been at its limit of 44 for long, and the file has as much before it."""
 ACK_BYTES = 80
 """At most: 40 of headers and the longest options of 40."""
-OBSERVE = '[{ name = "tcp", kind = "tcp" }, { name = "packets", kind = "packets" }]'
+OBSERVE = [{"name": "tcp", "kind": "tcp"}, {"name": "packets", "kind": "packets"}]
 
 
 @dataclass(frozen=True)
@@ -101,13 +95,13 @@ def round_trip_s(chosen: Chosen, timer_s: float, segments: int = 1) -> float:
     return rtt0_s(chosen) + 2 * timer_s + bits / access + bits / wavelength
 
 
-def lose(segments: int) -> dict[str, str]:
+def lose(segments: int) -> Settings:
     """The settings that lose so many consecutive segments of a file of 2 MB, and nothing else."""
-    lost = list(range(FIRST_LOST, FIRST_LOST + segments))
+    lost = range(FIRST_LOST, FIRST_LOST + segments)
     return {
-        "parameters.loss_probability": "0",
+        "parameters.loss_probability": 0,
         "parameters.size": "2 MB",
-        "losses": f'[{{ link = ["client", "E"], flows = "file", segments = {lost} }}]',
+        "losses": [{"link": ["client", "E"], "flows": "file", "segments": lost}],
         "observe": OBSERVE,
     }
 
@@ -130,7 +124,7 @@ def setup(figure: str, timer_s: float, senders: Sequence[str], lost: Iterable[in
             found[name(sender, segments)] = grid(title, [()], cell, lose(segments), chosen, options)
         return found | (more(chosen, options) if more else {})
 
-    return Setup(PAPER, 1, grids, one_file, WORLD)
+    return Setup(PAPER, 1, grids, once, WORLD)
 
 
 def name(sender: str, lost: int) -> str:

@@ -1,17 +1,11 @@
 """The bursts that a fast flow's window travels in, round by round: what figures 11 to 13 are made from."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.samples import Samples
-from optcp.papers.exhibit import Chosen
-from optcp.papers.model import Series
-from optcp.papers.options import Options
-from optcp.study import Done, Grid
+from optcp.papers.kit import Chosen, Done, Grid, Options, Samples, Series, Settings
 from optcp_papers.obs.paper import DIRECTION, PS, WINDOW, grid, settings
 
 Train = NDArray[np.float64]
@@ -25,14 +19,14 @@ SLOW_START = 1 + 1 + 2 + 4 + 8 + 16 + 32
 MOVING = 50
 """Bursts in a moving average."""
 FIRST_ROUNDS = 5
-BURSTS = '[{ name = "bursts", kind = "bursts" }]'
-PACKETS = '[{ name = "bursts", kind = "bursts" }, { name = "packets", kind = "packets", groups = ["file"] }]'
+BURSTS: list[Settings] = [{"name": "bursts", "kind": "bursts"}]
+PACKETS: list[Settings] = [*BURSTS, {"name": "packets", "kind": "packets", "groups": ["file"]}]
 LISTED = "one file, packet by packet"
 SHOWN_S = {"beginning": (0.0, 1.5), "end": (-1.5, 0.0)}
 """What a packet trace shows, in seconds from the first packet, or from the last one."""
 
 
-def transfers(title: str, background: str, observe: str, chosen: Chosen, options: Options) -> Grid:
+def transfers(title: str, background: str, observe: list[Settings], chosen: Chosen, options: Options) -> Grid:
     """One cell without losses and delayed ACKs."""
     cell = functools.partial(settings, TIMER_S, background)
     return grid(title, [()], cell, {"parameters.loss_probability": "0", "observe": observe}, chosen, options)

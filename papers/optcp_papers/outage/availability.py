@@ -1,19 +1,12 @@
 """A year of failures: how available pairs are, as the network sees it and as TCP does."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 from optcp.outage.availability import year
 from optcp.outage.study import Costs
-from optcp.papers import judge
-from optcp.papers.assume import Assumed, positive
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.verdict import row
+from optcp.papers.kit import Assumed, Exhibit, Findings, Found, Key, Part, judge, positive, row
 from optcp.stats import Interval
 from optcp_papers.outage.links import SETUP, every_cost
 from optcp_papers.outage.paper import not_run
@@ -22,7 +15,7 @@ from optcp_papers.outage.population import NETWORKS
 REPAIRED_SLOWLY = ("restoration, 2 s", "restoration, 8 s")
 REPAIRED_FAST = ("ti-lfa", "1+1")
 SLOW_NINES, SLOW_MARGIN, FAST_NINES = 0.16, 0.05, 0.5
-ASSUMED = (*SETUP.assumed, Assumed("cuts_a_1000_km", 2.7, positive, lambda _: []))
+ASSUMED = (*SETUP.assumed, Assumed("cuts_a_1000_km", 2.7, positive))
 NOTES = [
     "A year of single links that fail, bridges left out: each as often as its length says, by the rate of cuts "
     "that is assumed. `nines_net` is -log10 of the share of the year in which a flow's path, or that of its ACKs, "

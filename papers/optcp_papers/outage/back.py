@@ -1,23 +1,14 @@
 """What the return to a repaired path costs, by how packets return and how the sender takes what overtakes."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Settings, StoredRun, judge, runs_of
 from optcp_papers.outage.law import SEGMENT_BITS
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 
@@ -30,9 +21,9 @@ DELTAS_MS, QUICK_DELTAS_MS = (1, 2, 5, 8, 10, 15, 20, 30), (2, 8, 20)
 STAYS = "none"
 RETURNS = {"first": (15.0, 21.0), "second": (33.0, 39.0)}
 """From the repair to the next failure, or to the end of the run, in seconds."""
-UNDO_OFF = {"profile": "linux-6", "dsack_undo": "false", "timestamp_undo": "false"}
+UNDO_OFF: Settings = {"profile": "linux-6", "dsack_undo": False, "timestamp_undo": False}
 DAS = {"duplicate_acks": "das"}
-RECOVERIES: dict[str, dict[str, str]] = {
+RECOVERIES: dict[str, Settings] = {
     "newreno": SENDERS["newreno"],
     "sack": {**SENDERS["newreno"], "recovery": "sack"},
     "rack": UNDO_OFF,
@@ -40,18 +31,18 @@ RECOVERIES: dict[str, dict[str, str]] = {
     "das": {**SENDERS["newreno"], **DAS},
     "rack+undo, das": {**SENDERS["cubic"], **DAS},
 }
-REVERTS: dict[str, dict[str, str]] = {
+REVERTS: dict[str, Settings] = {
     STAYS: {"protection.0.revert": "none"},
     "electrical": {"protection.0.revert": "electrical"},
     "optical": {"protection.0.revert": "optical"},
-    "igp": {"protection": "[]", "parameters.path": "routed"},
+    "igp": {"protection": [], "parameters.path": "routed"},
 }
 JUDGED = "electrical"
 """The return of claims: nothing is lost, and what is sent over the working path overtakes what the backup holds."""
 
 ASSUMED = (
-    Assumed("rate_mbps", 20, positive_int, lambda value: [("parameters.rate", f"{value} Mbps")]),
-    Assumed("jitter_ms", 1.0, not_negative, lambda value: [("parameters.jitter", f"{value:g} ms")]),
+    Assumed("rate_mbps", 20, positive_int, "parameters.rate"),
+    Assumed("jitter_ms", 1.0, not_negative, "parameters.jitter"),
     built_in("igp", "detection 10 ms, flooding 2 ms, SPF 20 ms, tables within 20 to 200 ms"),
 )
 NOTES = [
@@ -83,12 +74,12 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     axes = {
         "recovery": {name: _sender(of) for name, of in RECOVERIES.items()},
         "revert": REVERTS,
-        "d_ms": {str(d): backup(d, rate_mbps, jitter_ms) for d in (QUICK_DELTAS_MS if quick else DELTAS_MS)},
+        "d_ms": {d: backup(d, rate_mbps, jitter_ms) for d in (QUICK_DELTAS_MS if quick else DELTAS_MS)},
     }
     return {"return": options.grid(scenario("return"), settings, axes, "outage return")}
 
 
-def _sender(of: Mapping[str, str]) -> dict[str, str]:
+def _sender(of: Settings) -> Settings:
     return {f"tcp.sender.{key}": value for key, value in of.items()}
 
 
@@ -97,11 +88,6 @@ def backup(d_ms: int, rate_mbps: float, jitter_ms: float) -> dict[str, str]:
     held_ms = RTT_MS + 2 * d_ms + jitter_ms
     window = 2 + math.ceil(held_ms * 1000 * rate_mbps / SEGMENT_BITS)
     return {"parameters.half": f"{500 * (CORE_MS + d_ms):.0f} us", "parameters.window": f"{window} segments"}
-
-
-def seeds(_: str, size: Size) -> int:
-    """The start of the flow and what the host holds are drawn."""
-    return size.of(SEEDS, QUICK_SEEDS)
 
 
 def bytes_after(run: StoredRun) -> list[float]:
@@ -204,6 +190,6 @@ RETURN = Exhibit(
     "outage/return",
     "What the return to a repaired path costs",
     "docs/details/outage.md, the return",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -1,22 +1,13 @@
 """The budget of an outage: what each mechanism takes to answer, what the sender adds, and what that costs one flow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
-from optcp.papers import judge
-from optcp.papers.assume import Assumed, positive_int
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, runs_of
+from optcp.papers.kit import Assumed, Done, Grid, Key, Options, Part, Row, Settings, StoredRun, judge, positive_int, row
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 
@@ -34,25 +25,22 @@ WITHOUT = "no failure"
 
 HOST, NEAR, CORE, FAR = 0.1, 0.2, 0.2, 0.4
 """Shares of the one-way delay: a host, the ways in front of the link, over it and behind it."""
-END_TO_END = 'link = ["A", "B"], backup = ["I", "Y", "E"], switch_delay = "$detection"'
+END_TO_END = ("I", "Y", "E")
 
 
-def _protected(scheme: str, way: str, more: str = "") -> dict[str, str]:
-    return {
-        "parameters.path": "shortest",
-        "protection": f'[{{ flows = "long", scheme = "{scheme}", {way}{more} }}]',
-    }
+def _protected(scheme: str, backup: tuple[str, ...] = END_TO_END, **more: str) -> Settings:
+    entry = {"flows": "long", "scheme": scheme, "link": ["A", "B"], "backup": backup, "switch_delay": "$detection"}
+    return {"parameters.path": "shortest", "protection": [{**entry, **more}]}
 
 
-SIGNALLED = ', signal_processing = "1 ms"'
-MECHANISMS: dict[str, dict[str, str]] = {
+MECHANISMS: dict[str, Settings] = {
     "none": {},
     "ti-lfa": {"routing.repair": "ti-lfa", "routing.converge": "synchronized"},
-    "local": _protected("local", 'link = ["A", "B"], backup = ["A", "X", "B"], switch_delay = "$detection"'),
-    "path": _protected("path", END_TO_END, SIGNALLED),
-    "1:1": _protected("1:1", END_TO_END, SIGNALLED),
-    "1+1": _protected("1+1", END_TO_END, ', capacity = "shared"'),
-    "restoration, 8 s": _protected("restoration", END_TO_END, f'{SIGNALLED}, computation = "8 s"'),
+    "local": _protected("local", ("A", "X", "B")),
+    "path": _protected("path", signal_processing="1 ms"),
+    "1:1": _protected("1:1", signal_processing="1 ms"),
+    "1+1": _protected("1+1", capacity="shared"),
+    "restoration, 8 s": _protected("restoration", signal_processing="1 ms", computation="8 s"),
     "controller, 5 s": {"routing.spf": "5 s", "routing.update": "0 s"},
 }
 SLOW_S = {"restoration, 8 s": 20.0, "controller, 5 s": 14.0, "no failure": 20.0}
@@ -68,7 +56,7 @@ AFTER_S = (2.0, 9.0)
 AGGREGATION_S = 0.1
 """What BBR allows beside, as time at its rate, for ACKs that come together."""
 
-ASSUMED = (Assumed("rate_mbps", 20, positive_int, lambda _: []),)
+ASSUMED = (Assumed("rate_mbps", 20, positive_int),)
 NOTES = [
     "One flow that its host limits, a receiver's window of what the path holds (BBR: none), and a failure up to a "
     "round trip later than 4 s. All ways are as long as the one that failed. Instants are from the failure: "
@@ -116,40 +104,39 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     rate_bps = 1e6 * float(chosen["rate_mbps"])
     found = {}
     for rtt_ms in (QUICK_RTT_MS,) if options.size.is_quick else RTTS_MS:
-        settings = {**laid(way(rtt_ms, rate_bps)), "failures.0.later": f"uniform(0 s, {rtt_ms} ms)"}
-        settings["observe"] = observing(rtt_ms)
-        acting = {**MECHANISMS, WITHOUT: {"failures": "[]"}}
+        later = {"failures.0.later": f"uniform(0 s, {rtt_ms} ms)", "observe": observing(rtt_ms)}
+        settings = {**laid(way(rtt_ms, rate_bps)), **later}
+        acting = {**MECHANISMS, WITHOUT: {"failures": []}}
         axes = {
             "mechanism": {name: {**of, "stop": f"{stop_s(name, rtt_ms):g} s"} for name, of in acting.items()},
             "sender": {name: path.sender(name) for name in SENDERS},
         }
-        found[f"{rtt_ms} ms"] = options.grid(
-            scenario("budget"), list(settings.items()), axes, f"outage budget at {rtt_ms} ms"
-        )
+        found[f"{rtt_ms} ms"] = options.grid(scenario("budget"), settings, axes, f"outage budget at {rtt_ms} ms")
     if options.size.is_quick:
         return found
     for rate_mbps in DETOUR_RATES_MBPS:
         old = way(DETOUR_RTT_MS, 1e6 * rate_mbps)
         queue = {"links.0.queue": f"{old.window} packets", "parameters.window": "unlimited", "stop": "44 s"}
-        axes = {
-            "rtt_ms": {str(one): _longer(one) for one in DETOUR_RTTS_MS},
+        longer = {
+            "rtt_ms": {one: _longer(one) for one in DETOUR_RTTS_MS},
             "sender": {name: path.sender(name) for name in ("cubic", "bbr")},
         }
         settings = {**laid(old), **MECHANISMS["local"], **queue}
         found[f"detour at {rate_mbps} Mb/s"] = options.grid(
-            scenario("budget"), list(settings.items()), axes, f"outage detour at {rate_mbps} Mb/s"
+            scenario("budget"), settings, longer, f"outage detour at {rate_mbps} Mb/s"
         )
     return found
 
 
-def observing(rtt_ms: float) -> str:
+def observing(rtt_ms: float) -> list[Settings]:
     """Goodput, retransmissions and timeouts, and packets around the failure."""
     # From long enough before, so that ACKs of segments that were seen leave come before the failure, queues and all.
     before_s, after_s = FAILURE_S - 6 * rtt_ms / 1000 - 0.05, FAILURE_S + 8 * rtt_ms / 1000
-    return (
-        '[{ name = "goodput", kind = "goodput", interval = "1 ms" }, { name = "events", kind = "reordering" }, '
-        f'{{ name = "packets", kind = "packets", after = "{before_s:g} s", until = "{after_s:g} s" }}]'
-    )
+    return [
+        {"name": "goodput", "kind": "goodput", "interval": "1 ms"},
+        {"name": "events", "kind": "reordering"},
+        {"name": "packets", "kind": "packets", "after": f"{before_s:g} s", "until": f"{after_s:g} s"},
+    ]
 
 
 def _longer(rtt_ms: int) -> dict[str, str]:
@@ -161,11 +148,6 @@ def _longer(rtt_ms: int) -> dict[str, str]:
 def stop_s(mechanism: str, rtt_ms: float) -> float:
     """When the window of a flow is back, whatever happened."""
     return FAILURE_S + SLOW_S.get(mechanism, 4.0) + (14.0 if rtt_ms > 40 else 4.0)
-
-
-def seeds(grid: str, size: Size) -> int:
-    """Of which each has the failure at another instant."""
-    return size.of(DETOUR_SEEDS if grid.startswith("detour") else SEEDS, QUICK_SEEDS)
 
 
 @dataclass(frozen=True)
@@ -368,6 +350,6 @@ BUDGET = Exhibit(
     "outage/budget",
     "The budget of an outage",
     "docs/details/outage.md, the budget",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"detour": (DETOUR_SEEDS, QUICK_SEEDS)}), ASSUMED),
     find,
 )

@@ -1,16 +1,11 @@
 """What capacity each mechanism needs, and what it spares for that."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
 from optcp.outage.capacity import Spare, spare_of
 from optcp.outage.study import Costs
-from optcp.papers.exhibit import Exhibit, Findings, Found
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.verdict import row
+from optcp.papers.kit import Exhibit, Findings, Found, Key, Part, row
 from optcp.stats import exact
 from optcp_papers.outage.links import SETUP, every_cost
 from optcp_papers.outage.paper import not_run

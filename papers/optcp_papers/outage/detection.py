@@ -1,19 +1,12 @@
 """How fast is fast enough: every link of networks with TI-LFA, by how long a failure takes to be detected."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping
 
 from optcp.outage.mechanisms import MECHANISMS
 from optcp.outage.study import Costs, CostsOf, failing, outages, sender
-from optcp.papers import judge
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.options import Options
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, judge
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,

@@ -1,7 +1,5 @@
 """What the failure of a link costs, by mechanism and sender, over every link of four networks."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 
@@ -13,13 +11,8 @@ from optcp.outage.mechanisms import MECHANISMS
 from optcp.outage.resampled import Resampled
 from optcp.outage.study import LATER_S, Costs, CostsOf, failing, outages, sender, window_s
 from optcp.outage.world import Assumptions
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.model import Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Part, Row, Setup, Size, row
 from optcp.stats import exact
-from optcp.study import Grid
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,

@@ -1,17 +1,10 @@
 """What routers cost that converge: the loops while their tables disagree, and a table that is held back."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 
 from optcp.outage.study import METRICS, Costs, CostsOf, failing
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, row
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,

@@ -1,7 +1,5 @@
 """What all exhibits of the study share: its name and its senders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from optcp.outage.study import SENDERS

@@ -7,17 +7,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.data.censored import Bounded, Censored
 from optcp.outage.world import MSS_SHARE, Assumptions
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, StoredRun, judge
 from optcp.stats.quantiles import sample_quantile
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.short import Flows, costs_of, points
 
@@ -43,11 +37,11 @@ EARLY, LATE = ("0.5", "8"), ("1.0", "60")
 """The share and the restoration that are compared."""
 
 ASSUMED = (
-    Assumed("host_mbps", 4.0, positive, lambda value: [("parameters.host", f"{value:g} Mbps")]),
-    Assumed("lightpath_mbps", 25.0, positive, lambda value: [("parameters.lightpath", f"{value:g} Mbps")]),
-    Assumed("short_mbps", 10.0, positive, lambda _: []),
-    Assumed("queue_ms", 40.0, positive, lambda _: []),
-    Assumed("clamp_mb", 5.0, positive, lambda _: []),
+    Assumed("host_mbps", 4.0, positive, "parameters.host"),
+    Assumed("lightpath_mbps", 25.0, positive, "parameters.lightpath"),
+    Assumed("short_mbps", 10.0, positive),
+    Assumed("queue_ms", 40.0, positive),
+    Assumed("clamp_mb", 5.0, positive),
     built_in("selection", "flow-hash"),
     built_in("long_flows", "20"),
 )
@@ -85,30 +79,25 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         },
     }
     settings = world(chosen)
-    twin = [*settings, ("failures", "[]")]
+    twin = {**settings, "failures": []}
     return {
         "cut": options.grid(scenario("partial"), settings, axes, "outage partial"),
         "twin": options.grid(scenario("partial"), twin, {"sender": of}, "outage partial, no cut"),
     }
 
 
-def world(chosen: Chosen) -> list[tuple[str, str]]:
+def world(chosen: Chosen) -> Settings:
     """What all runs have in common."""
     clamp_mb = float(chosen["clamp_mb"])
     mean_bytes = Assumptions(clamp_mb=clamp_mb).mean_size
     arrivals = 1e6 * float(chosen["short_mbps"]) * MSS_SHARE / 8 / mean_bytes
     queue_bytes = 125 * float(chosen["queue_ms"]) * float(chosen["lightpath_mbps"])
-    return [
-        *overrides(ASSUMED, chosen),
-        ("parameters.queue", f"{queue_bytes:.0f} B"),
-        ("parameters.arrivals", f"{arrivals:.4g} flows/s"),
-        ("flows.1.sizes", points("web-search", clamp_mb)),
-    ]
-
-
-def seeds(_: str, size: Size) -> int:
-    """When long flows start, how far their hosts are, and all of the short flows are drawn."""
-    return size.of(SEEDS, QUICK_SEEDS)
+    return {
+        **overrides(ASSUMED, chosen),
+        "parameters.queue": f"{queue_bytes:.0f} B",
+        "parameters.arrivals": f"{arrivals:.4g} flows/s",
+        "flows.1.sizes": points("web-search", clamp_mb),
+    }
 
 
 @dataclass(frozen=True)
@@ -205,6 +194,6 @@ PARTIAL = Exhibit(
     "outage/partial",
     "A part of a link early against all of it late",
     "docs/details/outage.md, partial restoration",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -1,7 +1,5 @@
 """The world with one flow on one path: its settings, and what the sender of a run did."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +7,7 @@ from numpy.typing import NDArray
 
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.study import SENDERS
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Settings, StoredRun
 from optcp_papers.outage.law import Timers, Way
 
 FAILURE_S = 4.0
@@ -28,19 +26,21 @@ def way(rtt_ms: float, place: str, rate_bps: float) -> Way:
     return Way(near_s, core_s, half_s - near_s - core_s, rate_bps)
 
 
-def settings(path: Way) -> dict[str, str]:
+def settings(path: Way) -> Settings:
     """A path in the scenario."""
     before_s, after_s = (times * path.rtt_s for times in WATCHED_RTTS)
-    events = '{ name = "events", kind = "reordering" }'
-    outages = f'{{ name = "outages", kind = "outages", after = "{FAILURE_S:g} s" }}'
-    packets = f'{{ name = "packets", kind = "packets", after = "{FAILURE_S - before_s:.6f} s", '
+    watched = {"after": f"{FAILURE_S - before_s:.6f} s", "until": f"{FAILURE_S + after_s:.6f} s"}
     return {
         "parameters.rate": f"{path.rate_bps:.0f} bps",
         "parameters.near": f"{1e6 * path.near_s:.0f} us",
         "parameters.core": f"{1e6 * path.core_s:.0f} us",
         "parameters.far": f"{1e6 * path.far_s:.0f} us",
         "parameters.window": f"{path.window} segments",
-        "observe": f'[{events}, {outages}, {packets}until = "{FAILURE_S + after_s:.6f} s" }}]',
+        "observe": [
+            {"name": "events", "kind": "reordering"},
+            {"name": "outages", "kind": "outages", "after": f"{FAILURE_S:g} s"},
+            {"name": "packets", "kind": "packets", **watched},
+        ],
     }
 
 

@@ -1,10 +1,8 @@
 """Every failure of real networks, by mechanism and sender: what exhibits over a population of failures share."""
 
-from __future__ import annotations
-
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,14 +13,8 @@ from optcp.outage.network import Network
 from optcp.outage.resampled import Resampled
 from optcp.outage.study import METRICS, Costs
 from optcp.outage.world import Assumptions, World
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, positive, positive_int, share
-from optcp.papers.exhibit import Chosen
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
-from optcp.study import Grid
+from optcp.papers.kit import Axes, Chosen, Grid, Key, Options, Part, Row, Settings, Size, judge, row
 
 NETWORKS = {name: f"sndlib/{name}" for name in ("abilene", "geant", "nobel-eu", "germany50")}
 QUICK_NETWORK = "abilene"
@@ -33,15 +25,15 @@ CUT_NOTE = (
 )
 
 ASSUMED = (
-    Assumed("rate_mbps", 100, positive_int, lambda _: []),
-    Assumed("peak", 0.6, share, lambda _: []),
-    Assumed("flow_mbps", 4.0, positive, lambda _: []),
-    Assumed("short_share", 0.2, share, lambda _: []),
-    Assumed("sizes", "web-search", str, lambda _: []),
-    Assumed("clamp_mb", 5.0, positive, lambda _: []),
-    Assumed("detour", 1.3, positive, lambda _: []),
-    Assumed("queue_ms", 40.0, positive, lambda _: []),
-    Assumed("hosts_seed", 1, positive_int, lambda _: []),
+    Assumed("rate_mbps", 100, positive_int),
+    Assumed("peak", 0.6, share),
+    Assumed("flow_mbps", 4.0, positive),
+    Assumed("short_share", 0.2, share),
+    Assumed("sizes", "web-search", str),
+    Assumed("clamp_mb", 5.0, positive),
+    Assumed("detour", 1.3, positive),
+    Assumed("queue_ms", 40.0, positive),
+    Assumed("hosts_seed", 1, positive_int),
     built_in("detection_ms", "10"),
     built_in("convergence", "2 ms a hop, SPF 20 ms, tables within 20 to 200 ms"),
 )
@@ -59,7 +51,7 @@ def assumptions(chosen: Chosen, **changed: float) -> Assumptions:
     return replace(Assumptions(**known), **changed)  # type: ignore[arg-type]
 
 
-def mechanisms(names: Iterable[str], assumed: Assumptions) -> study.Axes:
+def mechanisms(names: Iterable[str], assumed: Assumptions) -> dict[str, Settings]:
     """The axis ``mechanism``; a reserved circuit has the whole rate of the link that it replaces."""
     return study.mechanisms(names, assumed, circuits="line-rate")
 
@@ -71,8 +63,8 @@ def world(name: str, assumed: Assumptions) -> World:
 
 
 def grid(
-    title: str, of: World, axes: Mapping[str, Mapping[str, Mapping[str, str]]], options: Options,
-    settings: Mapping[str, str] | None = None,
+    title: str, of: World, axes: Axes, options: Options,
+    settings: Settings | None = None,
 ) -> Grid:  # fmt: skip
     """A grid of worlds of one network."""
     return study.grid(title, of, axes, settings, digest=options.digest, fork=options.fork, check=options.check)

@@ -1,11 +1,10 @@
 """Which mechanism loses less, over what is assumed: what ``optcp sensitivity`` varies."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import random
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,7 @@ from optcp.outage.study import Costs, CostsOf, failing
 from optcp.outage.world import Assumptions
 from optcp.papers.assume import Assumed, Value, overrides, positive, share
 from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup
-from optcp.papers.options import Options
-from optcp.papers.plausible import Choices, Plausible, Span
-from optcp.papers.verdict import row
-from optcp.study import Grid
+from optcp.papers.kit import Choices, Grid, Options, Plausible, Settings, Span, row
 from optcp_papers.outage import population
 from optcp_papers.outage.paper import PAPER
 from optcp_papers.outage.population import assumptions, cut, grid, mechanisms, network, per_cent_of, seeds, world
@@ -38,12 +34,12 @@ NOTES = [
 ]
 
 
-def _table(value: Value) -> list[tuple[str, str]]:
-    return [("routing.update", f"uniform(20 ms, {float(value):g} ms)")]
+def _table(value: Value) -> Settings:
+    return {"routing.update": f"uniform(20 ms, {float(value):g} ms)"}
 
 
-def _detection(value: Value) -> list[tuple[str, str]]:
-    return [("parameters.detection", f"{float(value):g} ms")]
+def _detection(value: Value) -> Settings:
+    return {"parameters.detection": f"{float(value):g} ms"}
 
 
 def _follow(text: str) -> str:
@@ -82,15 +78,13 @@ ASSUMED = (
         "shared_share",
         0.3,
         share,
-        lambda _: [],
-        Plausible(Span(0.05, 0.4), "about what backbones have reported, 30 %, and much less"),
+        plausible=Plausible(Span(0.05, 0.4), "about what backbones have reported, 30 %, and much less"),
     ),
     Assumed(
         "cuts_follow",
         "km",
         _follow,
-        lambda _: [],
-        Plausible(Choices(FOLLOWED), "cables are cut by the km, line cards fail by the link"),
+        plausible=Plausible(Choices(FOLLOWED), "cables are cut by the km, line cards fail by the link"),
     ),
 )
 
@@ -108,11 +102,11 @@ def happening(name: str, quick: bool) -> tuple[Event, ...]:
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """A grid a network, over mechanisms and failures."""
-    return _grids(assumptions(chosen), tuple(overrides(ASSUMED, chosen)), options)
+    return _grids(assumptions(chosen), tuple(overrides(ASSUMED, chosen).items()), options)
 
 
 @functools.cache
-def _grids(assumed: Assumptions, settings: tuple[tuple[str, str], ...], options: Options) -> dict[str, Grid]:
+def _grids(assumed: Assumptions, settings: tuple[tuple[str, Any], ...], options: Options) -> dict[str, Grid]:
     """Made once: how often failures happen changes no world."""
     found = {}
     for name in (QUICK_NETWORK,) if options.size.is_quick else NETWORKS:

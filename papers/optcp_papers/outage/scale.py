@@ -1,16 +1,9 @@
 """How far rates may be scaled down: the cost of a failure per unit of capacity, from 25 to 400 Mb/s."""
 
-from __future__ import annotations
-
 import itertools
 
 from optcp.outage.study import Costs, CostsOf, failing, outages, sender
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, row
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,

@@ -1,7 +1,5 @@
 """Failures of more than a link: nodes, ducts, and a second link soon after the first."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,12 +9,7 @@ from optcp.outage.costs import UNCOVERED_MS
 from optcp.outage.events import Event
 from optcp.outage.resampled import Resampled
 from optcp.outage.study import METRICS, Costs, CostsOf, failing
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part
-from optcp.papers.model import Key
-from optcp.papers.options import Options
-from optcp.papers.verdict import row
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Key, Options, Part, Setup, row
 from optcp_papers.outage.paper import PAPER, not_run
 from optcp_papers.outage.population import (
     ASSUMED,

@@ -8,17 +8,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.data.censored import UNDEFINED, Bounded, Censored
+from optcp.data.censored import UNDEFINED
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import SIZES, Assumptions
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive, positive_int, share
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options, Size
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
+from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Settings, StoredRun, judge
 from optcp_papers.outage.law import Way
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.path import way
@@ -46,10 +41,10 @@ PROBE_RTTS = (0.9, 1.3)
 TAIL_RTT_S = 0.04
 
 ASSUMED = (
-    Assumed("rate_mbps", 100, positive_int, lambda value: [("parameters.rate", f"{value} Mbps")]),
-    Assumed("load", 0.4, share, lambda value: [("parameters.load", f"{value:g}")]),
-    Assumed("queue_ms", 40.0, positive, lambda _: []),
-    Assumed("clamp_mb", 5.0, positive, lambda _: []),
+    Assumed("rate_mbps", 100, positive_int, "parameters.rate"),
+    Assumed("load", 0.4, share, "parameters.load"),
+    Assumed("queue_ms", 40.0, positive),
+    Assumed("clamp_mb", 5.0, positive),
     built_in("access", "1 Gb/s, one host"),
 )
 NOTES = [
@@ -72,26 +67,25 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Lengths of the outage by round trip and sizes, and the flow whose end is lost."""
     quick = options.size.is_quick
     queue_bytes = 125 * float(chosen["queue_ms"]) * float(chosen["rate_mbps"])
-    settings = overrides(ASSUMED, chosen)
-    settings += [("parameters.queue", f"{queue_bytes:.0f} B"), ("stop", f"{FIRST_S + FAILURES * EVERY_S:g} s")]
+    stop = {"parameters.queue": f"{queue_bytes:.0f} B", "stop": f"{FIRST_S + FAILURES * EVERY_S:g} s"}
+    settings = {**overrides(ASSUMED, chosen), **stop}
     axes = {
         "sizes": {name: {"flows.0.sizes": points(name, float(chosen["clamp_mb"]))} for name in SIZES},
-        "rtt_ms": {str(rtt): delays(rtt) for rtt in (QUICK_RTTS_MS if quick else RTTS_MS)},
-        "outage_ms": {WITHOUT: {"failures": "[]"}}
+        "rtt_ms": {rtt: delays(rtt) for rtt in (QUICK_RTTS_MS if quick else RTTS_MS)},
+        "outage_ms": {WITHOUT: {"failures": []}}
         | {str(length): failing(length) for length in (QUICK_OUTAGES_MS if quick else OUTAGES_MS)},
     }
     tail = {"sender": senders("cubic", "bbr")}
     return {
         "short": options.grid(scenario("short"), settings, axes, "outage short"),
-        "tail": options.grid(scenario("tail"), [], tail, "outage short, the end of a flow"),
+        "tail": options.grid(scenario("tail"), {}, tail, "outage short, the end of a flow"),
     }
 
 
-def points(name: str, clamp_mb: float) -> str:
+def points(name: str, clamp_mb: float) -> Settings:
     """A distribution of sizes in the scenario; what is larger than the clamp is as large."""
     found = Assumptions(sizes=name, clamp_mb=clamp_mb).points
-    listed = ", ".join(f'["{size:.0f} B", {per_cent:g}]' for size, per_cent in found)
-    return f'{{ kind = "points", points = [{listed}] }}'
+    return {"kind": "points", "points": [(f"{size:.0f} B", float(f"{per_cent:g}")) for size, per_cent in found]}
 
 
 def delays(rtt_ms: int) -> dict[str, str]:
@@ -101,22 +95,15 @@ def delays(rtt_ms: int) -> dict[str, str]:
     return {f"parameters.{name}": f"{1e6 * delay_s:.0f} us" for name, delay_s in parts.items()}
 
 
-def failing(length_ms: int) -> dict[str, str]:
+def failing(length_ms: int) -> Settings:
     """The failures in the scenario."""
-    listed = ", ".join(
-        f'{{ link = ["A", "B"], at = "{at_s:g} s", repair = "{at_s + length_ms / 1000:g} s" }}' for at_s in failures_s()
-    )
-    return {"failures": f"[{listed}]"}
+    outages_s = [(at_s, at_s + length_ms / 1000) for at_s in failures_s()]
+    return {"failures": [{"link": ["A", "B"], "at": f"{at:g} s", "repair": f"{back:g} s"} for at, back in outages_s]}
 
 
 def failures_s() -> list[float]:
     """When the link fails."""
     return [FIRST_S + EVERY_S * place for place in range(FAILURES)]
-
-
-def seeds(grid: str, size: Size) -> int:
-    """Flows are drawn; the end of a flow is lost without any chance."""
-    return 1 if grid == "tail" else size.of(SEEDS, QUICK_SEEDS)
 
 
 @dataclass(frozen=True)
@@ -301,6 +288,6 @@ SHORT = Exhibit(
     "outage/short",
     "What a failure costs short flows",
     "docs/details/outage.md, short flows",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"tail": 1}), ASSUMED),
     find,
 )

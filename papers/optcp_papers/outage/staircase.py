@@ -9,17 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from optcp import stats
-from optcp.data.cells import Cells
 from optcp.outage.study import SENDERS
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
+from optcp.papers.kit import Axes, Cells, Done, Grid, Key, Options, Part, Row, Series, Settings, Size, judge, row
 from optcp.stats import exact
-from optcp.study import Done, Grid
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 
@@ -46,7 +40,7 @@ SPARE_RTTS = (0.8, 1.5)
 STRETCHES = (1.44, 1.46)
 MOST_STRETCH = 2.2
 
-ASSUMED = (Assumed("rate_mbps", 20, positive_int, lambda _: []),)
+ASSUMED = (Assumed("rate_mbps", 20, positive_int),)
 NOTES = [
     "One flow that a host of so many Mb/s limits, a receiver's window of what the path holds (BBR: none), and a "
     "failure of the link in the middle, in both directions. Instants are from the failure on. `resume_ms` is when "
@@ -71,11 +65,11 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The cases, the fine lengths at each round trip, how far the clock reaches, and lengths of a second and more."""
     rate_bps = 1e6 * float(chosen["rate_mbps"])
 
-    def one(name: str, rtt_ms: float, axes: Mapping[str, Mapping[str, Mapping[str, str]]], place: str = PLACE) -> Grid:
-        settings = list(path.settings(path.way(rtt_ms, place, rate_bps)).items())
+    def one(name: str, rtt_ms: float, axes: Axes, place: str = PLACE) -> Grid:
+        settings = path.settings(path.way(rtt_ms, place, rate_bps))
         return options.grid(scenario("path"), settings, axes, f"outage staircase, {name}")
 
-    def places() -> dict[str, dict[str, str]]:
+    def places() -> dict[str, Settings]:
         keys = ("parameters.near", "parameters.far")
         return {name: _only(path.settings(path.way(RTT_MS, name, rate_bps)), keys) for name in path.PLACES}
 
@@ -116,7 +110,7 @@ def reach_s(way: law.Way) -> float:
     return 2 * max(way.near_s + way.spacing_s / 2, way.far_s)
 
 
-def _only(settings: dict[str, str], keys: tuple[str, ...]) -> dict[str, str]:
+def _only(settings: Settings, keys: tuple[str, ...]) -> Settings:
     return {key: settings[key] for key in keys}
 
 

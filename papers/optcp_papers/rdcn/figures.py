@@ -1,16 +1,13 @@
 """Figures of the rdcn paper: utilisation and times through the switch beside the printed values."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 
 from optcp.papers.model import Result, Row
 from optcp.plots.intervals import marks, marks_across
+from optcp.plots.panels import GREY, distinct, page, where
 from optcp.plots.registry import Figure, draws
-from optcp.plots.svg import canvas, render
 
 TIMES = {"p50_all_us": ("median", "#0072B2"), "p99_all_us": ("99th percentile", "#D55E00")}
-PRINTED = "#888888"
 COLOURS = ("#0072B2", "#D55E00")
 AXES = {"voq": "size of the queue (packets)", "resize_us": "how long before its day the queue grows (us)"}
 LEADS = {"static": ("16 packets", "#0072B2"), "1200": ("50 packets from 1200 us before the day", "#D55E00")}
@@ -22,7 +19,7 @@ def _points(panel: Axes, rows: list[Row], axis: str, colour: str, label: str) ->
     marks(panel, x, rows, colour, label, "o-")
     printed = [(place, one.paper) for place, one in zip(x, rows, strict=True) if one.paper is not None]
     if printed:
-        panel.plot(*zip(*printed, strict=True), "x", color=PRINTED, markersize=7, label="printed", zorder=3)
+        panel.plot(*zip(*printed, strict=True), "x", color=GREY, markersize=7, label="printed", zorder=3)
 
 
 def _doubling(panel: Axes, rows: list[Row]) -> None:
@@ -37,23 +34,21 @@ def _sweep(result: Result, axis: str, *, log: bool) -> list[Figure]:
         "How well the circuit is used, and how long packets take through the switch, with 95 % intervals over seeds. "
         "Crosses: printed values, of one run each."
     )
-    with canvas(7.6, 3.2) as figure:
-        util, times = figure.subplots(1, 2)
-        of = {name: [one for one in result.rows if one.metric == name] for name in ("circuit_util_pct", *TIMES)}
-        _points(util, of["circuit_util_pct"], axis, "#0072B2", "measured")
+    used = where(result.rows, "circuit_util_pct")
+    with page(result, caption, (7.6, 3.2), 1, 2) as made:
+        util, times = made.all
+        _points(util, used, axis, "#0072B2", "measured")
         for name, (label, colour) in TIMES.items():
-            _points(times, of[name], axis, colour, label)
-        for panel in (util, times):
-            panel.set_xlabel(AXES[axis])
-            if log:
-                _doubling(panel, of["circuit_util_pct"])
-        util.set_ylabel("utilisation of the circuit (%)")
+            _points(times, where(result.rows, name), axis, colour, label)
+        for panel in made.all if log else ():
+            _doubling(panel, used)
+        made.label(x=AXES[axis], y="utilisation of the circuit (%)")
         times.set_ylabel("time through the switch (us)")
         util.legend()
         handles, labels = times.get_legend_handles_labels()
         known = dict(zip(labels, handles, strict=True))
         times.legend(list(known.values()), list(known))
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+    return made.drawn
 
 
 @draws("rdcn/voq")
@@ -74,21 +69,18 @@ def _readings(result: Result, axis: str, by: str, names: dict[str, str]) -> list
         "How well the circuit is used with reTCP, and the 99th percentile of the time through the switch, under both "
         "readings of what is unstated, with 95 % intervals over seeds."
     )
-    with canvas(7.6, 3.2) as figure:
-        panels = dict(zip(("circuit_util_pct", "p99_all_us"), figure.subplots(1, 2), strict=True))
-        for metric, panel in panels.items():
-            of = [one for one in result.rows if one.metric == metric]
-            for reading, colour in zip(dict.fromkeys(str(one.key[by]) for one in of), COLOURS, strict=False):
-                these = [one for one in of if str(one.key[by]) == reading]
-                _points(panel, these, axis, colour, names.get(reading, reading))
-            panel.set_xlabel(AXES[axis])
+    labels = {"circuit_util_pct": "utilisation of the circuit (%)", "p99_all_us": "99th percentile (us)"}
+    with page(result, caption, (7.6, 3.2), 1, 2) as made:
+        for panel, (metric, label) in zip(made.all, labels.items(), strict=True):
+            of = where(result.rows, metric)
+            for reading, colour in zip(distinct(of, by), COLOURS, strict=False):
+                _points(panel, where(of, **{by: reading}), axis, colour, names.get(str(reading), str(reading)))
             if axis == "voq":
                 _doubling(panel, of)
-        panels["circuit_util_pct"].set_ylabel("utilisation of the circuit (%)")
-        panels["p99_all_us"].set_ylabel("99th percentile (us)")
-        handles = panels["circuit_util_pct"].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside upper center", ncols=2)
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+            panel.set_ylabel(label)
+        made.label(x=AXES[axis])
+        made.legend(2, "outside upper center")
+    return made.drawn
 
 
 @draws("rdcn/retcp-voq")
@@ -109,23 +101,23 @@ def retcp_resize(result: Result) -> list[Figure]:
 @draws("rdcn/variants")
 def variants(result: Result) -> list[Figure]:
     """A line a variant: on the small queue, beside what was printed, and on the one that grows."""
-    rows = [one for one in result.rows if one.metric == "circuit_util_pct"]
-    names = list(dict.fromkeys(str(one.key["tcp"]) for one in rows))
+    rows = where(result.rows, "circuit_util_pct")
+    names = distinct(rows, "tcp")
     caption = (
         "How well the circuit is used by TCP variant, on a queue of 16 packets and on one of 50 from 1200 us before "
         "its day, with 95 % intervals over seeds. Crosses: printed values on the small queue."
     )
-    with canvas(6.4, 0.26 * len(names) + 1.2) as figure:
-        panel = figure.subplots()
+    with page(result, caption, (6.4, 0.26 * len(names) + 1.2)) as made:
+        panel = made.panel
         for lead, (label, colour) in LEADS.items():
             these = [one for one in rows if str(one.key["resize_us"]) == lead]
             heights = [names.index(str(one.key["tcp"])) for one in these]
             marks_across(panel, these, heights, colour, label)
             printed = [(one.paper, height) for one, height in zip(these, heights, strict=True) if one.paper is not None]
             if printed:
-                panel.plot(*zip(*printed, strict=True), "x", color=PRINTED, markersize=7, label="printed", zorder=3)
+                panel.plot(*zip(*printed, strict=True), "x", color=GREY, markersize=7, label="printed", zorder=3)
         panel.set_yticks(range(len(names)), names)
         panel.invert_yaxis()
-        panel.set_xlabel("utilisation of the circuit (%)")
-        figure.legend(loc="outside upper center", ncols=3)
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        made.label(x="utilisation of the circuit (%)")
+        made.legend(3, "outside upper center")
+    return made.drawn

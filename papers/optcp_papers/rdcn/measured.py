@@ -1,13 +1,9 @@
 """What is measured of a run: how well the circuit is used, and how long packets take through the switch."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from optcp.data.cells import Cells
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
-from optcp.study import Done
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Cells, Done, StoredRun
 from optcp_papers.rdcn.world import DAY_US, DAYS, DILATION, NIGHT_US
 
 CIRCUIT_BPS = 80e9 / DILATION

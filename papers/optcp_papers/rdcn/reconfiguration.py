@@ -1,10 +1,6 @@
 """Graphs 1 and 2: how long a reconfiguration takes, with days nine times as long."""
 
-from __future__ import annotations
-
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.options import Options
-from optcp.study import Grid
+from optcp.papers.kit import Chosen, Exhibit, Findings, Found, Grid, Options, Setup, rows
 from optcp_papers.rdcn.measured import latencies_us, utilisation
 from optcp_papers.rdcn.voq import above
 from optcp_papers.rdcn.world import ASSUMED, DAYS, PAPER, grid, lasting, length_us, seeds, week

@@ -1,20 +1,13 @@
 """Graphs 6-2 to 6-4: CUBIC, and a queue that becomes large ahead of its day."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
+from optcp.papers.kit import Cells, Grid, Options, Part, judge, tables
 from optcp.stats import resampling
-from optcp.study import Grid
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
 from optcp_papers.rdcn.voq import EMPTY_US, PACKET_US, above, below, distance, trend
 from optcp_papers.rdcn.voq import grids as static_grids

@@ -1,22 +1,13 @@
 """Graphs 8 and 9: reTCP, which ACKs tell of the circuit, on queues that do not change and on one that grows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.assume import Assumed, not_negative
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.plausible import Choices, Plausible
-from optcp.papers.printed import tables
+from optcp.papers.kit import Assumed, Cells, Choices, Done, Grid, Options, Part, Plausible, judge, not_negative, tables
 from optcp.stats import resampling
-from optcp.study import Done, Grid
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
 from optcp_papers.rdcn.resize import ratio, ratio_part
 from optcp_papers.rdcn.voq import GRID as CUBIC
@@ -50,8 +41,7 @@ STATIC_LEAD = Assumed(
     "static_lead_us",
     "600, 0",
     _listed(lambda text: f"{not_negative(text):g}"),
-    lambda _: [],
-    Plausible(
+    plausible=Plausible(
         Choices(("600", "0")),
         "how long before the day ACKs are marked where the queue does not grow: the emulator's default, or not at all",
     ),
@@ -60,8 +50,9 @@ MARK_END = Assumed(
     "mark_end",
     ", ".join(MARK_ENDS),
     _listed(_end),
-    lambda _: [],
-    Plausible(Choices(MARK_ENDS), "when the emulator looks again which circuits are near, or the end of the day"),
+    plausible=Plausible(
+        Choices(MARK_ENDS), "when the emulator looks again which circuits are near, or the end of the day"
+    ),
 )
 
 

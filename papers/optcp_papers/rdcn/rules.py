@@ -1,21 +1,13 @@
 """The emulator's rules, each on a world of one run that shows nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.assume import overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.judge import Part, exact_part
-from optcp.papers.model import Row
-from optcp.papers.options import Options, Size
-from optcp.papers.verdict import row
+from optcp.papers.kit import Done, Grid, Options, Part, Row, Settings, StoredRun, exact_part, once, overrides, row
 from optcp.stats import exact
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.rdcn.measured import CLASSES, PS_A_US, WIRE_BYTES, circuit_pct
 from optcp_papers.rdcn.world import (
     ASSUMED,
@@ -58,37 +50,37 @@ NOTES = [
 ]
 
 
-def listed(links: str) -> str:
+def listed(*links: str | list[str]) -> list[Settings]:
     """Observe packets one by one, at these links too."""
-    return f'[{{ name = "packets", kind = "packets", links = [{links}] }}]'
+    return [{"name": "packets", "kind": "packets", "links": links}]
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """A grid a rule."""
 
-    def one(name: str, settings: Mapping[str, str], axis: str, values: Mapping[str, Mapping[str, str]]) -> Grid:
-        every = [*overrides(RULES_ASSUMED, chosen), *settings.items()]
+    def one(name: str, settings: Settings, axis: str, values: Mapping[str, Settings]) -> Grid:
+        every = {**overrides(RULES_ASSUMED, chosen), **settings}
         return options.grid(SCENARIO, every, {axis: values}, f"rdcn rules, {name}")
 
-    alone = {"parameters.hosts": "1", "parameters.start": "0 s"}
-    lit = {"schedules": "[]", "voqs.0.served": "circuit", "tcp.sender.ack": "every-packet"}
+    alone = {"parameters.hosts": 1, "parameters.start": "0 s"}
+    lit = {"schedules": [], "voqs.0.served": "circuit", "tcp.sender.ack": "every-packet"}
     waiting = schedule(
         [
-            (0, f'{voq("forward")}, served = "none", queue = "50 packets" }}'),
-            (SHRINKS_US, f'{voq("forward")}, served = "packet", queue = "{SMALL} packets" }}'),
+            (0, voq("forward", served="none", queue="50 packets")),
+            (SHRINKS_US, voq("forward", served="packet", queue=f"{SMALL} packets")),
         ]
     )
     marked = {
         **lit,
         **sender("retcp"),
-        "voqs.0.reverse": '{ served = "circuit" }',
+        "voqs.0.reverse": {"served": "circuit"},
         "parameters.voq": "128 packets",
         # A mark may end behind its week.
         **lasting(MARK_WEEKS * WEEK_US + SLOT_US),
-        "observe": listed('["a", "tor2"]'),
+        "observe": listed(["a", "tor2"]),
     }
 
-    def until(end: str) -> dict[str, dict[str, str]]:
+    def until(end: str) -> dict[str, Settings]:
         """Settings of the marks alone, by lead."""
         by_lead = {lead: Week(mark_us=lead, mark_end=end).marks for lead in LATE_US}
         return {str(lead): {"schedules": schedule(marks, WEEK_US)} for lead, marks in by_lead.items()}
@@ -102,17 +94,17 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
                 **lit,
                 "flows.0.size": "1 packets",
                 **lasting(SHRINKS_US),
-                "observe": '[{ name = "transit", kind = "transit", links = ["voq"], interval = "$length" }]',
+                "observe": [{"name": "transit", "kind": "transit", "links": ["voq"], "interval": "$length"}],
             },
             "acks_by",
-            {name: {"voqs.0.reverse": f'{{ served = "{name}" }}'} for name in ("packet", "circuit")},
+            {name: {"voqs.0.reverse": {"served": name}} for name in ("packet", "circuit")},
         ),
         "service": one(
             "service",
             {
                 **Week().settings,
                 **lasting(SERVED_WEEKS * WEEK_US),
-                "observe": listed('"voq", "circuit", ["tor2", "core"], ["core", "tor3"], ["a", "tor2"], ["tor3", "b"]'),
+                "observe": listed("voq", "circuit", ["tor2", "core"], ["core", "tor3"], ["a", "tor2"], ["tor3", "b"]),
             },
             "flows",
             {"ending": {"flows.0.size": "2 MB"}},
@@ -122,7 +114,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             {
                 "parameters.voq": "128 packets",
                 **lasting(FULL_WEEKS * WEEK_US),
-                "observe": '[{ name = "load", kind = "load", links = ["circuit"], interval = "96 ms" }]',
+                "observe": [{"name": "load", "kind": "load", "links": ["circuit"], "interval": "96 ms"}],
             },
             "day_end",
             {name: Week(closed=name == "closed").settings for name in A_DAY},
@@ -131,20 +123,15 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             "shrink",
             {
                 **alone,
-                "tcp.sender.initial_window": str(BACKLOG),
+                "tcp.sender.initial_window": BACKLOG,
                 "flows.0.size": f"{BACKLOG} packets",
                 **lasting(2 * SHRINKS_US),
-                "observe": listed('"voq", ["tor2", "core"]'),
+                "observe": listed("voq", ["tor2", "core"]),
             },
             "queue",
             {"shrinks": {"schedules": waiting}},
         ),
     }
-
-
-def seeds(_: str, __: Size) -> int:
-    """One: the rules hold in every run."""
-    return 1
 
 
 class Packets:
@@ -334,6 +321,6 @@ RULES = Exhibit(
     "rdcn/rules",
     "The emulator's rules, one by one",
     "abstract; graphs 5-2 and 8-2; the emulator's code",
-    Setup(PAPER, None, grids, seeds, RULES_ASSUMED),
+    Setup(PAPER, None, grids, once, RULES_ASSUMED),
     find,
 )

@@ -1,13 +1,6 @@
 """Graphs 4-2 and 7-2: TCP variants on a small queue, and on one that becomes large 1200 us ahead of its day."""
 
-from __future__ import annotations
-
-from optcp.data.cells import Cells
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Chosen, Exhibit, Findings, Found, Grid, Options, Part, Setup, rows, tables
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
 from optcp_papers.rdcn.voq import above, below
 from optcp_papers.rdcn.world import ASSUMED, PAPER, grid, seeds, sender, week

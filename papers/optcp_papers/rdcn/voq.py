@@ -1,18 +1,11 @@
 """Graphs 5-2 to 5-4: CUBIC over the size of the virtual output queue, which does not change."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
 from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.printed import tables
-from optcp.study import Grid
+from optcp.papers.kit import Cells, Grid, Options, Part, judge, tables
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
 from optcp_papers.rdcn.world import ASSUMED, PAPER, SMALL, grid, seeds, week
 

@@ -4,17 +4,12 @@ All times of the paper are multiplied by :data:`DILATION`, and rates divided by 
 timers were not scaled there, and are not here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from optcp.papers.assume import Assumed, Value, built_in, not_negative, overrides, positive, positive_int
-from optcp.papers.exhibit import Chosen
-from optcp.papers.options import Options, Size
-from optcp.papers.plausible import Choices, Plausible, Span
-from optcp.study import Grid
+from optcp.papers.kit import Choices, Chosen, Grid, Options, Plausible, Settings, Span, runs_of
 from optcp.study.grid import Values
 
 PAPER = (
@@ -30,6 +25,9 @@ MARK_ENDS = ("recomputed", "exact")
 RUNS, QUICK_RUNS = 10, 1
 WEEKS, QUICK_WEEKS = 3000, 100
 SCENARIO = Path(__file__).with_name("scenarios") / "rdcn.toml"
+
+Change = tuple[float, Settings]
+"""When something changes, in the paper's microseconds, and what."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +79,9 @@ class Week:
         return [day * slot for day in range(self.days - 1)]
 
     @property
-    def changes(self) -> list[tuple[float, str]]:
+    def changes(self) -> list[Change]:
         """Instants and what changes then, as a scenario says it."""
-        found: list[tuple[float, str]] = []
+        found: list[Change] = []
         for direction in ("forward", "backward"):
             begins = self.days_of(direction)
             for begin in begins:
@@ -91,64 +89,60 @@ class Week:
                 # A packet that begins at the end of the day is one that a day a picosecond shorter has not.
                 end -= 0 if self.closed else 1e-6 / DILATION
                 if self.held:
-                    found.append((before, _served(direction, "none")))
-                found.append((begin, _served(direction, "circuit")))
+                    found.append((before, voq(direction, served="none")))
+                found.append((begin, voq(direction, served="circuit")))
                 # The night behind a day may be the one before the next.
                 if not self.held or end % self.length_us not in [
                     (one - self.night_us) % self.length_us for one in begins
                 ]:
-                    found.append((end, _served(direction, "packet")))
+                    found.append((end, voq(direction, served="packet")))
             if self.resize_us is not None:
                 found += self._sizes(direction, begins)
         return sorted([*found, *self.marks], key=lambda one: one[0])
 
     @property
-    def marks(self) -> list[tuple[float, str]]:
+    def marks(self) -> list[Change]:
         """When the ACKs of the data begin to carry the flag, and no longer do: as they leave the switch."""
         if self.mark_us is None:
             return []
-        link, lead, slot = 'link = ["a", "tor2"], direction = "backward"', self.mark_us, self.day_us + self.night_us
+        acks = {"link": ["a", "tor2"], "direction": "backward"}
+        lead, slot = self.mark_us, self.day_us + self.night_us
         # The emulator looks again whenever the begin of a day or of a night is exactly the lead away.
         late = min(-lead % slot, (self.night_us - lead) % slot) if self.mark_end == "recomputed" else 0.0
-        found = []
+        found: list[Change] = []
         for begin in self.days_of("forward"):
-            found.append(((begin - lead) % self.length_us, f'{link}, ece = "set" }}'))
-            found.append(((begin + self.day_us + late) % self.length_us, f'{link}, ece = "kept" }}'))
+            found.append(((begin - lead) % self.length_us, {**acks, "ece": "set"}))
+            found.append(((begin + self.day_us + late) % self.length_us, {**acks, "ece": "kept"}))
         return found
 
-    def _sizes(self, direction: str, begins: list[float]) -> list[tuple[float, str]]:
+    def _sizes(self, direction: str, begins: list[float]) -> list[Change]:
         """When a queue becomes large, and small again: not where its next day is so near."""
         lead = float(self.resize_us or 0.0)
-        found = []
+        found: list[Change] = []
         for number, begin in enumerate(begins):
             end = begin + self.day_us
             behind = begins[(number + 1) % len(begins)]
             until_next = (behind - end) % self.length_us
             if until_next > lead:
-                found.append((end, f'{voq(direction)}, queue = "{SMALL} packets" }}'))
-                found.append(((behind - lead) % self.length_us, f'{voq(direction)}, queue = "{BIG} packets" }}'))
+                found.append((end, voq(direction, queue=f"{SMALL} packets")))
+                found.append(((behind - lead) % self.length_us, voq(direction, queue=f"{BIG} packets")))
         return found
 
     @property
-    def settings(self) -> dict[str, str]:
+    def settings(self) -> Settings:
         """The schedule of a scenario."""
         return {"schedules": schedule(self.changes, self.length_us)}
 
 
-def schedule(changes: Iterable[tuple[float, str]], period_us: float | None = None) -> str:
+def schedule(changes: Iterable[Change], period_us: float | None = None) -> list[Settings]:
     """Changes at instants of the paper's microseconds, as a scenario lists them: once, or in every period."""
-    listed = ", ".join(f'{{ at = "{_dilated(at)}", {change}' for at, change in changes)
-    again = "" if period_us is None else f'period = "{_dilated(period_us)}", '
-    return f"[{{ {again}changes = [{listed}] }}]"
+    again = {} if period_us is None else {"period": _dilated(period_us)}
+    return [{**again, "changes": [{"at": _dilated(at), **change} for at, change in changes]}]
 
 
-def voq(direction: str) -> str:
-    """Say of a change that it is one of the virtual output queue in a direction."""
-    return f'link = "voq", direction = "{direction}"'
-
-
-def _served(direction: str, way: str) -> str:
-    return f'{voq(direction)}, served = "{way}" }}'
+def voq(direction: str, **change: str) -> Settings:
+    """Say what changes of the virtual output queue in a direction."""
+    return {"link": "voq", "direction": direction, **change}
 
 
 def _dilated(us: float) -> str:
@@ -156,16 +150,16 @@ def _dilated(us: float) -> str:
     return f"{round(us * DILATION * 1e6)} ps"
 
 
-def _time(name: str) -> Callable[[Value], list[tuple[str, str]]]:
-    return lambda value: [(f"parameters.{name}", _dilated(float(value)))]
+def _time(name: str) -> Callable[[Value], Settings]:
+    return lambda value: {f"parameters.{name}": _dilated(float(value))}
 
 
-def _switch(value: Value) -> list[tuple[str, str]]:
+def _switch(value: Value) -> Settings:
     forwarding = float(value)
-    return [
-        ("parameters.circuit_delay", _dilated(30 + forwarding)),
-        ("parameters.packet_delay", _dilated(5 + forwarding)),
-    ]
+    return {
+        "parameters.circuit_delay": _dilated(30 + forwarding),
+        "parameters.packet_delay": _dilated(5 + forwarding),
+    }
 
 
 def _one_of(*known: str) -> Callable[[str], str]:
@@ -177,7 +171,7 @@ def _one_of(*known: str) -> Callable[[str], str]:
     return read
 
 
-TIMERS = {"kernel": {}, "scaled": {"tcp.sender.min_rto": "4 s", "tcp.sender.ack_delay": "800 ms"}}
+TIMERS: dict[str, Settings] = {"kernel": {}, "scaled": {"tcp.sender.min_rto": "4 s", "tcp.sender.ack_delay": "800 ms"}}
 """The kernel's timers as they are, while everything else is slow; or as slow as the rest."""
 
 
@@ -193,7 +187,7 @@ ASSUMED = (
         "to_hosts_gbps",
         800.0,
         positive,
-        lambda value: [("parameters.to_hosts", f"{float(value) / DILATION:g} Gbps")],
+        lambda value: {"parameters.to_hosts": f"{float(value) / DILATION:g} Gbps"},
         Plausible(Choices((40.0, 800.0)), "only what hosts send was shaped, to 40 Gb/s; a rack has one port of 800"),
     ),
     Assumed(
@@ -210,62 +204,59 @@ ASSUMED = (
         "acks",
         "reverse",
         _one_of("reverse", "with-data"),
-        lambda _: [],
-        Plausible(Choices(("reverse", "with-data")), "the emulator's schedule, or what one would expect"),
+        plausible=Plausible(Choices(("reverse", "with-data")), "the emulator's schedule, or what one would expect"),
     ),
     Assumed(
         "night",
         "held",
         _one_of("held", "packet"),
-        lambda _: [],
-        Plausible(Choices(("held", "packet")), "the switch's code, or the paper's words alone"),
+        plausible=Plausible(Choices(("held", "packet")), "the switch's code, or the paper's words alone"),
     ),
     Assumed(
         "timers",
         "kernel",
         _one_of(*TIMERS),
-        lambda value: list(TIMERS[str(value)].items()),
+        lambda value: TIMERS[str(value)],
         Plausible(Choices(tuple(TIMERS)), "only the hosts' programs had their time dilated"),
     ),
     Assumed(
         "tail_loss_probe",
         "on",
         _one_of("on", "off"),
-        lambda value: [("tcp.sender.tail_loss_probe", str(value == "on").lower())],
+        lambda value: {"tcp.sender.tail_loss_probe": value == "on"},
         Plausible(Choices(("on", "off")), "on in the kernel by default"),
     ),
     Assumed(
         "acknowledge",
         "linux",
         _one_of("linux", "every"),
-        lambda value: [("tcp.sender.ack", "linux" if value == "linux" else "every-packet")],
+        lambda value: {"tcp.sender.ack": "linux" if value == "linux" else "every-packet"},
         Plausible(Choices(("linux", "every")), "the kernel's delayed ACKs; coalescing may leave none"),
     ),
     Assumed(
         "initial_window",
         10,
         positive_int,
-        lambda value: [("tcp.sender.initial_window", str(value))],
+        "tcp.sender.initial_window",
         Plausible(Choices((1, 10)), "the kernel's, or none to speak of"),
     ),
     Assumed(
         "start_spread_ms",
         1.0,
         positive,
-        lambda value: [("parameters.start", f"uniform(0 s, {_dilated(1000 * float(value))})")],
+        lambda value: {"parameters.start": f"uniform(0 s, {_dilated(1000 * float(value))})"},
         Plausible(Span(0.1, 100, log=True), "flows start together"),
     ),
     Assumed(
         "day_end",
         "closed",
         _one_of("closed", "open"),
-        lambda _: [],
-        Plausible(
+        plausible=Plausible(
             Choices(("closed", "open")),
             "whether a packet begins at the very end of a day: printed values saturate at 201",
         ),
     ),
-    Assumed("weeks", WEEKS, positive_int, lambda _: []),
+    Assumed("weeks", WEEKS, positive_int),
     built_in("time_dilation", "20: the kernel's timers are as they are, and the network is slower"),
     built_in("segments", "one by one, without segmentation offload"),
 )
@@ -291,16 +282,16 @@ def lasting(length_us: float) -> dict[str, str]:
     return {"parameters.length": _dilated(length_us)}
 
 
-def sender(name: str) -> dict[str, str]:
+def sender(name: str) -> Settings:
     """A TCP variant of the kernel."""
     return {"tcp.sender.congestion": name, **MORE.get(name, {})}
 
 
-MORE = {
+MORE: dict[str, Settings] = {
     "bbr": {"tcp.sender.pacing": "rate"},
     "dctcp": {
         "tcp.sender.ecn": "dctcp",
-        "voqs.0.queue": '{ kind = "step", limit = "$voq", threshold = "9 packets" }',
+        "voqs.0.queue": {"kind": "step", "limit": "$voq", "threshold": "9 packets"},
     },
 }
 """What a variant needs beside its name. DCTCP's marks: a packet that would be the eleventh is marked."""
@@ -308,13 +299,9 @@ MORE = {
 
 def grid(title: str, axes: Mapping[str, Values], chosen: Chosen, options: Options, of: Week | None = None) -> Grid:
     """Worlds over axes, as long as the study's; without a week of its own the axes say what happens when."""
-    settings = overrides(ASSUMED, chosen)
-    if of is not None:
-        settings += of.settings.items()
-    settings += lasting(length_us(chosen, options)).items()
+    settings = {**overrides(ASSUMED, chosen), **(of.settings if of else {}), **lasting(length_us(chosen, options))}
     return options.grid(SCENARIO, settings, axes, f"rdcn {title}")
 
 
-def seeds(_: str, size: Size) -> int:
-    """Ten runs: with six, claims of several parts stay undecided under Holm's correction. The paper has one."""
-    return size.of(RUNS, QUICK_RUNS)
+seeds = runs_of(RUNS, QUICK_RUNS)
+"""Ten runs: with six, claims of several parts stay undecided under Holm's correction. The paper has one."""

@@ -1,7 +1,5 @@
 """What circuits that come in turn give to somebody who has them alone: closed forms."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,18 +1,11 @@
 """A circuit that is there on one day in eight: which TCP fills it, by how long a day lasts."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.judge import Part, difference_part
-from optcp.papers.options import Options, Size
-from optcp.study import Grid
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Settings, StoredRun, difference_part, runs_of
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario
 
@@ -31,15 +24,15 @@ CIRCUIT, PACKET, QUEUE = "circuit:tor2->tor3", "tor2->core", "voq:tor2->tor3"
 MEASURED = ("circuit_util_pct", "packet_util_pct", "drop_pct")
 FULL_PCT = 90
 NAMES = ("cubic", "bbr3", "prague", "tdtcp")
-WITH: dict[str, dict[str, str]] = {"tdtcp": {"path_state": "per-network"}}
+WITH: dict[str, Settings] = {"tdtcp": {"path_state": "per-network"}}
 """What is set beside those of the whole study: TDTCP is CUBIC with a state for each network."""
 
 ASSUMED = (
-    Assumed("queue_packets", 80, positive_int, lambda _: []),
-    Assumed("mark_packets", 9, positive_int, lambda _: []),
-    Assumed("notify_us", 5.0, not_negative, lambda value: [("parameters.notify", f"{value:g} us")]),
-    Assumed("host_delay_us", 5.0, positive, lambda value: [("parameters.host_delay", f"{value:g} us")]),
-    Assumed("min_rto_ms", 10.0, positive, lambda value: [("tcp.sender.min_rto", f"{value:g} ms")]),
+    Assumed("queue_packets", 80, positive_int),
+    Assumed("mark_packets", 9, positive_int),
+    Assumed("notify_us", 5.0, not_negative, "parameters.notify"),
+    Assumed("host_delay_us", 5.0, positive, "parameters.host_delay"),
+    Assumed("min_rto_ms", 10.0, positive, "tcp.sender.min_rto"),
     built_in("networks", "a packet network of 10 Gb/s and 5 us twice, a circuit of 80 Gb/s and 30 us; 9000 B packets"),
     built_in(
         "week", "eight slots, each a night and a day nine times as long; the circuit, for data and ACKs, in the last"
@@ -58,32 +51,27 @@ def week_us(day_us: float) -> float:
     return SLOTS * day_us * (1 + NIGHT_SHARE)
 
 
-def schedule(day_us: int, least_ms: float, least_weeks: int) -> dict[str, str]:
+def schedule(day_us: int, least_ms: float, least_weeks: int) -> Settings:
     """When the queue is served by what, and how long a run lasts: in whole weeks, a third of them first."""
     slot_ps, night_ps = (round(1e6 * day_us * share) for share in (1 + NIGHT_SHARE, NIGHT_SHARE))
-    changes = ", ".join(
-        f'{{ at = "{at} ps", link = "voq", served = "{way}" }}'
-        for at, way in (
-            (0, "packet"),
-            ((SLOTS - 1) * slot_ps, "none"),
-            ((SLOTS - 1) * slot_ps + night_ps, "circuit"),
-        )
-    )
+    last_ps = (SLOTS - 1) * slot_ps
+    served = {0: "packet", last_ps: "none", last_ps + night_ps: "circuit"}
+    changes = [{"at": f"{at} ps", "link": "voq", "served": by} for at, by in served.items()]
     weeks = max(least_weeks, round(least_ms * 1e9 / (SLOTS * slot_ps)))
     return {
-        "schedules": f'[{{ period = "{SLOTS * slot_ps} ps", changes = [{changes}] }}]',
+        "schedules": [{"period": f"{SLOTS * slot_ps} ps", "changes": changes}],
         "parameters.warm": f"{(weeks // 2) * SLOTS * slot_ps} ps",
         "parameters.measured": f"{weeks * SLOTS * slot_ps} ps",
         "parameters.length": f"{(weeks // 2 + weeks) * SLOTS * slot_ps} ps",
     }
 
 
-def sender(name: str, chosen: Chosen) -> dict[str, str]:
+def sender(name: str, chosen: Chosen) -> Settings:
     """The settings of a sender, and the queue that it needs."""
-    queue = f'"{chosen["queue_packets"]} packets"'
+    queue: str | Settings = f"{chosen['queue_packets']} packets"
     of = {**SENDERS.get(name, {}), **WITH.get(name, {})}
     if of.get("ecn"):
-        queue = f'{{ kind = "step", limit = {queue}, threshold = "{chosen["mark_packets"]} packets" }}'
+        queue = {"kind": "step", "limit": queue, "threshold": f"{chosen['mark_packets']} packets"}
     return {"parameters.queue": queue, **{f"tcp.sender.{key}": value for key, value in of.items()}}
 
 
@@ -93,14 +81,9 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     least = (QUICK_LEAST_MS, QUICK_LEAST_WEEKS) if quick else (LEAST_MS, LEAST_WEEKS)
     axes = {
         "sender": {name: sender(name, chosen) for name in NAMES},
-        "day_us": {str(day): schedule(day, *least) for day in (QUICK_DAYS_US if quick else DAYS_US)},
+        "day_us": {day: schedule(day, *least) for day in (QUICK_DAYS_US if quick else DAYS_US)},
     }
     return {"days": options.grid(scenario("days"), overrides(ASSUMED, chosen), axes, "reconfigurable days")}
-
-
-def seeds(_: str, size: Size) -> int:
-    """When flows start, and the jitter of hosts, is drawn."""
-    return size.of(SEEDS, QUICK_SEEDS)
 
 
 def used(found: Found) -> Cells:
@@ -183,6 +166,6 @@ DAYS = Exhibit(
     "reconfigurable/days",
     "Which TCP fills a circuit, by how long its day lasts",
     "docs/details/reconfigurable.md, days",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -1,12 +1,12 @@
 """What all exhibits of the study share: its name, its scenarios and its senders."""
 
-from __future__ import annotations
-
 from pathlib import Path
+
+from optcp.scenarios.scenario import Settings
 
 PAPER = "Today's TCPs on links that are reconfigured (a study of this project)"
 
-SENDERS: dict[str, dict[str, str]] = {
+SENDERS: dict[str, Settings] = {
     "reno": {"congestion": "reno"},
     "cubic": {},
     "bbr3": {"profile": "linux-6-bbr", "congestion": "bbr3"},
@@ -20,6 +20,6 @@ def scenario(name: str) -> Path:
     return Path(__file__).with_name("scenarios") / f"reconfigurable-{name}.toml"
 
 
-def sender(name: str) -> dict[str, str]:
+def sender(name: str) -> Settings:
     """The settings of a sender: of the table ``sender``."""
     return {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}

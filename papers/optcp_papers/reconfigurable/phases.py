@@ -1,19 +1,14 @@
 """What flows get in the phases of a restoration, and what they lack against a fluid that fills every link at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import MSS_SHARE
-from optcp.study import Done
-from optcp.study.stored_run import StoredRun
+from optcp.papers.kit import Axis, Cells, Done, StoredRun
 
 A_SECOND = 10
 """Intervals of goodput."""

@@ -1,25 +1,16 @@
 """A WAN restoration: a cut, fast reroute, a part of the capacity back early, and a rate that steps down."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.outage.world import MSS_SHARE
-from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive
-from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Parts, Setup, behind, key_value, rows
+from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Parts, Setup, behind, key_value, rows, runs_of
 from optcp.papers.judge import Part, difference_part
-from optcp.papers.model import Row, Series
-from optcp.papers.options import Options, Size
+from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Row, Series, Settings, StoredRun, curves_over, judge
 from optcp.papers.over import Axis as Label
-from optcp.papers.over import curves_over
-from optcp.study import Done, Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
 from optcp_papers.reconfigurable.phases import A_SECOND, EVENTS, GROUPS, MEASURED, Timeline, goodput, in_time, measured
@@ -41,13 +32,13 @@ SHOWN_S = 0.2
 """Of the curves over time."""
 
 ASSUMED = (
-    Assumed("scaled_by", 100.0, positive, lambda _: []),
-    Assumed("buffer_ms", 10.0, positive, lambda _: []),
-    Assumed("mark_ms", 1.0, positive, lambda _: []),
-    Assumed("gap_ms", 35.0, positive, lambda _: []),
-    Assumed("detection_ms", 10.0, positive, lambda value: [("routing.detection", f"{value:g} ms")]),
-    Assumed("way_ms", 1.853, positive, lambda value: [("parameters.way", f"{value:g} ms")]),
-    Assumed("jitter_us", 50.0, positive, lambda value: [("parameters.jitter", f"{value:g} us")]),
+    Assumed("scaled_by", 100.0, positive),
+    Assumed("buffer_ms", 10.0, positive),
+    Assumed("mark_ms", 1.0, positive),
+    Assumed("gap_ms", 35.0, positive),
+    Assumed("detection_ms", 10.0, positive, "routing.detection"),
+    Assumed("way_ms", 1.853, positive, "parameters.way"),
+    Assumed("jitter_us", 50.0, positive, "parameters.jitter"),
     built_in("link_gbps", f"{FULL_GBPS:g}, divided by scaled_by"),
     built_in("hosts", "1 to 5 ms from their city, links twice as fast as the network's, which hold all that waits"),
     built_in("long_flows", "the six largest demands over Essen-Dortmund, and over Koeln-Koblenz of the others"),
@@ -98,14 +89,14 @@ def scale_timeline() -> Timeline:
     return Timeline(SCALE_CUT_S, works_s, works_s + SCALE_PHASE_S, works_s + SCALE_PHASE_S, 0.0)
 
 
-def links(chosen: Chosen, name: str, bps: float) -> dict[str, str]:
+def links(chosen: Chosen, name: str, bps: float) -> Settings:
     """The rate of links, and their queues as a sender needs them."""
     bytes_a_ms = bps / 8000
-    limit = f'"{bytes_a_ms * float(chosen["buffer_ms"]):.0f} B"'
+    queue: str | Settings = f"{bytes_a_ms * float(chosen['buffer_ms']):.0f} B"
     if SENDERS[name].get("ecn"):
         threshold = bytes_a_ms * float(chosen["mark_ms"])
-        limit = f'{{ kind = "step", limit = {limit}, threshold = "{threshold:.0f} B" }}'
-    return {"parameters.rate": f"{bps:.0f} bps", "parameters.queue": limit}
+        queue = {"kind": "step", "limit": queue, "threshold": f"{threshold:.0f} B"}
+    return {"parameters.rate": f"{bps:.0f} bps", "parameters.queue": queue}
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
@@ -133,11 +124,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         name: options.grid(scenario("restoration"), settings, axes, f"reconfigurable restoration, {title}")
         for name, (axes, title) in found.items()
     }
-
-
-def seeds(grid: str, size: Size) -> int:
-    """When flows start, how far hosts are, and how long routers take is drawn."""
-    return 1 if grid == "rates" else size.of(SEEDS, QUICK_SEEDS)
 
 
 WINDOWS = {at: (CUT_S + float(at), CUT_S + float(at) + PHASE_S) for at in (EARLY, AT, LATE)}
@@ -300,6 +286,6 @@ RESTORATION = Exhibit(
     "reconfigurable/restoration",
     "A cut on germany50, a part of the capacity back, and a rate that steps down",
     "docs/details/reconfigurable.md, restoration",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"rates": 1}), ASSUMED),
     find,
 )

@@ -1,21 +1,13 @@
 """A rotor fabric: how long flows take over circuits that come in turn, beside what the circuits allow."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.data.censored import UNDEFINED, Bounded, Censored, each
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.judge import Part, difference_part
-from optcp.papers.model import Row
-from optcp.papers.options import Options, Size
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Row, Settings, StoredRun, difference_part, runs_of
 from optcp.stats.quantiles import sample_quantile
-from optcp.study import Grid
-from optcp.study.stored_run import StoredRun
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.circuits import Circuit
 from optcp_papers.reconfigurable.paper import PAPER, scenario
@@ -26,12 +18,12 @@ LOADS, QUICK_LOADS = ("0.01", "0.1", "0.25", "0.4"), ("0.1",)
 MOST_PCT = 95
 LOW, JUDGED, HIGH = "0.01", "0.1", "0.4"
 ONE, PINNED, SPREAD = "one", "pinned", "spread"
-HOPS: dict[str, dict[str, str]] = {
+HOPS: dict[str, Settings] = {
     ONE: {},
     PINNED: {"flows.0.path": "valiant", "flows.0.via": "T"},
     SPREAD: {
-        "voqs": '[{ name = "q", mesh = "T", served = "none", queue = "$queue" }]',
-        "schedules.0.generator.two_hops": "true",
+        "voqs": [{"name": "q", "mesh": "T", "served": "none", "queue": "$queue"}],
+        "schedules.0.generator.two_hops": True,
     },
 }
 """A packet waits for its circuit; or a flow has a rack over which it goes; or packets take what circuit there is."""
@@ -43,19 +35,19 @@ HEADERS = 1500 / 1448
 """Of a full segment with timestamps."""
 
 
-def drawn(pairs: int) -> list[tuple[str, str]]:
+def drawn(pairs: int) -> Settings:
     """So many pairs of hosts, the same in all runs; all of them are 0."""
-    return [("flows.0.pairs.count", str(pairs)), ("flows.0.pairs.seed", "1")] if pairs else []
+    return {"flows.0.pairs.count": pairs, "flows.0.pairs.seed": 1} if pairs else {}
 
 
 ASSUMED = (
-    Assumed("racks", 36, positive_int, lambda value: [("parameters.racks", str(value))]),
-    Assumed("hosts_a_rack", 2, positive_int, lambda _: []),
-    Assumed("switches", 2, positive_int, lambda value: [("schedules.0.generator.switches", str(value))]),
-    Assumed("day_us", 90.0, positive, lambda value: [("schedules.0.generator.day", f"{value:g} us")]),
-    Assumed("night_us", 10.0, positive, lambda value: [("schedules.0.generator.night", f"{value:g} us")]),
-    Assumed("queue_packets", 150, positive_int, lambda value: [("parameters.queue", f"{value} packets")]),
-    Assumed("min_rto_ms", 10.0, positive, lambda value: [("tcp.sender.min_rto", f"{value:g} ms")]),
+    Assumed("racks", 36, positive_int, "parameters.racks"),
+    Assumed("hosts_a_rack", 2, positive_int),
+    Assumed("switches", 2, positive_int, "schedules.0.generator.switches"),
+    Assumed("day_us", 90.0, positive, "schedules.0.generator.day"),
+    Assumed("night_us", 10.0, positive, "schedules.0.generator.night"),
+    Assumed("queue_packets", 150, positive_int, "parameters.queue"),
+    Assumed("min_rto_ms", 10.0, positive, "tcp.sender.min_rto"),
     Assumed("pairs", 0, not_negative, lambda value: drawn(int(value))),
     built_in("rates", "10 Gb/s, hosts and circuits; 0.5 us a link"),
     built_in("sender", "linux-6 (CUBIC) with drop-tail queues, flows between all pairs of hosts"),
@@ -89,20 +81,15 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Workloads, loads and how many hops."""
     quick = options.size.is_quick
     hosts = int(chosen["racks"]) * int(chosen["hosts_a_rack"])
-    settings = [*overrides(ASSUMED, chosen), ("parameters.hosts", str(hosts))]
+    settings = {**overrides(ASSUMED, chosen), "parameters.hosts": hosts}
     if quick:
-        settings += [("parameters.until", "20 ms"), ("parameters.length", "30 ms"), ("observe.1.interval", "10 ms")]
+        settings |= {"parameters.until": "20 ms", "parameters.length": "30 ms", "observe.1.interval": "10 ms"}
     axes = {
         "sizes": {name: {"flows.0.sizes.kind": name} for name in WORKLOADS},
         "load": {load: {"parameters.load": load} for load in (QUICK_LOADS if quick else LOADS)},
         "hops": HOPS,
     }
     return {"rotor": options.grid(scenario("rotor"), settings, axes, "reconfigurable rotor")}
-
-
-def seeds(_: str, size: Size) -> int:
-    """Flows come at random."""
-    return size.of(SEEDS, QUICK_SEEDS)
 
 
 def flows(run: StoredRun) -> tuple[Censored, NDArray[np.float64]]:
@@ -211,6 +198,6 @@ ROTOR = Exhibit(
     "reconfigurable/rotor",
     "Flows of a datacenter over circuits that come in turn",
     "docs/details/reconfigurable.md, rotor",
-    Setup(PAPER, None, grids, seeds, ASSUMED),
+    Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -1,24 +1,16 @@
 """How goodput depends on the delay in 240 random cases."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 
-from optcp.data.cells import Cells
-from optcp.papers import histogram, judge
 from optcp.papers.assume import Assumed, ns2_sender, ns2_world, overrides, positive_int, start_spread
 from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.judge import Part
-from optcp.papers.options import Options
-from optcp.papers.plausible import Choices, Plausible, Span
-from optcp.papers.printed import tables
-from optcp.study import Done, Grid
+from optcp.papers.kit import Cells, Choices, Done, Grid, Options, Part, Plausible, Span, histogram, judge, tables
 from optcp_papers.slides.first import PAPER
 
 DELTA_MS = (0, 50, 250, 500, 1000)
 DELAYED = DELTA_MS[1:]
-DELAYS = {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
+DELAYS = {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
 WINDOW_S = (5.0, 6.5)
 RUNS, QUICK_RUNS = 240, 40
 BIN_PCT = 5
@@ -35,7 +27,7 @@ ASSUMED = (
         "sources",
         10,
         positive_int,
-        lambda value: [("parameters.sources", str(value))],
+        "parameters.sources",
         Plausible(Choices((5, 10, 20)), "10 are stated for this set-up, 5 for that of the slides before it"),
     ),
     *ns2_sender(),

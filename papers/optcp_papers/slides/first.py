@@ -1,7 +1,5 @@
 """The slides' first set-up, which `slides/queues`, `slides/goodput` and `slides/traces` share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,12 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.axes import Axis
-from optcp.data.cells import Cells
 from optcp.papers.assume import Assumed, built_in, ns2_world, overrides
-from optcp.papers.exhibit import Chosen, Found, Setup, runs_of
-from optcp.papers.options import Options
-from optcp.study import Done, Grid, RunData
+from optcp.papers.kit import Axis, Cells, Chosen, Done, Found, Grid, Options, RunData, Setup, runs_of
 from optcp_papers.slides import sources
 from optcp_papers.slides.sources import Scale
 
@@ -25,7 +19,7 @@ PAPER = (
 PAPER_RUNS = 1
 SEEDS, QUICK_SEEDS = 80, 10
 DELTA_MS = (0, 50, 1000)
-DELAYS = {str(delta): {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
+DELAYS = {delta: {"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS}
 CLASSES = ("switched", "fixed")
 FAILURE_S, REPAIR_S, END_S = 10.0, 20.0, 30.0
 ACCESS = ("A->L0", "C->L4")
@@ -46,7 +40,7 @@ SCENARIO = Path(__file__).with_name("scenarios") / "slides-first.toml"
 ASSUMED = (
     *ns2_world(access_share=0.8, link_delay_ms=10.0),
     built_in("backup", "L1-L5-L2, one link more"),
-    Assumed("start", "uniform(0.1 s, 2.1 s)", str, lambda value: [("parameters.start", str(value))]),
+    Assumed("start", "uniform(0.1 s, 2.1 s)", str, "parameters.start"),
 )
 
 

@@ -1,20 +1,13 @@
 """Goodput over time by class and in all, and the first second's gain of 50 ms over an immediate switch."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.data.cells import Cells
 from optcp.papers import curve, histogram, judge
-from optcp.papers.curves import coarser, over_time
-from optcp.papers.exhibit import Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.papers.printed import tables
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Key, Part, Row, Series, coarser, over_time, rows, tables
 from optcp.stats import resampling
 from optcp.stats.quantiles import sample_quantile
 from optcp_papers.slides.first import (

@@ -1,17 +1,10 @@
 """Bandwidth, queues and congestion windows over time, for the three delays that the slides show."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 
-from optcp.data.cells import Cells
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found, behind, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
-from optcp.study import RunData
+from optcp.papers.kit import Cells, Exhibit, Findings, Found, Key, Part, Row, RunData, Series, behind, judge, rows
 from optcp_papers.slides import sources
 from optcp_papers.slides.first import (
     ACCESS,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.assume import Value
-from optcp.study import RunData
+from optcp.papers.kit import RunData, Value
 
 LINKS, BACKUP_LINKS = 5, 6
 """Of every flow, and of a switched one over the backup; the ACKs traverse as many."""

@@ -1,13 +1,8 @@
 """Sequence number over time: what was sent, acknowledged and lost, for a source of each class."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, Found, rows
-from optcp.papers.judge import Part
-from optcp.papers.model import Key, Row, Series
+from optcp.papers.kit import Exhibit, Findings, Found, Key, Part, Row, Series, judge, rows
 from optcp_papers.slides import sources
 from optcp_papers.slides.first import CLASSES, DELTA_MS, FAILURE_S, OVERFLOWS, SEEDS_NOTE, SETUP, World, world
 from optcp_papers.slides.sources import Packets, Senders

@@ -12,7 +12,8 @@ from optcp.errors import InputError
 from optcp.papers.results import exhibits
 from optcp.study import choose
 from optcp.study.done import Done
-from optcp.study.store import IDENTITY, Store
+from optcp.study.form import IDENTITY
+from optcp.study.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

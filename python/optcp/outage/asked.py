@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -299,19 +300,14 @@ class Asked:
             )
         return found
 
-    def _joined(self) -> list[tuple[str, str]]:
-        return list(self.network.paths(US_A_KM * self.assumed.detour))
+    def _joined(self) -> dict[tuple[str, str], list[str]]:
+        return self.network.paths(US_A_KM * self.assumed.detour)
 
     def _without_pair(self) -> int:
-        """How many pairs have a bridge between them."""
-        import networkx as nx
-
-        bridges = events.bridges(self.network)
-        named = zip(self.network.link_names(), self.network.links, strict=True)
-        graph = nx.Graph((a, b) for name, (a, b, *_) in named if name not in bridges)
-        graph.add_nodes_from(self.network.nodes)
-        part = {node: at for at, nodes in enumerate(nx.connected_components(graph)) for node in nodes}
-        return sum(part[a] != part[b] for a, b in self._joined())
+        """How many pairs have a bridge between them, which every path goes over."""
+        alone = {frozenset(self.network.ends(name)) for name in events.bridges(self.network)}
+        hops = (map(frozenset, itertools.pairwise(path)) for path in self._joined().values())
+        return sum(not alone.isdisjoint(path) for path in hops)
 
 
 def _plain(value: float | str) -> float | str:

@@ -122,7 +122,7 @@ def _dedicated(network: Network, assumed: Assumptions) -> float:
     us_a_km = US_A_KM * assumed.detour
     before = network.paths(us_a_km)
     mbps = _scaled(network, before, assumed)
-    hops = {pair: network.pair_hops(*pair, us_a_km) for pair in before}
+    hops = network.pair_hops(before, us_a_km)
     working = sum(mbps[pair] * one[0] for pair, one in hops.items())
     return sum(mbps[pair] * one[1] for pair, one in hops.items()) / working
 

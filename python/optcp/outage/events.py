@@ -11,6 +11,7 @@ from optcp import _core
 
 if TYPE_CHECKING:
     from optcp.outage.network import Network
+    from optcp.scenarios.scenario import Settings
 
 LIKELY_DEGREES = 30.0
 """Neighbouring links whose bearings differ by no more are likely to leave a town in one duct."""
@@ -40,17 +41,16 @@ class Event:
     later_s: float
     km: float
 
-    def settings(self, at_s: float) -> dict[str, str]:
+    def settings(self, at_s: float) -> Settings:
         """The event in a world's scenario, from up to 100 ms after ``at_s`` on."""
-        common = f'at = "{at_s:g} s", later = "uniform(0 s, 100 ms)"'
+        common = {"at": f"{at_s:g} s", "later": "uniform(0 s, 100 ms)"}
         if self.nodes:
-            return {"failures": f'[{{ node = "{self.nodes[0]}", {common} }}]'}
+            return {"failures": [{"node": self.nodes[0], **common}]}
         if self.later_s:
             first, second = self.links
-            after = f'at = "{at_s + self.later_s:.4f} s", later = "uniform(0 s, 100 ms)"'
-            return {"failures": f'[{{ link = "{first}", {common} }}, {{ link = "{second}", {after} }}]'}
-        listed = ", ".join(f'"{link}"' for link in self.links)
-        return {"failures": f"[{{ links = [{listed}], {common} }}]"}
+            after = {**common, "at": f"{at_s + self.later_s:.4f} s"}
+            return {"failures": [{"link": first, **common}, {"link": second, **after}]}
+        return {"failures": [{"links": self.links, **common}]}
 
 
 def ports(network: Network, event: Event) -> frozenset[str]:
@@ -71,14 +71,7 @@ def links(network: Network) -> list[Event]:
 
 def bridges(network: Network) -> set[str]:
     """The links without which the network falls apart."""
-    import networkx as nx
-
-    graph = nx.MultiGraph((a, b) for a, b, *_ in network.links)
-    simple = nx.Graph(graph)
-    alone = {frozenset(edge) for edge in nx.bridges(simple) if graph.number_of_edges(*edge) == 1}
-    return {
-        name for name, link in zip(network.link_names(), network.links, strict=True) if frozenset(link[:2]) in alone
-    }
+    return {name for name, alone in zip(network.link_names(), network.graph().bridges(), strict=True) if alone}
 
 
 def nodes(network: Network) -> list[Event]:

@@ -8,18 +8,21 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from optcp import _core
 from optcp.errors import InputError
 from optcp.scenarios import graphs, topologies, weights
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from optcp.scenarios.topologies import Topology
 
 US_A_KM = 5.0
 """Light in glass."""
+MOST_NS = 2**32 - 1
+"""What a link costs at most."""
 
 
 @dataclass(frozen=True)
@@ -107,54 +110,37 @@ class Network:
 
     def path(self, a: str, b: str, us_a_km: float) -> list[str] | None:
         """The path of least delay between two nodes; None where there is none."""
-        import networkx as nx
+        return self.paths(us_a_km, [(a, b)]).get((a, b))
 
-        try:
-            found: list[str] = nx.dijkstra_path(self._graph(us_a_km), a, b, weight="delay_us")
-        except nx.NetworkXNoPath:
-            return None
-        return found
-
-    def pair_hops(self, a: str, b: str, us_a_km: float) -> tuple[int, int]:
+    def pair_hops(self, pairs: Iterable[tuple[str, str]], us_a_km: float) -> dict[tuple[str, str], list[int]]:
         """Links of the two disjoint paths that are shortest together, the shorter one first; it alone has bridges."""
-        import networkx as nx
+        pairs = list(pairs)
+        return dict(zip(pairs, self.graph(us_a_km).pair_hops(self._places(pairs)), strict=True))
 
-        graph = self._graph(us_a_km)
-        flow = nx.DiGraph()
-        bridges = {frozenset(edge) for edge in nx.bridges(graph)}
-        for u, v, data in graph.edges(data=True):
-            capacity = 2 if frozenset((u, v)) in bridges else 1
-            for one, two in ((u, v), (v, u)):
-                flow.add_edge(one, two, weight=round(1000 * data["delay_us"]), capacity=capacity)
-        flow.add_node(a, demand=-2)
-        flow.add_node(b, demand=2)
-        used = nx.min_cost_flow(flow)
-        hops = [(u, v) for u, row in used.items() for v, units in row.items() for _ in range(units)]
-        shared = [hop for hop in dict.fromkeys(hops) if frozenset(hop) in bridges]
-        both = nx.MultiDiGraph(hops)
-        first = nx.shortest_path_length(both, a, b)
-        return first, len(hops) - len(shared) - first
+    def paths(self, us_a_km: float, pairs: Iterable[tuple[str, str]] | None = None) -> dict[tuple[str, str], list[str]]:
+        """The path of least delay of each pair, as nodes; pairs that no path joins are left out.
 
-    def paths(self, us_a_km: float) -> dict[tuple[str, str], list[str]]:
-        """The path of least delay of each pair with demand, as nodes; pairs that no path joins are left out."""
-        import networkx as nx
+        Parameters
+        ----------
+        pairs
+            Left out: those with demand, by their first node.
+        """
+        if pairs is None:
+            begins = list(dict.fromkeys(a for a, _ in self.demands))
+            pairs = sorted(self.demands, key=lambda pair: begins.index(pair[0]))
+        pairs = list(pairs)
+        found = zip(pairs, self.graph(us_a_km).paths(self._places(pairs)), strict=True)
+        return {pair: [self.nodes[place] for place in path] for pair, path in found if path}
 
-        graph = self._graph(us_a_km)
-        found: dict[tuple[str, str], list[str]] = {}
-        for a in dict.fromkeys(pair[0] for pair in self.demands):
-            ways = nx.single_source_dijkstra_path(graph, a, weight="delay_us")
-            found.update({(a, b): ways[b] for x, b in self.demands if x == a and b in ways})
-        return found
+    def graph(self, us_a_km: float = US_A_KM) -> _core.Graph:
+        """Nodes by their places, and links that cost their delays in ns."""
+        ends = self._places([(a, b) for a, b, *_ in self.links])
+        costs = (min(round(1000 * max(1.0, km * us_a_km)), MOST_NS) for *_, km in self.links)
+        return _core.Graph(len(self.nodes), [(*pair, cost) for pair, cost in zip(ends, costs, strict=True)])
 
-    def _graph(self, us_a_km: float) -> Any:  # noqa: ANN401 - networkx ships no types
-        import networkx as nx
-
-        graph = nx.Graph()
-        graph.add_nodes_from(self.nodes)
-        for a, b, _, km in self.links:
-            known = graph.get_edge_data(a, b, {"delay_us": float("inf")})["delay_us"]
-            graph.add_edge(a, b, delay_us=min(known, max(1.0, km * us_a_km)))
-        return graph
+    def _places(self, pairs: Iterable[tuple[str, str]]) -> list[tuple[int, int]]:
+        place = {name: at for at, name in enumerate(self.nodes)}
+        return [(place[a], place[b]) for a, b in pairs]
 
 
 def _kind(reference: str) -> str:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from optcp.outage.network import Network
     from optcp.outage.resampled import Resampled
     from optcp.outage.world import Assumptions, World
+    from optcp.scenarios.scenario import Settings
     from optcp.study import Done
+    from optcp.study.grid import Axes
 
 WITHOUT = "none"
 """The failure that is none."""
@@ -37,16 +39,13 @@ SENDERS: dict[str, dict[str, str]] = {
 }
 """NewReno as the RFCs have it, with timeouts of 1 s at least; with Linux's timers; Linux 6 with CUBIC, and with BBR."""
 
-Axes = dict[str, dict[str, str]]
-"""The values of an axis, and the settings that each stands for."""
 
-
-def failing(chosen: Sequence[Event], assumed: Assumptions) -> Axes:
+def failing(chosen: Sequence[Event], assumed: Assumptions) -> dict[str, Settings]:
     """The axis ``failure``: none, and each event."""
-    return {WITHOUT: {"failures": "[]"}, **{one.name: one.settings(assumed.warm_up_s) for one in chosen}}
+    return {WITHOUT: {"failures": []}, **{one.name: one.settings(assumed.warm_up_s) for one in chosen}}
 
 
-def mechanisms(names: Iterable[str], assumed: Assumptions, circuits: str = "reserved") -> Axes:
+def mechanisms(names: Iterable[str], assumed: Assumptions, circuits: str = "reserved") -> dict[str, Settings]:
     """The axis ``mechanism``; where the network takes long, runs are longer.
 
     Parameters
@@ -83,14 +82,11 @@ def cut(network: Network) -> tuple[Event, ...]:
 
 
 def grid(
-    title: str, of: World, axes: Mapping[str, Mapping[str, Mapping[str, str]]],
-    settings: Mapping[str, str] | None = None, *, digest: bool = False, fork: bool = True, check: bool = True,
+    title: str, of: World, axes: Axes,
+    settings: Settings | None = None, *, digest: bool = False, fork: bool = True, check: bool = True,
 ) -> Grid:  # fmt: skip
     """A grid of worlds of one network; its last axis is ``failure``."""
-    return Grid.grid(
-        of.core, list((settings or {}).items()), list(axes.items()), title=f"outage, {title}", digest=digest, fork=fork,
-        check=check,
-    )  # fmt: skip
+    return Grid.grid(of.core, settings, axes, title=f"outage, {title}", digest=digest, fork=fork, check=check)
 
 
 @dataclass(frozen=True)

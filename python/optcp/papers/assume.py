@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from optcp import _core
 from optcp.errors import InputError
@@ -14,7 +14,17 @@ from optcp.papers.plausible import Choices, Plausible, Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from optcp.scenarios.scenario import Settings
+
 Value = str | int | float
+
+AS_PROFILE = "profile"
+"""The value of a choice of TCP that the profile makes: nothing is set."""
+UNITS = {
+    "us": "us", "ms": "ms", "s": "s", "bps": "bps", "mbps": "Mbps", "gbps": "Gbps", "bytes": "B", "packets": "packets",
+    "segments": "segments",
+}  # fmt: skip
+"""Units of a scenario, by the last word of names."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +39,9 @@ class Assumed:
         The value that independent re-simulation points to.
     read
         From the text of ``--set`` to a value; raises ValueError with what was expected.
-    overrides
-        From a value to the scenario's key paths and their texts.
+    sets
+        The scenario's key path that has the value, in the unit that ends the name, or several; or a function from the
+        value to settings. Left out, the value makes grids, or takes effect otherwise.
     plausible
         What else it may have been, for ``optcp sensitivity``; None where that is not asked.
     """
@@ -38,8 +49,21 @@ class Assumed:
     name: str
     default: Value
     read: Callable[[str], Value]
-    overrides: Callable[[Value], list[tuple[str, str]]]
+    sets: str | tuple[str, ...] | Callable[[Value], Settings] = ()
     plausible: Plausible | None = None
+
+    def settings(self, value: Value) -> Settings:
+        """The scenario's key paths that a value changes, and what it changes them to."""
+        if callable(self.sets):
+            return self.sets(value)
+        keys = (self.sets,) if isinstance(self.sets, str) else self.sets
+        return {} if value == AS_PROFILE else dict.fromkeys(keys, self._with_unit(value))
+
+    def _with_unit(self, value: Value) -> Value:
+        unit = UNITS.get(self.name.rpartition("_")[2])
+        if unit is None or isinstance(value, str):
+            return value
+        return f"{value:g} {unit}" if isinstance(value, float) else f"{value} {unit}"
 
 
 def values(assumed: Sequence[Assumed], settings: Mapping[str, str]) -> dict[str, Value]:
@@ -82,9 +106,9 @@ def named(settings: Mapping[str, str], varied: Mapping[str, Value] | None = None
         raise InputError(f"{typed}: there is no such world\n{error}") from error
 
 
-def overrides(assumed: Sequence[Assumed], chosen: Mapping[str, Value]) -> list[tuple[str, str]]:
-    """The scenario overrides that put the chosen values into effect."""
-    return [pair for parameter in assumed for pair in parameter.overrides(chosen[parameter.name])]
+def overrides(assumed: Sequence[Assumed], chosen: Mapping[str, Value]) -> dict[str, Any]:
+    """The settings that put the chosen values into effect."""
+    return {key: value for parameter in assumed for key, value in parameter.settings(chosen[parameter.name]).items()}
 
 
 def built_in(name: str, value: str) -> Assumed:
@@ -95,7 +119,7 @@ def built_in(name: str, value: str) -> Assumed:
             raise ValueError(f"this is part of how the runs are built and stays {value!r}")
         return text
 
-    return Assumed(name, value, read, lambda _: [])
+    return Assumed(name, value, read)
 
 
 def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
@@ -113,7 +137,7 @@ def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
             "backbone_bps",
             10_000_000,
             positive_int,
-            lambda value: [("parameters.backbone", f"{value} bps")],
+            "parameters.backbone",
             Plausible(
                 Span(4e6, 40e6, log=True, whole=True),
                 "rates are only given relative to the backbone; beyond the ends a few flows, or none, fill the link",
@@ -123,27 +147,25 @@ def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
             "access_share",
             access_share,
             share,
-            lambda value: [("parameters.access_share", f"{value}")],
+            "parameters.access_share",
             Plausible(Span(0.6, 1.0), "stated, but not of which access links; from the 60 % of section 5.2 up"),
         ),
         Assumed(
             "queue_packets",
             50,
             positive_int,
-            lambda value: [("parameters.queue", f"{value} packets")],
+            "parameters.queue",
             Plausible(
                 Span(15, 200, log=True, whole=True),
                 "ns-2's default is 50; a third of it to four times as much",
             ),
         ),
-        Assumed(
-            "link_delay_ms", link_delay_ms, not_negative, lambda value: [("parameters.link_delay", f"{value:g} ms")]
-        ),
+        Assumed("link_delay_ms", link_delay_ms, not_negative, "parameters.link_delay"),
         Assumed(
             "packet_bytes",
             1000,
             positive_int,
-            lambda value: [("tcp.all.mss", f"{value} B")],
+            "tcp.all.mss",
             Plausible(Choices((512, 1000, 1460)), "ns-2's default, and the two usual segments of the Internet of 2001"),
         ),
         Assumed(
@@ -151,18 +173,11 @@ def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
             "window_packets",
             30,
             positive_int,
-            lambda value: [
-                ("tcp.all.window_limit", f"{value} packets"),
-                ("tcp.all.initial_ssthresh", f"{value} packets"),
-            ],
+            ("tcp.all.window_limit", "tcp.all.initial_ssthresh"),
             Plausible(Span(20, 100, log=True, whole=True), "ns-2's default is 20, the authors' slides have 30"),
         ),
-        Assumed("profile", "ns2-2001", str, lambda value: [("tcp.all.profile", str(value))]),
+        Assumed("profile", "ns2-2001", str, "tcp.all.profile"),
     )
-
-
-AS_PROFILE = "profile"
-"""The value of a choice of TCP that the profile makes."""
 
 
 def ns2_sender() -> tuple[Assumed, ...]:
@@ -172,21 +187,21 @@ def ns2_sender() -> tuple[Assumed, ...]:
             "tick_ms",
             AS_PROFILE,
             _or_profile(positive),
-            lambda value: _unless_profile("tcp.all.tick", value, " ms"),
+            "tcp.all.tick",
             Plausible(Choices((10, 100, 500)), "ns-2's clock of later years, of 2001, and that of BSD"),
         ),
         Assumed(
             "min_rto_ms",
             AS_PROFILE,
             _or_profile(positive),
-            lambda value: _unless_profile("tcp.all.min_rto", value, " ms"),
+            "tcp.all.min_rto",
             Plausible(Span(200, 1000, log=True), "ns-2's default of 0.2 s to the 1 s of RFC 2988"),
         ),
         Assumed(
             "partial_ack",
             AS_PROFILE,
             str,
-            lambda value: _unless_profile("tcp.all.partial_ack", value),
+            "tcp.all.partial_ack",
             Plausible(Choices(("reset", "deflate", "keep")), "readings of RFC 2582 that NewReno programs of 2001 had"),
         ),
     )
@@ -195,20 +210,14 @@ def ns2_sender() -> tuple[Assumed, ...]:
 def start_spread(first_s: float, spread_ms: int, plausible: Plausible) -> Assumed:
     """Say over how long the flows' starts are spread, evenly, from ``first_s`` on."""
 
-    def overrides(value: Value) -> list[tuple[str, str]]:
-        return [("parameters.start", f"uniform({first_s:g} s, {first_s + float(value) / 1000:g} s)")]
+    def settings(value: Value) -> Settings:
+        return {"parameters.start": f"uniform({first_s:g} s, {first_s + float(value) / 1000:g} s)"}
 
-    return Assumed("start_spread_ms", spread_ms, positive, overrides, plausible)
+    return Assumed("start_spread_ms", spread_ms, positive, settings, plausible)
 
 
 def _or_profile(read: Callable[[str], Value]) -> Callable[[str], Value]:
     return lambda text: text if text == AS_PROFILE else read(text)
-
-
-def _unless_profile(path: str, value: Value, unit: str = "") -> list[tuple[str, str]]:
-    if value == AS_PROFILE:
-        return []
-    return [(path, f"{value}{unit}" if isinstance(value, str) else f"{value:g}{unit}")]
 
 
 def positive_int(text: str) -> int:

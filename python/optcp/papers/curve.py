@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Curves = NDArray[np.float64]
+Curves = NDArray[np.float64]
 
 STEP_S = 0.1
 """Length of the curve's intervals."""

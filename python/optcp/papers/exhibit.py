@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from optcp.papers.options import Options, Size
     from optcp.plots import Figure
     from optcp.study import Done, Grid
-    from optcp.study.grid import Values
+    from optcp.study.grid import Axes
 
 Chosen = Mapping[str, Value]
 """Every unstated parameter's value, by name."""
@@ -65,13 +65,33 @@ class Setup:
     long_runs: Callable[[Chosen, Sequence[int]], list[LongRun]] | None = None
 
 
-def runs_of(runs: int, quick: int) -> Callable[[str, Size], int]:
-    """Seeds of each grid: ``runs``, or of a quick look ``quick``."""
-    return lambda _, size: size.of(runs, quick)
+def runs_of(
+    runs: int, quick: int, others: Mapping[str, int | tuple[int, int]] | None = None
+) -> Callable[[str, Size], int]:
+    """Seeds of each grid: ``runs``, or of a quick look ``quick``, and none where that is 0.
+
+    Parameters
+    ----------
+    others
+        Of grids whose names begin so: two numbers of their own, or the one that they always have.
+    """
+
+    def seeds(grid: str, size: Size) -> int:
+        own = next((own for name, own in (others or {}).items() if grid.startswith(name)), (runs, quick))
+        if isinstance(own, int):
+            return own
+        return 0 if size.is_quick and not own[1] else size.of(*own)
+
+    return seeds
+
+
+def once(_grid: str, _size: Size) -> int:
+    """Seeds of each grid where nothing is drawn: one, whatever is asked for."""
+    return 1
 
 
 def one_grid(
-    scenario: Path, axes: Mapping[str, Values], assumed: tuple[Assumed, ...] = ()
+    scenario: Path, axes: Axes, assumed: tuple[Assumed, ...] = ()
 ) -> Callable[[Chosen, Options], dict[str, Grid]]:
     """The grids of a set-up that has one: a scenario's file over axes (:meth:`optcp.study.grid.Grid.grid`)."""
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from optcp.study import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from optcp.study.grid import Values
+    from optcp._core import Scenario
+    from optcp.scenarios.scenario import Settings
+    from optcp.study.grid import Axes
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,14 @@ class Options:
     check: bool = True
 
     def grid(
-        self, scenario: Path, overrides: Sequence[tuple[str, str]], axes: Mapping[str, Values], title: str
+        self,
+        scenario: Path | Scenario,
+        overrides: Settings,
+        axes: Axes | Sequence[Settings],
+        title: str,
     ) -> Grid:
-        """Every combination of the axes' values: :meth:`optcp.study.grid.Grid.grid`."""
-        axes_ = list(axes.items())
-        return Grid.grid(scenario, overrides, axes_, title=title, digest=self.digest, fork=self.fork, check=self.check)
+        """Every combination of the axes' values (:meth:`optcp.study.grid.Grid.grid`), or the cells of a list."""
+        made: Any = {"title": title, "digest": self.digest, "fork": self.fork, "check": self.check}
+        if isinstance(axes, Mapping):
+            return Grid.grid(scenario, overrides, axes, **made)
+        return Grid.of_cells(scenario, axes, overrides, **made)

@@ -55,7 +55,7 @@ def write_report(directory: Path, simulator: bytes | None) -> Path:
     """
     from optcp.report import study
     from optcp.study.done import Done
-    from optcp.study.store import IDENTITY
+    from optcp.study.form import IDENTITY
 
     need_directory(directory)
     refuse_links(directory, ("report",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import json
+import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,11 +35,16 @@ KERNELS = ("fast", "reference")
 """What can drive a run; the first is the default."""
 
 
+Settings = Mapping[str, Any]
+"""Key paths of a scenario, and their values: texts ("10 ms"), numbers, truth values, lists and tables."""
+
 MOST_SETTINGS = 64
 """Levels of lists and tables in a value; no scenario has as many."""
 
 WIDEST_BITS = 64
 """Of integers in a scenario."""
+
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def check_seed(seed: object) -> int:
@@ -131,7 +137,7 @@ class Scenario:
             If it is wrong; the message shows it as TOML.
         """
         tables = arguments.mapping(content, "content", "a mapping of sections, as a scenario file has them")
-        lines = [f"{_toml(arguments.text(key, 'key'))} = {_toml(value)}\n" for key, value in tables.items()]
+        lines = [f"{_key(arguments.text(key, 'key'))} = {_toml(value)}\n" for key, value in tables.items()]
         return cls.parse("".join(lines), name)
 
     def set(self, key: str | Mapping[str, Any], value: object = None) -> Scenario:
@@ -158,8 +164,8 @@ class Scenario:
         >>> world.set("stop", "9 s").stop_s, world.stop_s
         (9.0, 10.0)
         """
-        settings = key.items() if isinstance(key, Mapping) else [(key, value)]
-        return Scenario(self.core.override([(arguments.text(name, "key"), as_written(one)) for name, one in settings]))
+        settings = key if isinstance(key, Mapping) else {arguments.text(key, "key"): value}
+        return Scenario(self.core.override(written(settings)))
 
     def run(self, seed: int = 1, *, digest: bool = False, kernel: str = "fast", threads: int = 1) -> Run:
         """Run it once. Other threads go on meanwhile; Ctrl-C ends it.
@@ -301,6 +307,11 @@ def as_written(value: object) -> str:
     return arguments.text(value, "value") if isinstance(value, str) else _toml(value)
 
 
+def written(settings: Settings) -> list[tuple[str, str]]:
+    """Settings as the compiled simulator takes them, and ``--set``."""
+    return [(arguments.text(key, "key"), as_written(value)) for key, value in settings.items()]
+
+
 def _toml(value: object, depth: int = 0) -> str:
     """A value as TOML, in one line."""
     if depth > MOST_SETTINGS:
@@ -308,7 +319,7 @@ def _toml(value: object, depth: int = 0) -> str:
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_toml(str(key))} = {_toml(one, depth + 1)}" for key, one in value.items()) + "}"
+        return f"{{ {', '.join(f'{_key(str(key))} = {_toml(one, depth + 1)}' for key, one in value.items())} }}"
     if isinstance(value, (list, tuple, range)):
         return "[" + ", ".join(_toml(one, depth + 1) for one in value) + "]"
     if isinstance(value, bool):
@@ -321,6 +332,11 @@ def _toml(value: object, depth: int = 0) -> str:
         f"{arguments.shown(value)} is no value of a scenario: "
         "expected a text, a number, true or false, a list or a table"
     )
+
+
+def _key(name: str) -> str:
+    """A key of a table, without quotes where TOML needs none."""
+    return name if BARE_KEY.fullmatch(name) else _toml(name)
 
 
 def _table(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:

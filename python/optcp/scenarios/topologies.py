@@ -1,8 +1,7 @@
 """Networks by name and from files, for ``[topology]`` of scenarios: nodes, links and their lengths.
 
 Names such as ``sndlib/germany50`` are those of TopoHub. Files are GML or GraphML, as of the Topology Zoo. Parallel
-links are kept. A link without a length gets the great-circle distance of its ends, in whole metres: the last digits
-differ between machines.
+links are kept. A link without a length gets the great-circle distance of its ends, in whole metres.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import difflib
 import errno
 import functools
 import itertools
-import math
 import os
 import re
 from collections import Counter
@@ -21,6 +19,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from optcp import _core
 from optcp.common import rows
 from optcp.errors import InputError, nearest
 from optcp.scenarios import graphs, weights
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from optcp.scenarios.graphs import Edge, Position
-
-EARTH_KM = 6371.0
-"""Mean radius of the earth."""
 
 Link = tuple[int, int, str | None, int | None]
 """Two nodes by index, the link's name if it needs one, its length in mm if that is known."""
@@ -136,7 +132,7 @@ def _topology(reference: str, graph: graphs.Graph, demands: Mapping[tuple[Any, A
         length = graphs.length_km(reference, link, attributes)
         if length is None:
             known = positions[ends[0]], positions[ends[1]]
-            length = None if None in known else round(great_circle_km(*known[0], *known[1]), 3)  # type: ignore[misc]
+            length = None if None in known else round(_core.great_circle_km(*known), 3)  # type: ignore[arg-type]
         laid.append((*ends, None if length is None else round(length * 1e6)))
     notes = _noted_names(labels, names)
     if loops := [names[a] for a, b, _ in laid if a == b]:
@@ -488,11 +484,3 @@ def _paired(reference: str, names: Sequence[str], arcs: Sequence[_Laid]) -> tupl
 
 def _km(length_mm: int | None) -> str:
     return "no length" if length_mm is None else f"{length_mm / 1e6:g} km"
-
-
-def great_circle_km(longitude_a: float, latitude_a: float, longitude_b: float, latitude_b: float) -> float:
-    """Distance in km of two places, in degrees, on a sphere (haversine formula)."""
-    a, b = math.radians(latitude_a), math.radians(latitude_b)
-    half = math.sin((b - a) / 2) ** 2
-    half += math.cos(a) * math.cos(b) * math.sin(math.radians(longitude_b - longitude_a) / 2) ** 2
-    return 2 * EARTH_KM * math.asin(math.sqrt(half))

@@ -17,7 +17,7 @@ import numpy as np
 
 from optcp import _core
 from optcp.data.axes import Axis
-from optcp.scenarios.scenario import KERNELS
+from optcp.scenarios.scenario import KERNELS, Settings, as_written, written
 from optcp.study import room
 
 # fmt: off
@@ -115,8 +115,10 @@ class StoredBranch(Branch):
         return False
 
 
-Values = Sequence[str] | Mapping[str, Mapping[str, str]]
-"""Of an axis: texts of its key path, or what each value is called and the settings that it stands for."""
+Values = Sequence[Any] | Mapping[Any, Settings]
+"""Of an axis: values of its key path, or what each value is called and the settings that it stands for."""
+Axes = Mapping[str, Any]
+"""Key paths or names, and the :data:`Values` of each."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,8 @@ class Grid:
     def grid(
         cls,
         world: Path | _core.Scenario,
-        overrides: Sequence[tuple[str, str]] = (),
-        axes: Sequence[tuple[str, Values]] = (),
+        overrides: Settings | None = None,
+        axes: Axes | None = None,
         *,
         title: str | None = None,
         digest: bool = False,
@@ -166,8 +168,7 @@ class Grid:
         world
             A scenario, or its file.
         axes
-            Each a key path and its values as written; or a name, and for each of its values the settings that it
-            stands for.
+            Each a key path and its values; or a name, and for each of its values the settings that it stands for.
         check
             Whether every branch is made now; else but for the first one when it is asked for.
 
@@ -176,27 +177,27 @@ class Grid:
         optcp._core.ScenarioError
             If the file, an override or an axis is wrong; every branch is checked before anything runs.
         """
+        axes = axes or {}
         points = [
             list(values.values()) if isinstance(values, Mapping) else [{name: value} for value in values]
-            for name, values in axes
+            for name, values in axes.items()
         ]
-        for name, values in axes:
-            # Refuses a value that is there twice.
-            Axis(name, tuple(values))
+        # An axis refuses a value that is there twice.
+        named = [Axis(name, tuple(map(as_written, values))) for name, values in axes.items()]
         room.check_count(math.prod(len(one) for one in points), room.CELL, "cells")
         cells = [dict(itertools.chain(*(one.items() for one in cell))) for cell in itertools.product(*points)]
         made = cls.of_cells(world, cells, overrides, title=title, digest=digest, fork=fork, kernel=kernel, check=check)
-        if not any(isinstance(values, Mapping) for _, values in axes):
+        if not any(isinstance(values, Mapping) for values in axes.values()):
             return made
-        short = short_names([name for name, _ in axes])
-        return replace(made, named=tuple(Axis(short[name], tuple(values)) for name, values in axes))
+        short = short_names(list(axes))
+        return replace(made, named=tuple(replace(axis, name=short[axis.name]) for axis in named))
 
     @classmethod
     def of_cells(
         cls,
         world: Path | _core.Scenario,
-        cells: Sequence[dict[str, str]],
-        overrides: Sequence[tuple[str, str]] = (),
+        cells: Sequence[Settings],
+        overrides: Settings | None = None,
         *,
         title: str | None = None,
         digest: bool = False,
@@ -213,10 +214,11 @@ class Grid:
         """
         branches: list[Branch] = []
         growth = room.Growth(len(cells), "cells")
-        for cell in cells:
+        common = written(overrides or {})
+        for cell in (dict(written(one)) for one in cells):
             # A file is parsed once: a cell overrides what the first one has on the axes.
             alike = branches and branches[0].key.keys() == cell.keys()
-            settings = list(cell.items()) if alike else [*overrides, *cell.items()]
+            settings = list(cell.items()) if alike else [*common, *cell.items()]
             base = branches[0].scenario if alike else world
             make = functools.partial(_made, base, settings)
             branches.append(Branch(cell, make()) if check or not branches else UncheckedBranch(cell, make))

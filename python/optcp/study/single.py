@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.scenarios.scenario import KERNELS, Scenario, check_seed
+from optcp.study.form import described
 from optcp.study.runner import Block, blocks, groups_of
-from optcp.study.store import described
 from optcp.study.study import Study
 
 if TYPE_CHECKING:

@@ -13,32 +13,30 @@ import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optcp import _core
 from optcp.common import stored
-from optcp.common.files import is_name, need_directory, refuse_links, write_bytes, write_text
+from optcp.common.files import need_directory, refuse_links, write_bytes, write_text
 from optcp.data.axes import Axis
 from optcp.data.table import Table
 from optcp.errors import Damaged, InputError, RunFailed
-from optcp.study.grid import MOST_RESOLVED, extension_sha256
+from optcp.study import form
+from optcp.study.form import IDENTITY
+from optcp.study.grid import MOST_RESOLVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from optcp.study.form import Identity, Manifest
     from optcp.study.grid import Branch, Grid, StoredBranch
 
-FORMAT = 2
-"""Of the files; another one is not read."""
-IDENTITY = "study.json"
 OLD = ("meta.json", "seed-*/meta.json", "cell-*-seed-*/meta.json")
 """What runs of the versions before left in a directory."""
-MOST_DIFFERENCES = 5
-"""A message names no more of them."""
 FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived", "cuts")
 """What a study's directory holds beside its observations."""
 WRITTEN = ("plots", "export", "report")
@@ -48,64 +46,6 @@ MOST_TABLES = 24
 """Of parts, in memory: those of the runs that are looked at, one after the other."""
 
 Columns = dict[str, "NDArray[Any] | tuple[NDArray[Any], list[str]]"]
-
-
-class File(TypedDict):
-    """What a manifest says of a file."""
-
-    sha256: str
-    bytes: int
-    rows: list[int]
-
-
-class Manifest(TypedDict):
-    """What is read of a manifest."""
-
-    format: int
-    cpu_seconds: float
-    packet_hops: int
-    runs: list[tuple[str, int]]
-    files: dict[str, File]
-
-
-class Observation(TypedDict):
-    """An observation of a resolved world."""
-
-    name: str
-    kind: str
-
-
-class World(TypedDict):
-    """What is read of every resolved world."""
-
-    title: str
-    stop_ps: int
-    observe: list[Observation]
-
-
-class Cell(TypedDict):
-    """What is kept of a cell."""
-
-    cell: dict[str, str]
-    toml: NotRequired[str]
-    scenario_sha256: str
-    scenario: World
-
-
-class Identity(TypedDict):
-    """What is read of ``study.json``."""
-
-    format: int
-    title: str
-    version: str
-    extension_sha256: str
-    digest: bool
-    settings: dict[str, str]
-    axes: list[str]
-    observe: list[str]
-    cells: list[str]
-    named: list[tuple[str, list[str]]] | None
-    beside: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -179,7 +119,7 @@ class Store:
         for name, content in (beside or {}).items():
             write_bytes(self.root / name, content)
             kept[name] = stored.sha256(content)
-        mine = identity(grid) | {"digest": self.digest, "beside": kept}
+        mine = form.identity(grid) | {"digest": self.digest, "beside": kept}
         if there != json.loads(json.dumps(mine)):
             write_text(self.root / IDENTITY, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
         for branch in grid.branches:
@@ -201,7 +141,7 @@ class Store:
         refuse_links(self.root, self.names(grid))
         if (self.root / IDENTITY).is_file():
             there = self.read_identity()
-            if not (differences := _differences(there, identity(grid))):
+            if not (differences := form.differences(there, form.identity(grid))):
                 self.digest = there["digest"]
                 for branch in grid.branches:
                     if (path := self._path_of(branch.id)).is_file():
@@ -269,19 +209,7 @@ class Store:
             need_directory(self.root)
             self.refuse_old("Run the scenario again, into another directory")
             raise InputError(f"{self.root}: there is no study in it: a study has a {IDENTITY}; `optcp run` makes one")
-
-        def parse(text: str) -> Identity:
-            found = stored.table(text)
-            stored.need(found, ["format"])
-            if found["format"] != FORMAT:
-                raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
-            stored.shaped(Identity, found)
-            if not found["cells"] or len(set(found["cells"])) < len(found["cells"]):
-                raise ValueError("`cells` is empty, or names a cell twice")
-            _need_names({"cells": found["cells"], "observe": found["observe"], "beside": found["beside"]})
-            return found  # type: ignore[return-value]
-
-        return stored.load(path, parse, "the directory")
+        return stored.load(path, form.parsed_identity, "the directory")
 
     def clear(self) -> None:
         """Remove the study, and nothing else that is in the directory."""
@@ -322,7 +250,7 @@ class Store:
             As :meth:`scan`.
         """
         paths = [self.root / "parts" / name for name in manifests if name.removesuffix(".json") not in self._parts]
-        parts = [Part(path.stem, stored.load(path, _manifest)) for path in paths]
+        parts = [Part(path.stem, stored.load(path, form.parsed_manifest)) for path in paths]
         refuse_links(self.root, {table for part in parts for table in part.manifest["files"]})
         if check:
             self._check(parts)
@@ -401,7 +329,7 @@ class Store:
         """Keep the world of a cell, once."""
         path = self._path_of(branch.id)
         if not path.is_file():
-            write_text(path, described(branch))
+            write_text(path, form.described(branch))
 
     def _path_of(self, cell: str) -> Path:
         return self.root / "cells" / f"{cell}.json"
@@ -410,7 +338,7 @@ class Store:
         """What is kept of a cell: ``cell`` (axis to value), ``toml``, ``scenario_sha256``, ``scenario`` (resolved)."""
         path = self._path_of(cell)
         try:
-            return stored.load(path, _cell)
+            return stored.load(path, form.parsed_cell)
         except FileNotFoundError as error:
             # The cells are written one after the other before the first run begins.
             raise RunFailed(
@@ -515,91 +443,3 @@ class Store:
             path, _, what = str(error).partition(": ")
             manifest = self.root / "parts" / f"{Path(path).stem}.json"
             raise Damaged(Path(path), what, f"{manifest} with it") from error
-
-
-def _need_names(lists: Mapping[str, Iterable[str]]) -> None:
-    """Make sure that texts out of a file are names in the directory, and do not lead out of it."""
-    for key, names in lists.items():
-        for name in names:
-            if not is_name(name):
-                raise ValueError(f"`{key}` has {name!r}, which is not the name of a file")
-
-
-def _manifest(text: str) -> Manifest:
-    found = stored.table(text)
-    stored.need(found, ["format"])
-    if found["format"] != FORMAT:
-        raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
-    # Of many thousands of runs, each looked at as little as it can be.
-    listed = found.get("runs")
-    if not isinstance(listed, list) or not all(
-        type(run) is list and len(run) == 2 and type(run[0]) is str and type(run[1]) is int for run in listed
-    ):
-        raise ValueError("`runs` is no list of cells and seeds")
-    stored.shaped(Manifest, {**found, "runs": []})
-    stored.need(found["files"], ["runs", "scalars"], "files.")
-    _need_names({"files": found["files"], "runs": {run[0] for run in listed}})
-    runs = [tuple(run) for run in listed]
-    if not runs or len(set(runs)) < len(runs):
-        raise ValueError("`runs` is empty, or names a run twice")
-    for table, file in found["files"].items():
-        if len(file["rows"]) != len(runs) or min(file["rows"]) < 0:
-            raise ValueError(f"`files.{table}.rows` is not a number of rows for each run")
-    return found  # type: ignore[return-value]
-
-
-def _cell(text: str) -> dict[str, Any]:
-    found = stored.shaped(Cell, stored.table(text))
-    _need_names({"scenario.observe": (one["name"] for one in found["scenario"]["observe"])})
-    return found
-
-
-def described(branch: Branch) -> str:
-    """What ``cells/<cell>.json`` holds."""
-    about = {
-        "cell": branch.key,
-        "toml": branch.scenario.to_toml(),
-        "scenario_sha256": branch.scenario.sha256,
-        # Not kept with the branch: of thousands of cells of a large network it would fill the memory.
-        "scenario": json.loads(branch.scenario.resolved()),
-    }
-    # Without indentation, which makes such a file half as long again and takes ten times as long.
-    return stored.sealed(json.dumps(about, ensure_ascii=False).removesuffix("}") + "\n}\n")
-
-
-def identity(grid: Grid) -> dict[str, Any]:
-    """What makes a study itself, and its cells: those may become more, as its seeds may."""
-    world = grid.branches[0].scenario
-    return {
-        "format": FORMAT,
-        "title": grid.title,
-        "version": _core.version(),
-        "extension_sha256": extension_sha256(),
-        "digest": grid.digest,
-        "settings": {name: value for name, value in world.settings() if name not in grid.keys},
-        "axes": list(grid.columns),
-        "observe": list(world.summary()["observe"]),
-        "cells": [grid.branches[cell].id for cell in grid.distinct],
-        "named": grid.named and [(axis.name, list(axis.values)) for axis in grid.named],
-    }
-
-
-def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """Say what keeps two studies from being one."""
-    found = []
-    if there["extension_sha256"] != here["extension_sha256"]:
-        found.append(f"it was made by another build of optcp ({there['version']}; this is {here['version']})")
-    if here["digest"] and not there["digest"]:
-        found.append("it was made without the digest of all records")
-    if there["axes"] != here["axes"]:
-        names = [", ".join(one["axes"]) or "none" for one in (there, here)]
-        found.append(f"its axes are {names[0]}, these are {names[1]}")
-    before, now = there["settings"], here["settings"]
-    changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    found += [
-        f"{name} is {before.get(name, 'not set')} there and {now.get(name, 'not set')} here"
-        for name in changed[:MOST_DIFFERENCES]
-    ]
-    if len(changed) > MOST_DIFFERENCES:
-        found.append(f"and {len(changed) - MOST_DIFFERENCES} more keys")
-    return found

@@ -9,17 +9,17 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from optcp.common import arguments
 from optcp.errors import InputError
-from optcp.scenarios.scenario import KERNELS, Scenario, as_written, check_seed, load
+from optcp.scenarios.scenario import KERNELS, Scenario, check_seed, load
 from optcp.scenarios.warned import Warned, of_cells
 from optcp.stats import sequential
 from optcp.study import room
-from optcp.study.grid import Grid
+from optcp.study.grid import Grid, Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ class Study:
     def __init__(
         self,
         world: Grid | Scenario | str | Path,
-        over: Mapping[str, Sequence[Any] | Mapping[str, Mapping[str, Any]]] | None = None,
+        over: Mapping[str, Values] | None = None,
         *,
         seeds: int | Sequence[int] = 1,
         title: str | None = None,
@@ -96,8 +96,8 @@ class Study:
             of_axes = scenario.warnings if over is None else ()
             world = Grid.grid(
                 scenario.core,
-                (),
-                [(arguments.text(name, "name of an axis"), _values(name, values)) for name, values in axes.items()],
+                {},
+                {arguments.text(name, "name of an axis"): _values(name, values) for name, values in axes.items()},
                 title=None if title is None else arguments.text(title, "title"),
                 digest=arguments.flag(digest, "digest"),
                 fork=arguments.flag(fork, "fork"),
@@ -269,25 +269,19 @@ def _is_reference(zero: NDArray[np.bool_]) -> bool:
     return bool((zero == block).all()) and all(have.all() or have.sum() == 1 for have in along)
 
 
-def _values(
-    axis: str, values: Sequence[Any] | Mapping[str, Mapping[str, Any]]
-) -> Sequence[str] | Mapping[str, Mapping[str, str]]:
-    """The values of an axis as they would be written in a file."""
+def _values(axis: str, values: Values) -> Values:
+    """The values of an axis, of which there is one at least."""
     expected = f"a list of values, such as {[values] if isinstance(values, str) else ['50 ms', '300 ms']}"
     if isinstance(values, Mapping):
-        settings = {
+        found: Values = {
             str(name): arguments.mapping(of, f"value {name!r} of axis {axis!r}", "a mapping of settings")
             for name, of in values.items()
         }
-        written: Sequence[str] | Mapping[str, Mapping[str, str]] = {
-            name: {arguments.text(key, "key"): as_written(one) for key, one in of.items()}
-            for name, of in settings.items()
-        }
     else:
-        written = [as_written(value) for value in arguments.several(values, f"axis {axis!r}", expected)]
-    if not written:
+        found = list(arguments.several(values, f"axis {axis!r}", expected))
+    if not found:
         raise InputError(f"axis {axis!r} has no values")
-    return written
+    return found
 
 
 def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:

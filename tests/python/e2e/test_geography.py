@@ -7,10 +7,12 @@ import pytest
 
 import optcp
 from optcp import _core
-from optcp.scenarios.topologies import EARTH_KM, places
+from optcp.scenarios.topologies import places
 
 # TopoHub leaves the file open that it has read.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+
+EARTH_KM = 6371.0
 
 WORLD = """
 stop = "1 s"

@@ -12,9 +12,10 @@ import sys
 
 import pytest
 
+from doc_pages import save_scenarios
 from optcp.papers.registry import select
 from optcp.web.playground import simulator
-from test_docs import GUIDES, every_command, save_scenarios
+from test_docs_commands import GUIDES, every_command
 
 PLACEHOLDER = re.compile(r"(^|[\s=/])[A-Z]{2,}([\s.|]|$)|\.\.\.|\[[A-Z]")
 OF_THE_READER = {

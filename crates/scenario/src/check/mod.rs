@@ -48,6 +48,7 @@ use crate::tree::place;
 use draft::Draft;
 use network::Network;
 pub use pairs::pick;
+pub use places::great_circle_km;
 pub use tcp::TcpChoices;
 
 /// Tables have times as signed numbers of picoseconds.

@@ -8,13 +8,23 @@ const EARTH_KM: f64 = 6371.0;
 /// Longitude and latitude in millionths of a degree.
 pub(crate) type Place = [i64; 2];
 
+/// How far two places are apart along the great circle, in km; `a` and `b` are longitude and latitude in degrees.
+#[must_use]
+pub fn great_circle_km(a: [f64; 2], b: [f64; 2]) -> f64 {
+    EARTH_KM * Point::at(a).angle(Point::at(b))
+}
+
 /// A point of the unit sphere.
 #[derive(Clone, Copy)]
 struct Point([f64; 3]);
 
 impl Point {
     fn of(place: Place) -> Point {
-        let [longitude, latitude] = place.map(|micro| micro as f64 / 1e6 * PI / 180.0);
+        Point::at(place.map(|micro| micro as f64 / 1e6))
+    }
+
+    fn at(degrees: [f64; 2]) -> Point {
+        let [longitude, latitude] = degrees.map(|degrees| degrees * PI / 180.0);
         let across = libm::cos(latitude);
         Point([across * libm::cos(longitude), across * libm::sin(longitude), libm::sin(latitude)])
     }

@@ -334,7 +334,8 @@ impl Finder {
                 self.tree(to);
                 let shortest = self.trees[&to].path(&self.topology, from);
                 let bridged = self.bridged.get_or_insert_with(|| Bridged::new(&self.topology));
-                bridged.shorter_of_pair(&self.topology, from, shortest)
+                let [shorter, _] = bridged.pair(&self.topology, from, shortest);
+                shorter
             }
             Chosen::Ecmp => self.hashed(from, to, key),
             Chosen::Valiant => self.over_one_of(via, [from, to], key),

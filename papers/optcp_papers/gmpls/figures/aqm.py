@@ -1,7 +1,5 @@
 """Figures of gmpls/aqm: a protection switch under queues that drop or mark by a control law."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 
 from optcp.papers.model import Result, Row

@@ -1,7 +1,5 @@
 """Figure 4 of the GMPLS paper: new segments by round trip of recovery, and the burst at which a restart wins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Histograms as markers and their normal fits as curves, as the GMPLS paper draws them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes

@@ -1,11 +1,8 @@
 """What each sender gets on each pair, and its round trips over time."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result
-from optcp.plots.intervals import marks
+from optcp.plots.panels import GREY, marks, page, places, where
 from optcp.plots.registry import COLOURS, Figure, draws
-from optcp.plots.svg import canvas, render
 from optcp_papers.leo.paper import LABELS
 from optcp_papers.leo.windows import PAIRS
 
@@ -19,57 +16,45 @@ APART = 0.12
 @draws("leo/pairs")
 def pairs(result: Result) -> list[Figure]:
     """Over a day, and over time."""
-    return [day(result), over_time(result)]
+    return [*day(result), *over_time(result)]
 
 
-def day(result: Result) -> Figure:
+def day(result: Result) -> list[Figure]:
     """A panel a metric, pairs side by side."""
     caption = (
         "Goodput, mean round trip and segments that came twice, by pair and sender, over windows of 200 s in a day, "
         "with 95 % intervals. Of 10 Mb/s 9.62 are payload."
     )
-    with canvas(8.6, 3.2) as figure:
-        panels = figure.subplots(1, len(PANELS))
-        for panel, (metric, label) in zip(panels, PANELS.items(), strict=True):
-            for number, (name, said) in enumerate(LABELS.items()):
-                here = [
-                    row
-                    for row in result.rows
-                    if row.metric == metric and (row.key["sender"], row.key["window"]) == (name, "day")
-                ]
-                places = [at + APART * (number - (len(LABELS) - 1) / 2) for at in range(len(here))]
-                marks(panel, places, here, COLOURS[number], said)
-            panel.set_xticks(range(len(PAIRS)), [one.capitalize() for one in PAIRS])
+    colours = dict(zip(LABELS, COLOURS, strict=True))
+    with page(result, caption, (8.6, 3.2), 1, len(PANELS), part="day") as made:
+        for panel, (metric, label) in zip(made.all, PANELS.items(), strict=True):
+            marks(panel, where(result.rows, metric, window="day"), "sender", colours, LABELS.__getitem__, apart=APART)
+            places(panel, [one.capitalize() for one in PAIRS])
             panel.set_ylabel(label)
             panel.set_ylim(bottom=0)
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(LABELS))
-        return Figure(caption, render(figure, f"{result.exhibit}-day", caption))
+        made.legend(len(LABELS), "outside upper center")
+    return made.drawn
 
 
-def over_time(result: Result) -> Figure:
+def over_time(result: Result) -> list[Figure]:
     """A panel a pair: round trips of the published window."""
     caption = (
         "Round trips over the published 200 s, means of a second, beside that of the path without a queue. Gaps are "
         "the outage and what follows until a timer expires."
     )
-    with canvas(8.0, 4.8) as figure:
-        panels = figure.subplots(2, 2, sharex=True)
-        for panel, (pair, ends) in zip(panels.flat, PAIRS.items(), strict=True):
+    with page(result, caption, (8.0, 4.8), 2, 2, part="time", sharex=True) as made:
+        for panel, (pair, ends) in zip(made.all, PAIRS.items(), strict=True):
             for number, name in enumerate(("path", *OVER_TIME)):
-                colour = "#888888" if name == "path" else COLOURS[list(LABELS).index(name)]
-                for curve in result.series:
-                    if (curve.name, curve.key["pair"], curve.key["sender"]) == ("round trip", pair, name):
-                        x, y = gaps(curve.x, curve.y)
-                        label = "path alone" if name == "path" else LABELS[name]
-                        panel.plot(x, y, color=colour, linewidth=1.6 if not number else 1.0, label=label)
+                colour = GREY if name == "path" else COLOURS[list(LABELS).index(name)]
+                for curve in where(result.series, "round trip", pair=pair, sender=name):
+                    x, y = gaps(curve.x, curve.y)
+                    label = "path alone" if name == "path" else LABELS[name]
+                    panel.plot(x, y, color=colour, linewidth=1.6 if not number else 1.0, label=label)
             panel.set_title(" - ".join(ends))
             panel.set_ylim(bottom=0)
-        for panel in panels[-1]:
-            panel.set_xlabel("time (s)")
-        for panel in panels[:, 0]:
-            panel.set_ylabel("round trip (ms)")
-        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=1 + len(OVER_TIME))
-        return Figure(caption, render(figure, f"{result.exhibit}-time", caption))
+        made.label(x="time (s)", y="round trip (ms)")
+        made.legend(1 + len(OVER_TIME), "outside upper center")
+    return made.drawn
 
 
 def gaps(x: list[float], y: list[float]) -> tuple[list[float], list[float]]:

@@ -1,11 +1,9 @@
 """What each way takes from the cost of a shorter path."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result
 from optcp.plots.intervals import marks_across
+from optcp.plots.panels import GREY, page, where
 from optcp.plots.registry import COLOURS, Figure, draws
-from optcp.plots.svg import canvas, render
 from optcp_papers.leo.remedies import BASE, RATES_MBPS, WAYS
 
 PANELS = {
@@ -27,19 +25,18 @@ def remedies(result: Result) -> list[Figure]:
         "A path that becomes much shorter, three segments' transmission or more: what each way saves against NewReno "
         "with SACK, change by change, with 95 % intervals."
     )
-    with canvas(8.6, 3.8) as figure:
-        panels = figure.subplots(1, len(PANELS), sharey=True)
-        for panel, (metric, label) in zip(panels, PANELS.items(), strict=True):
+    with page(result, caption, (8.6, 3.8), 1, len(PANELS), sharey=True) as made:
+        for panel, (metric, label) in zip(made.all, PANELS.items(), strict=True):
             for number, rate_mbps in enumerate(RATES_MBPS):
-                mine = [row for row in result.rows if row.metric == metric and row.key["rate_mbps"] == rate_mbps]
+                mine = where(result.rows, metric, rate_mbps=rate_mbps)
                 places = [ways.index(str(row.key["way"])) + APART * (number - 0.5) for row in mine]
                 marks_across(panel, mine, places, COLOURS[number], f"{rate_mbps} Mb/s")
-            panel.axvline(0, color="#888888", linewidth=0.8)
+            panel.axvline(0, color=GREY, linewidth=0.8)
             panel.set_xlabel(label)
             if metric != "gained_ms":
                 panel.set_xscale("symlog", linthresh=1)
                 panel.set_xticks(TICKS, [str(one) for one in TICKS])
-        panels[0].set_yticks(range(len(ways)), ways)
-        panels[0].invert_yaxis()
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(RATES_MBPS))
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        made.panel.set_yticks(range(len(ways)), ways)
+        made.panel.invert_yaxis()
+        made.legend(len(RATES_MBPS), "outside upper center")
+    return made.drawn

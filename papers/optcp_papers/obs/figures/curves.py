@@ -1,15 +1,13 @@
 """Figures of the obs paper over the assembly timer, its histograms, and its background."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
 from optcp.papers.model import Result, Series
 from optcp.plots import intervals
+from optcp.plots.panels import Page, distinct, page, where
 from optcp.plots.registry import Figure, draws
-from optcp.plots.svg import canvas, render
 
 ACK_COLOURS = {"none": "#0072B2", "exact": "#D55E00", "tick": "#009E73"}
 ACK_LABELS = {"none": "no delayed ACK", "exact": "delayed ACK, exact timer", "tick": "delayed ACK, tick"}
@@ -32,28 +30,27 @@ def background(result: Result) -> list[Figure]:
     (hurst,) = result.series
     nominal = next(row.paper for row in result.rows if row.metric == "hurst")
     caption = "Hurst parameter of the background as it is estimated, seed by seed, with asymptotic 95 % intervals."
-    with canvas(8.2, 2.6) as figure:
-        panel = figure.subplots()
+    with page(result, caption, (8.2, 2.6)) as made:
+        panel = made.panel
         errors = [[y - low, high - y] for y, low, high in zip(hurst.y, *hurst.ends, strict=True)]
         panel.errorbar(
             hurst.x, hurst.y, list(zip(*errors, strict=True)), fmt="o", markersize=4, capsize=2, label="estimate"
         )
         if nominal is not None:
             panel.axhline(nominal, color=GREY, linestyle=":", label="nominal")
-        panel.set_xlabel("seed")
         panel.set_xticks(hurst.x)
-        panel.set_ylabel("Hurst parameter")
-        figure.legend(*panel.get_legend_handles_labels(), loc="outside upper right", ncols=2)
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        made.label(x="seed", y="Hurst parameter")
+        made.legend(2)
+    return made.drawn
 
 
 @draws("obs/fig10")
 def fig10(result: Result) -> list[Figure]:
     """The paper's eight histograms, with either kind of delayed-ACK timer."""
-    return [_histograms(result, kind) for kind in ("tick", "exact")]
+    return [*_histograms(result, "tick"), *_histograms(result, "exact")]
 
 
-def _histograms(result: Result, kind: str) -> Figure:
+def _histograms(result: Result, kind: str) -> list[Figure]:
     # In the paper's order: panels (f) and (h) are the other way round than (b) and (d).
     panels_of = [
         *((timer, ack, "no") for ack in ("none", kind) for timer in (MEDIUM_S, FAST_S)),
@@ -64,27 +61,23 @@ def _histograms(result: Result, kind: str) -> Figure:
         f"Segments of the flow in a burst, with the {kind} timer of delayed ACKs: left a medium flow (timer of "
         "1 ms), right a fast one (10 ms)."
     )
-    with canvas(9.2, 8.4) as figure:
-        panels = figure.subplots(4, 2, sharex=True)
-        for panel, letter, which in zip(panels.flat, "abcdefgh", panels_of, strict=True):
+    with page(result, caption, (9.2, 8.4), 4, 2, part=kind, sharex=True) as made:
+        for panel, letter, which in zip(made.all, "abcdefgh", panels_of, strict=True):
             timer, ack, other = which
             curve = curves[which]
             panel.bar(curve.x, curve.y, width=0.8, color=ACK_COLOURS[ack])
             delayed = "without delayed ACK" if ack == "none" else "with delayed ACK"
             panel.set_title(f"({letter}) {BACKGROUND_LABELS[other]}, {delayed}, {1e3 * timer:g} ms")
             panel.set_xlim(0, 46)
-        for panel in panels[:, 0]:
-            panel.set_ylabel("bursts (%)")
-        for panel in panels[-1]:
-            panel.set_xlabel("segments in a burst")
-        return Figure(caption, render(figure, f"{result.exhibit}-{kind}", caption))
+        made.label(x="segments in a burst", y="bursts (%)")
+    return made.drawn
 
 
 def timer_axis(panel: Axes) -> None:
     """Assembly timers in milliseconds, three a decade."""
     panel.set_xscale("log")
-    ticks = (0.01, 0.1, 1, 10, 100)
-    panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    values = (0.01, 0.1, 1, 10, 100)
+    panel.set_xticks(values, [f"{value:g}" for value in values])
     panel.set_xlabel("assembly timer (ms)")
 
 
@@ -94,14 +87,9 @@ def line(panel: Axes, curve: Series, colour: str, style: str, label: str, marker
 
 
 def _over_timer(
-    result: Result,
-    wanted: Callable[[Series], bool],
-    colours: dict[str, str],
-    labels: dict[str, str],
-    axis: str,
-    panel: Axes,
+    panel: Axes, curves: Sequence[Series], colours: dict[str, str], labels: dict[str, str], axis: str
 ) -> None:
-    for curve in (curve for curve in result.series if wanted(curve)):
+    for curve in curves:
         value, other = str(curve.key[axis]), str(curve.key["background"])
         style, marker = BACKGROUND_STYLES[other]
         line(panel, curve, colours[value], style, f"{labels[value]}, {BACKGROUND_LABELS[other]}", marker)
@@ -109,7 +97,7 @@ def _over_timer(
 
 def _equations(result: Result, panel: Axes, drawn: Sequence[tuple[str, str]]) -> None:
     for name, style in drawn:
-        for curve in (curve for curve in result.series if curve.name == name):
+        for curve in where(result.series, name):
             line(panel, curve, GREY, style, name)
 
 
@@ -117,72 +105,63 @@ def _equations(result: Result, panel: Axes, drawn: Sequence[tuple[str, str]]) ->
 def fig14(result: Result) -> list[Figure]:
     """Segments a burst of all scenarios, with both interpretations of equation 3."""
     caption = "Mean segments of the flow a burst over the assembly timer, with 95 % intervals, and equation 3."
-    with canvas(8.2, 4.4) as figure:
-        panel = figure.subplots()
-        _over_timer(result, lambda one: one.name == "segments a burst", ACK_COLOURS, ACK_LABELS, "ack_timer", panel)
+    with page(result, caption, (8.2, 4.4)) as made:
+        panel = made.panel
+        _over_timer(panel, where(result.series, "segments a burst"), ACK_COLOURS, ACK_LABELS, "ack_timer")
         _equations(result, panel, (("equation 3", ":"), ("equation 3, with the segment that opens a burst", "-.")))
         timer_axis(panel)
         panel.set_yscale("log")
-        ticks = (1, 2, 5, 10, 20, 44)
-        panel.set_yticks(ticks, [str(tick) for tick in ticks])
+        panel.set_yticks(SEGMENT_TICKS, [str(tick) for tick in SEGMENT_TICKS])
         panel.minorticks_off()
-        panel.set_ylabel("segments a burst")
-        figure.legend(*panel.get_legend_handles_labels(), loc="outside right center")
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        made.label(y="segments a burst")
+        made.legend(at="outside right center")
+    return made.drawn
 
 
 @draws("obs/fig15")
 @draws("obs/fig16")
 def goodput(result: Result) -> list[Figure]:
     """Reno and SACK, alone and with background; and both against the model."""
-    return [_goodput(result), _model(result)]
+    return [*_goodput(result), *_model(result)]
 
 
-def _goodput(result: Result) -> Figure:
-    curves = [curve for curve in result.series if curve.name == "goodput"]
-    kinds = list(dict.fromkeys(str(curve.key["ack_timer"]) for curve in curves))
+def _goodput(result: Result) -> list[Figure]:
+    curves = where(result.series, "goodput")
+    kinds = distinct(curves, "ack_timer")
     caption = "Goodput of files of 20 MB over the assembly timer, with 95 % intervals."
-    with canvas(9.2 if len(kinds) > 1 else 7.2, 3.9) as figure:
-        panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
-        for panel, kind in zip(panels, kinds, strict=True):
-            _over_timer(
-                result,
-                lambda one, kind=kind: one.name == "goodput" and one.key["ack_timer"] == kind,  # type: ignore[misc]
-                RECOVERY_COLOURS,
-                RECOVERY_LABELS,
-                "recovery",
-                panel,
-            )
+    size = (9.2 if len(kinds) > 1 else 7.2, 3.9)
+    with page(result, caption, size, 1, len(kinds), sharey=True) as made:
+        for panel, kind in zip(made.all, kinds, strict=True):
+            _over_timer(panel, where(curves, ack_timer=kind), RECOVERY_COLOURS, RECOVERY_LABELS, "recovery")
             timer_axis(panel)
             panel.set_title(ACK_LABELS[kind])
-        panels[0].set_ylim(bottom=0)
-        panels[0].set_ylabel("goodput (Mb/s)")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=4)
-        return Figure(caption, render(figure, result.exhibit, caption))
+        made.panel.set_ylim(bottom=0)
+        made.label(y="goodput (Mb/s)")
+        made.legend(4)
+    return made.drawn
 
 
-def _model(result: Result) -> Figure:
+def _model(result: Result) -> list[Figure]:
     """A row a kind of delayed-ACK timer, a column a sender."""
-    kinds = list(dict.fromkeys(str(curve.key["ack_timer"]) for curve in result.series if curve.name == "goodput"))
+    kinds = distinct(where(result.series, "goodput"), "ack_timer")
     caption = (
         "The same goodput, with 95 % intervals, against the analytical model: alone with the burst sizes of equation 3 "
         "or those measured without losses, with background with the measured ones."
     )
-    with canvas(9.2, 2.9 * len(kinds) + 0.5) as figure:
-        panels = figure.subplots(len(kinds), 2, sharex=True, sharey=True, squeeze=False)
-        for across, kind in zip(panels, kinds, strict=True):
+    size = (9.2, 2.9 * len(kinds) + 0.5)
+    with page(result, caption, size, len(kinds), 2, part="model", sharex=True, sharey=True) as made:
+        for across, kind in zip(made.panels, kinds, strict=True):
             for panel, (recovery, label) in zip(across, RECOVERY_LABELS.items(), strict=True):
-                for curve in result.series:
-                    if curve.key.get("ack_timer") == kind and curve.key.get("recovery") == recovery:
-                        _model_curve(panel, curve)
+                for curve in where(result.series, ack_timer=kind, recovery=recovery):
+                    _model_curve(panel, curve)
                 timer_axis(panel)
                 panel.set_title(f"{label}, {ACK_LABELS[kind]}")
                 if kind != kinds[-1]:
                     panel.set_xlabel("")
-            across[0].set_ylabel("goodput (Mb/s)")
-        panels[0, 0].set_ylim(bottom=0)
-        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
-        return Figure(caption, render(figure, f"{result.exhibit}-model", caption))
+        made.label(y="goodput (Mb/s)")
+        made.panel.set_ylim(bottom=0)
+        made.legend(2)
+    return made.drawn
 
 
 def _model_curve(panel: Axes, curve: Series) -> None:
@@ -199,15 +178,14 @@ def _model_curve(panel: Axes, curve: Series) -> None:
 def fig17(result: Result) -> list[Figure]:
     """F_delay of all scenarios, with equation 5."""
     caption = "Figure of merit of the delay penalty over the assembly timer, with 95 % intervals, and equation 5."
-    with canvas(8.2, 3.9) as figure:
-        panel = figure.subplots()
-        _over_timer(result, lambda one: one.name == "F_delay", ACK_COLOURS, ACK_LABELS, "ack_timer", panel)
-        _equations(result, panel, (("equation 5", ":"),))
-        timer_axis(panel)
-        panel.set_ylabel("F_delay")
-        panel.set_ylim(0, 1.1)
-        figure.legend(*panel.get_legend_handles_labels(), loc="outside right center")
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+    with page(result, caption, (8.2, 3.9)) as made:
+        _over_timer(made.panel, where(result.series, "F_delay"), ACK_COLOURS, ACK_LABELS, "ack_timer")
+        _equations(result, made.panel, (("equation 5", ":"),))
+        timer_axis(made.panel)
+        made.label(y="F_delay")
+        made.panel.set_ylim(0, 1.1)
+        made.legend(at="outside right center")
+    return made.drawn
 
 
 @draws("obs/assembly")
@@ -218,13 +196,11 @@ def assembly(result: Result) -> list[Figure]:
         "Goodput and segments of the flow a burst over the size with which a burst leaves, with 95 % intervals; by "
         "timer and size, whichever comes first, and by size alone."
     )
-    with canvas(9.2, 5.4) as figure:
-        panels = figure.subplots(2, len(policies), sharex=True, sharey="row", squeeze=False)
-        for column, (policy, timer_s) in zip(panels.T, policies, strict=True):
+    with page(result, caption, (9.2, 5.4), 2, len(policies), sharex=True, sharey="row") as made:
+        for column, (policy, timer_s) in zip(made.panels.T, policies, strict=True):
             for panel, label in zip(column, ("goodput", "segments a burst"), strict=True):
-                for curve in result.series:
-                    if (curve.name, curve.key["assembly"], curve.key["timer_s"]) == (label, policy, timer_s):
-                        _assembly_curve(panel, curve)
+                for curve in where(result.series, label, assembly=policy, timer_s=timer_s):
+                    _assembly_curve(panel, curve)
                 panel.set_xscale("log")
                 panel.set_xticks(curve.x, [f"{size:g}" for size in curve.x])
                 panel.minorticks_off()
@@ -232,12 +208,17 @@ def assembly(result: Result) -> list[Figure]:
             column[1].set_yscale("log")
             column[1].set_yticks(SEGMENT_TICKS, [str(tick) for tick in SEGMENT_TICKS])
             column[1].minorticks_off()
-            column[1].set_xlabel("size of a burst (segments)")
-        panels[0, 0].set_ylabel("goodput (Mb/s)")
-        panels[0, 0].set_ylim(bottom=0)
-        panels[1, 0].set_ylabel("segments a burst")
-        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=4)
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        made.label(x="size of a burst (segments)")
+        made.panel.set_ylim(bottom=0)
+        _rows_of(made, "goodput (Mb/s)", "segments a burst")
+        made.legend(4)
+    return made.drawn
+
+
+def _rows_of(made: Page, *labels: str) -> None:
+    """Say what each row of panels shows."""
+    for panel, label in zip(made.panels[:, 0], labels, strict=True):
+        panel.set_ylabel(label)
 
 
 def _assembly_curve(panel: Axes, curve: Series) -> None:
@@ -251,16 +232,15 @@ def _assembly_curve(panel: Axes, curve: Series) -> None:
 @draws("obs/emergent")
 def emergent(result: Result) -> list[Figure]:
     """A column a kind of contention: goodput with both kinds of losses, how far they are apart, losses by length."""
-    kinds = list(dict.fromkeys(str(curve.key["cross"]) for curve in result.series))
+    kinds = distinct(result.series, "cross")
     caption = (
         "Goodput with losses from contention and with independent losses of the same mean, how much higher the former "
         "is, and the share of lost bursts by their segments, with 95 % intervals; bursts of others reserve as early as "
         "the file's, or ahead of them."
     )
-    with canvas(9.2, 7.6) as figure:
-        panels = figure.subplots(3, len(kinds), sharey="row", squeeze=False)
-        for column, kind in zip(panels.T, kinds, strict=True):
-            for curve in (curve for curve in result.series if curve.key["cross"] == kind):
+    with page(result, caption, (9.2, 7.6), 3, len(kinds), sharey="row") as made:
+        for column, kind in zip(made.panels.T, kinds, strict=True):
+            for curve in where(result.series, cross=kind):
                 _emergent_curve(column, curve)
             column[0].set_title(kind)
             for panel in column[:2]:
@@ -271,12 +251,11 @@ def emergent(result: Result) -> list[Figure]:
             column[2].set_xticks(SEGMENT_TICKS, [str(tick) for tick in SEGMENT_TICKS])
             column[2].minorticks_off()
             column[2].set_xlabel("segments in a burst")
-        panels[0, 0].set_ylim(bottom=0)
-        for panel, label in zip(panels[:, 0], ("goodput (Mb/s)", "difference (%)", "bursts lost (%)"), strict=True):
-            panel.set_ylabel(label)
-        panels[2, 0].set_ylim(bottom=0)
-        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=4)
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        made.panel.set_ylim(bottom=0)
+        _rows_of(made, "goodput (Mb/s)", "difference (%)", "bursts lost (%)")
+        made.panels[2, 0].set_ylim(bottom=0)
+        made.legend(4)
+    return made.drawn
 
 
 def _emergent_curve(column: Sequence[Axes], curve: Series) -> None:
@@ -296,21 +275,18 @@ def _emergent_curve(column: Sequence[Axes], curve: Series) -> None:
 def today(result: Result) -> list[Figure]:
     """Goodput, and segments a burst: a column alone and one with background; delayed ACKs in a figure of their own."""
     return [
-        _today(result, "none", "no delayed ACKs; linux-6 and BBR with Linux's receiver"),
-        _today(result, "exact", "delayed ACKs; linux-6 and BBR with Linux's receiver"),
+        *_today(result, "none", "no delayed ACKs; linux-6 and BBR with Linux's receiver"),
+        *_today(result, "exact", "delayed ACKs; linux-6 and BBR with Linux's receiver"),
     ]
 
 
-def _today(result: Result, kind: str, acks: str) -> Figure:
+def _today(result: Result, kind: str, acks: str) -> list[Figure]:
     caption = f"Goodput with losses and segments a burst without, over the assembly timer, with 95 % intervals: {acks}."
-    senders = list(dict.fromkeys(str(curve.key["sender"]) for curve in result.series))
-    with canvas(9.2, 6.0) as figure:
-        panels = figure.subplots(2, 2, sharex=True, sharey="row")
-        for across, (label, axis) in zip(panels, TODAY_AXES.items(), strict=True):
+    senders = distinct(result.series, "sender")
+    with page(result, caption, (9.2, 6.0), 2, 2, part=kind, sharex=True, sharey="row") as made:
+        for across, (label, axis) in zip(made.panels, TODAY_AXES.items(), strict=True):
             for panel, other in zip(across, BACKGROUND_LABELS, strict=True):
-                for curve in result.series:
-                    if (curve.name, curve.key["background"]) != (label, other):
-                        continue
+                for curve in where(result.series, label, background=other):
                     if curve.key["ack_timer"] in (kind, "linux"):
                         sender = str(curve.key["sender"])
                         colour = SENDER_COLOURS[senders.index(sender)]
@@ -323,7 +299,6 @@ def _today(result: Result, kind: str, acks: str) -> Figure:
                 if label == "goodput":
                     panel.set_title(BACKGROUND_LABELS[other])
                     panel.set_xlabel("")
-        panels[0, 0].set_ylabel("goodput (Mb/s)")
-        panels[1, 0].set_ylabel("segments a burst")
-        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=3)
-        return Figure(caption, render(figure, f"{result.exhibit}-{kind}", caption))
+        _rows_of(made, "goodput (Mb/s)", "segments a burst")
+        made.legend(3)
+    return made.drawn

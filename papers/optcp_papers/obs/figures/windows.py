@@ -1,7 +1,5 @@
 """Figures of the obs paper that show a window or packets over time: 3 to 7, and 11 to 13."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """The figure of the budget: what each mechanism and sender spend of an outage on what."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 
 from optcp.papers.model import Result

@@ -1,7 +1,5 @@
 """Figures over every failure: what mechanisms leave of the cost, by network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The figure of one flow: how long it is silent over how long its path is."""
 
-from __future__ import annotations
-
 from optcp.papers.model import Result
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render

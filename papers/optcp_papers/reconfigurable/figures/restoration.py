@@ -1,7 +1,5 @@
 """The restoration over time, and what it is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -9,8 +7,8 @@ from matplotlib.axes import Axes
 from optcp.outage.world import MSS_SHARE
 from optcp.papers.model import Result, Row
 from optcp.plots.intervals import band, marks
+from optcp.plots.panels import GREY, page, where
 from optcp.plots.registry import COLOURS, Figure, draws
-from optcp.plots.svg import canvas, render
 from optcp_papers.reconfigurable.restoration import AT, FULL_GBPS, HALF, PHASE_S, SHARES
 
 NAMES = {"reno": "Reno", "cubic": "CUBIC", "bbr3": "BBRv3", "prague": "Prague"}
@@ -29,16 +27,16 @@ def _fluid(panel: Axes, payload: float) -> None:
     ends = (-1.0, 0.0, at, at + PHASE_S, at + 2 * PHASE_S)
     for values in ((1.0, 0.5, share, share / 2), (1.0, 0.5, 1.0, 1.0)):
         steps = [payload * one for one in values]
-        panel.stairs(steps, ends, baseline=None, color="#888888", linewidth=0.9, linestyle="--")
+        panel.stairs(steps, ends, baseline=None, color=GREY, linewidth=0.9, linestyle="--")
 
 
 @draws("reconfigurable/restoration")
 def restoration(result: Result) -> list[Figure]:
     """Goodput around the events; time until capacity is used; what it is worth."""
-    return [over_time(result), worth(result)]
+    return [*over_time(result), *worth(result)]
 
 
-def over_time(result: Result) -> Figure:
+def over_time(result: Result) -> list[Figure]:
     """A panel a sender: what flows get around the events."""
     caption = (
         "Goodput around a cut at 0 s, half of the capacity back after 8 s and a step to half of that at 16 s, "
@@ -46,24 +44,20 @@ def over_time(result: Result) -> Figure:
     )
     senders = _senders(result)
     payload = FULL_GBPS / float(result.assumed["scaled_by"]) * MSS_SHARE
-    with canvas(7.8, 1.9 * ((len(senders) + 1) // 2) + 0.6) as figure:
-        panels = figure.subplots((len(senders) + 1) // 2, min(2, len(senders)), sharex=True, sharey=True, squeeze=False)
-        for panel, name in zip(panels.flat, senders, strict=False):
-            for curve in result.series:
-                if curve.key["sender"] == name:
-                    label, colour = FLOWS[str(curve.key["flows"])]
-                    band(panel, curve, colour, label)
+    down, across = (len(senders) + 1) // 2, min(2, len(senders))
+    with page(result, caption, (7.8, 1.9 * down + 0.6), down, across, part="time", sharex=True, sharey=True) as made:
+        for panel, name in zip(made.all, senders, strict=False):
+            for curve in where(result.series, sender=name):
+                label, colour = FLOWS[str(curve.key["flows"])]
+                band(panel, curve, colour, label)
             _fluid(panel, payload)
             panel.set_title(NAMES[name])
-        for panel in panels[-1]:
-            panel.set_xlabel("time since the cut (s)")
-        for panel in panels[:, 0]:
-            panel.set_ylabel("goodput (Gb/s)")
-        figure.legend(*panels.flat[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-        return Figure(caption, render(figure, f"{result.exhibit}-time", caption))
+        made.label(x="time since the cut (s)", y="goodput (Gb/s)")
+        made.legend(2, "outside upper center")
+    return made.drawn
 
 
-def worth(result: Result) -> Figure:
+def worth(result: Result) -> list[Figure]:
     """What all flows lack behind each event, when they have what is restored, and what that is worth."""
     caption = (
         "Left: what all flows lack behind the cut, the return of half of the capacity and the step, in ms of what a "
@@ -72,11 +66,11 @@ def worth(result: Result) -> Figure:
     )
     events = {"cut": None, "return": float(HALF), "step": float(HALF)}
     shares = [float(one) for one in SHARES]
-    with canvas(8.4, 3.0) as figure:
-        lost, back, gain = figure.subplots(1, 3)
+    with page(result, caption, (8.4, 3.0), 1, 3, part="worth") as made:
+        lost, back, gain = made.all
         senders = _senders(result)
         for number, name in enumerate(senders):
-            mine = [one for one in result.rows if one.key.get("sender") == name]
+            mine = where(result.rows, sender=name)
             apart = SPREAD * (number - (len(senders) - 1) / 2)
 
             def mark(panel: Axes, rows: Sequence[Row], name: str = name, apart: float = apart) -> None:
@@ -95,10 +89,10 @@ def worth(result: Result) -> Figure:
             panel.set_ylim(bottom=0)
             panel.set_xlabel("share of the capacity")
             panel.set_ylabel(label)
-        figure.legend(*lost.get_legend_handles_labels(), loc="outside upper center", ncols=len(NAMES))
-        return Figure(caption, render(figure, f"{result.exhibit}-worth", caption))
+        made.legend(len(NAMES), "outside upper center")
+    return made.drawn
 
 
 def _one(rows: Sequence[Row], metric: str, **key: str | float | None) -> Row:
     """The row of a metric at a part of the key; without what is None there."""
-    return next(one for one in rows if one.metric == metric and all(one.key.get(at) == key[at] for at in key))
+    return where(rows, metric, **key)[0]

@@ -1,7 +1,5 @@
 """How long flows take on a rotor fabric, beside what its circuits allow, and what it carries."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 
@@ -9,8 +7,8 @@ from matplotlib.axes import Axes
 
 from optcp.papers.model import Result, Row
 from optcp.plots.intervals import decades, marks
+from optcp.plots.panels import page, where
 from optcp.plots.registry import COLOURS, Figure, draws
-from optcp.plots.svg import canvas, render
 from optcp_papers.reconfigurable.rotor import CLASSES, HOPS, WORKLOADS
 
 LABELS = {"one": "one hop", "pinned": "two hops, a flow by one rack", "spread": "two hops, packets over all racks"}
@@ -22,24 +20,23 @@ APART = 0.12
 @draws("reconfigurable/rotor")
 def rotor(result: Result) -> list[Figure]:
     """Times by size over load; what is carried."""
-    return [times(result), carried(result)]
+    return [*times(result), *carried(result)]
 
 
-def times(result: Result) -> Figure:
+def times(result: Result) -> list[Figure]:
     """A panel a class of sizes, medians above 99th percentiles."""
     caption = (
         "Flows of web-search by size over the load of the hosts' links: median times above, 99th percentiles below, "
         "with 95 % intervals over seeds. Dashed: the bound, flows of these sizes that have their circuits alone and "
         "send at once. A quantile that falls among flows that have not ended is left out."
     )
-    with canvas(8.4, 4.8) as figure:
-        panels = figure.subplots(2, len(CLASSES), sharex=True, squeeze=False)
-        for line, which, said in zip(panels, ("p50", "p99"), ("median", "99th percentile"), strict=True):
+    with page(result, caption, (8.4, 4.8), 2, len(CLASSES), part="times", sharex=True) as made:
+        for line, which, said in zip(made.panels, ("p50", "p99"), ("median", "99th percentile"), strict=True):
             for panel, flows_of in zip(line, CLASSES, strict=True):
                 for number, hops in enumerate(HOPS):
                     here = {"sizes": WORKLOADS[0], "flows_of": flows_of, "hops": hops}
-                    _curve(panel, _rows(result, f"fct_{which}_us", here), number, LABELS[hops])
-                    bound = [row.value for row in _rows(result, f"bound_{which}_us", here)]
+                    _curve(panel, where(result.rows, f"fct_{which}_us", **here), number, LABELS[hops])
+                    bound = [row.value for row in where(result.rows, f"bound_{which}_us", **here)]
                     panel.plot(range(len(bound)), bound, "--", color=COLOURS[number], linewidth=0.9)
                 panel.set_yscale("log")
                 low, high = panel.get_ylim()
@@ -48,33 +45,24 @@ def times(result: Result) -> Figure:
                 if which == "p50":
                     panel.set_title(SIZES[flows_of])
             line[0].set_ylabel(f"{said} (us)")
-        _loads(panels[-1], result)
-        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(HOPS))
-        return Figure(caption, render(figure, f"{result.exhibit}-times", caption))
+        _loads(made.panels[-1], result)
+        made.legend(len(HOPS), "outside upper center")
+    return made.drawn
 
 
-def carried(result: Result) -> Figure:
+def carried(result: Result) -> list[Figure]:
     """What has come of what was offered."""
     caption = "Payload that has come, over what flows had to send, with 95 % intervals over seeds."
-    with canvas(7.6, 3.0) as figure:
-        panels = figure.subplots(1, len(WORKLOADS), sharey=True)
-        for panel, sizes in zip(panels, WORKLOADS, strict=True):
+    with page(result, caption, (7.6, 3.0), 1, len(WORKLOADS), part="carried", sharey=True) as made:
+        for panel, sizes in zip(made.all, WORKLOADS, strict=True):
             for number, hops in enumerate(HOPS):
-                _curve(panel, _rows(result, "carried_pct", {"sizes": sizes, "hops": hops}), number, LABELS[hops])
+                _curve(panel, where(result.rows, "carried_pct", sizes=sizes, hops=hops), number, LABELS[hops])
             panel.set_ylim(0, 105)
             panel.set_title(sizes)
-        _loads(panels, result)
-        panels[0].set_ylabel("carried (%)")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(HOPS))
-        return Figure(caption, render(figure, f"{result.exhibit}-carried", caption))
-
-
-def _rows(result: Result, metric: str, key: dict[str, str]) -> list[Row]:
-    return [
-        row
-        for row in result.rows
-        if row.metric == metric and all(row.key.get(name) == value for name, value in key.items())
-    ]
+        _loads(made.all, result)
+        made.label(y="carried (%)")
+        made.legend(len(HOPS), "outside upper center")
+    return made.drawn
 
 
 def _loads(panels: Iterable[Axes], result: Result) -> None:
