@@ -67,10 +67,10 @@ extension:
 reproduce: setup ## Re-run the papers' experiments at their quick size and write results/report/index.html
 	$(BIN)/optcp reproduce --quick --out results
 
-evidence: setup ## Compare TCP with evidence from outside and write docs/tcp-evidence.md (6 minutes)
-	$(BIN)/optcp evidence --write-page docs/tcp-evidence.md
+evidence: setup ## Compare TCP with evidence from outside and write docs/details/tcp-evidence.md (6 minutes)
+	$(BIN)/optcp evidence --write-page docs/details/tcp-evidence.md
 
-tables: setup ## Write what the stored long runs of the LBAS paper say to results/lbas and docs/papers/lbas.md
+tables: setup ## Write what the stored long runs of the LBAS paper say to results/lbas and docs/details/lbas.md
 	$(BIN)/optcp reproduce lbas/table1 lbas/table2 lbas/table3 --out target/lbas
 	$(BIN)/optcp reproduce lbas/trends --quick --out target/lbas
 	$(BIN)/python -m optcp_papers.lbas.published target/lbas

@@ -1,7 +1,7 @@
 """What a Dask cluster costs: a task of nothing, and studies in threads and on one and two workers of this machine.
 
-``python benches/cluster.py`` prints what docs/performance.md shows. CPU times say more than wall times where other
-programs run.
+``python benches/cluster.py`` prints the figures of docs/developers/performance.md. CPU times say more than wall times
+where other programs run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `make release-check` checks; the steps of a release are in docs/release.md.
+"""What `make release-check` checks; the steps of a release are in docs/developers/release.md.
 
 A step passes, fails, or cannot be run on this machine: then it says why, and is never taken for one that passed.
 """

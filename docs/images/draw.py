@@ -2,10 +2,10 @@
 
 After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py gmpls DIR`` draws figures of the
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
-of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
+of docs/details/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
 ``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
 ``python docs/images/draw.py das DIR``, and likewise lbas, leo, obs, outage, rdcn and reconfigurable. After ``python -m
-zipfile -e docs/papers/sensitivity.zip DIR``: ``python docs/images/draw.py sensitivity DIR``. After ``optcp animate
+zipfile -e docs/details/sensitivity.zip DIR``: ``python docs/images/draw.py sensitivity DIR``. After ``optcp animate
 leo/world.toml --out leo/page.html``: ``python docs/images/draw.py globe leo``, which needs Chromium and playwright,
 as does ``python docs/images/draw.py playground target/playground/index.html`` after ``make playground``.
 """

@@ -13,20 +13,26 @@ import re
 import shutil
 import tomllib
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import reference
 import tries
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 ROOT = Path(__file__).resolve().parents[2]
 NAVIGATION = Path(__file__).with_name("navigation.toml")
 HOME = "docs/index.md"
-MOST_WORDS = 1500
-"""A page with more is cut into chapters: some six minutes of reading."""
+MOST_WORDS = 1800
+"""A page with more is cut into chapters: some seven minutes of reading."""
 PICTURE = 60
 """Words that a picture counts as."""
 MOST_TABLE = 500
 """Words of a table of results; a longer one is folded."""
-RESULTS = ("docs/papers/", "docs/tcp-evidence.md")
+DETAILS = "docs/details/"
+UNSEARCHED = (DETAILS, "CHANGELOG.md")
+"""Sources that contain nearly every word: search leaves them out."""
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 FENCE = re.compile(r"^( *)(`{3,}|:{3,})[^\n]*\n.*?^\1\2$|<!--.*?-->", re.DOTALL | re.MULTILINE)
@@ -190,18 +196,27 @@ class Site:
         text, source = self.pages[place], self.sources[place]
         for found in reversed(list(LINK.finditer(prose(text)))):
             text = text[: found.start()] + self.link(place, found[0]) + text[found.end() :]
-        if source == "CHANGELOG.md":
-            # It has every word, and is never what is looked for.
-            return f"---\nnosearch: true\n---\n{text}"
         if self.playground:
             text = tries.framed(text, place)
-        return fold(text) if source.startswith(RESULTS) else text
+        if source.startswith(DETAILS):
+            text = fold(text)
+        if source.startswith(UNSEARCHED):
+            return f"---\nnosearch: true\n---\n{text}"
+        return text
 
     def write(self) -> None:
         """Write all pages."""
         for place in self.pages:
             (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / place).write_text(self.finished(place), encoding="utf-8")
+
+
+def below(source: str, entries: Iterable[str]) -> list[str]:
+    """Return the entries in the folder of which a page is the index: its menu has them."""
+    place = PurePosixPath(source)
+    if place.name != "index.md":
+        return []
+    return [one for one in entries if one != source and PurePosixPath(one).parent == place.parent]
 
 
 def write(folder: Path, playground: bool) -> Site:
@@ -216,8 +231,11 @@ def write(folder: Path, playground: bool) -> Site:
                 (folder / target(source)).parent.mkdir(parents=True, exist_ok=True)
                 site.add(source, notebook(ROOT / source, folder / target(source).parent))
             else:
-                site.add(source, (ROOT / source).read_text(encoding="utf-8"))
-        named = [f"{name} <{target(source)}>" for source, name in entries.items()]
+                inner = [f"{entries[one]} <{PurePosixPath(one).name}>" for one in below(source, entries)]
+                menu = f"\n{contents('In this part', inner, ':hidden:')}" if inner else ""
+                site.add(source, (ROOT / source).read_text(encoding="utf-8") + menu)
+        hidden = {one for source in entries for one in below(source, entries)}
+        named = [f"{name} <{target(source)}>" for source, name in entries.items() if source not in hidden]
         menus.append(contents(section, named, ":hidden:"))
     site.add(HOME, "\n".join([(ROOT / HOME).read_text(encoding="utf-8"), *menus]))
     site.write()

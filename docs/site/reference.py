@@ -29,7 +29,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def commands() -> tuple[str, int]:
     """What ``--help`` prints of every command."""
-    lines = ["# Commands", "", "What `--help` prints. Exit statuses are in [results and files](../contract.md).", ""]
+    lines = ["# Commands", "", "What `--help` prints. Exit statuses are in [results and files](contract.md).", ""]
     context = click.Context(cli, info_name="optcp", **cli.context_settings)
     known = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
     shown = {name: command for name, command in known.items() if command is not None and not command.hidden}
@@ -91,7 +91,7 @@ def schema() -> tuple[str, int]:
         "# Schema of scenario files",
         "",
         "The keys and values of every table, from the schema that `optcp schema` prints for editors. What keys mean is",
-        "explained in [scenario files](../scenarios.md). Every value may also be a parameter such as `$name`.",
+        "explained in [scenario files](scenarios/index.md). Every value may also be a parameter such as `$name`.",
         "",
         *keys(whole, known, named),
     ]
@@ -157,7 +157,7 @@ def python() -> tuple[str, int]:
     lines = [
         "# The Python module: all names",
         "",
-        "From the docstrings. Begin with [the examples](../api.md).",
+        "From the docstrings. Begin with [the examples](api.md).",
     ]
     for name in sorted(optcp.__all__, key=str.lower):
         directive = "function" if name.islower() else "exception" if name.endswith("Error") else "class"

@@ -14,8 +14,13 @@ COMPLETE = re.compile(r"<!-- complete: (\S+) -->\n```toml\n(.*?)```", re.DOTALL)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
+SCENARIOS = "docs/reference/scenarios"
+
+
 def text(name):
-    return (ROOT / name).read_text(encoding="utf-8")
+    """The text of a page, or of all pages of a folder."""
+    pages = sorted((ROOT / name).glob("*.md")) if (ROOT / name).is_dir() else [ROOT / name]
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
 def run(command, cwd, status=0):

@@ -1,4 +1,4 @@
-"""The table "Adding one thing" of docs/architecture.md: a row says what a member of a family took."""
+"""The table "Adding one thing" of docs/developers/architecture.md: a row says what a member of a family took."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ USES = re.compile(r"tcp/src/profile/|harness/|tests\.rs$|recorder\.rs$")
 
 def rows():
     """The rows of the table that is checked: what is added, the columns, the member's name in files."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "developers" / "architecture.md").read_text(encoding="utf-8")
     table = text.split("<!-- adding:")[1].split("-->")[1].strip().split("\n\n")[0]
     for row in table.split("\n")[2:]:
         what, write, register, member = (cell.strip() for cell in row.strip("|").split(" | "))

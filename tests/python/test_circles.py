@@ -207,8 +207,8 @@ LATE = {
 
 
 def floors():
-    """The floor of each room of the package, by the table of docs/architecture.md."""
-    text = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    """The floor of each room of the package, by the table of docs/developers/architecture.md."""
+    text = (PACKAGE.parents[1] / "docs" / "developers" / "architecture.md").read_text(encoding="utf-8")
     table = text.partition("<!-- floors: checked by tests/python/test_circles.py -->\n")[2].partition("\n\nMethods")[0]
     return {room: int(floor) for floor, rooms in FLOORS.findall(table) for room in re.findall(r"`(\w+)`", rooms)}
 

@@ -18,7 +18,7 @@ import tomllib
 import pytest
 
 import optcp
-from doc_pages import BLOCK, NAMES, ROOT, rows, run, text
+from doc_pages import BLOCK, NAMES, ROOT, SCENARIOS, rows, run, text
 from optcp.common.terminal import bounds
 from optcp.constellation.shells import SHELLS
 from optcp.papers.registry import names, select
@@ -59,13 +59,15 @@ print(json.dumps({"catalogue": _core.catalogue(), "schema": json.loads(_core.sch
 
 @pytest.fixture(scope="module")
 def choices():
-    """Each key's cells in docs/tcp.md."""
-    return {row[0].strip("`"): [cell.strip("`") for cell in row[1:-1]] for row in rows("docs/tcp.md", "choices")}
+    """Each key's cells in docs/reference/tcp.md."""
+    return {
+        row[0].strip("`"): [cell.strip("`") for cell in row[1:-1]] for row in rows("docs/reference/tcp.md", "choices")
+    }
 
 
 @pytest.fixture(scope="module")
 def program(choices):
-    """What the real module says of itself, and of the tables of docs/tcp.md written as scenarios."""
+    """What the real module says of itself, and of the tables of docs/reference/tcp.md written as scenarios."""
     worlds = {}
     for index, profile in enumerate(profiles()):
         written = [f'{key} = "{cells[index]}"' for key, cells in choices.items()]
@@ -82,13 +84,13 @@ def program(choices):
 
 
 def profiles():
-    head = text("docs/tcp.md").split("<!-- choices")[1].split("\n\n")[1].splitlines()[0]
+    head = text("docs/reference/tcp.md").split("<!-- choices")[1].split("\n\n")[1].splitlines()[0]
     return [cell.strip(" `") for cell in head.strip("|").split("|")[1:-1]]
 
 
 def test_the_table_of_metrics_is_that_of_their_definitions():
-    page = runpy.run_path(str(ROOT / "docs" / "metrics.py"))["page"]
-    assert text("docs/metrics.md") == page(text("docs/metrics.md"))
+    page = runpy.run_path(str(ROOT / "docs" / "reference" / "metrics.py"))["page"]
+    assert text("docs/reference/metrics.md") == page(text("docs/reference/metrics.md"))
 
 
 # Tables
@@ -101,7 +103,7 @@ def test_every_choice_of_tcp_is_on_its_page(program, choices):
 
 def test_the_page_of_tcp_has_every_profile_and_the_values_of_the_default(program):
     names = [entry["name"] for entry in program["catalogue"] if entry["family"] == "profiles"]
-    part = text("docs/tcp.md").split("## Profiles")[1].split("\n## ")[0]
+    part = text("docs/reference/tcp.md").split("## Profiles")[1].split("\n## ")[0]
     assert re.findall(r"^\| `([^`]+)` \|", part, re.MULTILINE) == names
     assert profiles() == names[:1]
     for profile in profiles():
@@ -109,7 +111,7 @@ def test_the_page_of_tcp_has_every_profile_and_the_values_of_the_default(program
 
 
 def test_every_member_of_the_families_of_tcp_is_on_its_page(program, choices):
-    page = text("docs/tcp.md")
+    page = text("docs/reference/tcp.md")
     families = {}
     for entry in program["catalogue"]:
         families.setdefault(entry["family"], []).append(entry["name"])
@@ -121,7 +123,7 @@ def test_every_member_of_the_families_of_tcp_is_on_its_page(program, choices):
 
 
 def test_every_key_of_scenario_files_is_on_their_page(program):
-    page, schema = text("docs/scenarios.md"), program["schema"]
+    page, schema = text(SCENARIOS), program["schema"]
     mentioned = set(re.findall(r"`([a-z_]+)`", page))
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
@@ -143,13 +145,13 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     parts |= {"ScheduleEntry": "[[schedules]]", "ChangeEntry": "[[schedules]]", "GeneratorEntry": "generator"}
     assert tables == set(parts)
     for name, section in parts.items():
-        part = page.split(f"### `{section}`")[1].split("\n##")[0]
+        part = page.split(f"## `{section}`")[1].split("\n##")[0]
         listed = set(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE))
         assert set(schema["$defs"][name]["properties"]) <= listed, section
 
 
 def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(program):
-    page = text("docs/scenarios.md")
+    page = text(SCENARIOS)
     for entry in program["catalogue"]:
         if entry["family"] in {
             "protection",
@@ -182,7 +184,7 @@ def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(pro
 def test_the_table_of_warnings_is_the_registry(program):
     listed = [entry for entry in program["catalogue"] if entry["family"] == "warnings"]
     rows = [f"| `{one['name']}` | {one['summary'][0].upper()}{one['summary'][1:]}. |" for one in listed]
-    table = text("docs/scenarios.md").split("<!-- warnings:")[1].split("\n\n")[1]
+    table = text(SCENARIOS).split("<!-- warnings:")[1].split("\n\n")[1]
     assert table.splitlines()[2:] == rows
 
 
@@ -194,14 +196,14 @@ def test_every_warning_of_the_front_end_is_registered_or_of_the_outage_page(prog
             assert name in (on_page if source.parent.name == "outage" else known), f"{source}: {name}"
 
 
-def test_every_exhibit_is_in_the_contract(tmp_path):
+def test_every_exhibit_is_on_the_page_of_their_results(tmp_path):
     listed = re.findall(r"^  (\S+/\S+)", run("optcp list exhibits", tmp_path).stdout, re.MULTILINE)
     assert listed
-    assert [name for name in listed if f"| `{name}` |" not in text("docs/contract.md")] == []
+    assert [name for name in listed if f"| `{name}` |" not in text("docs/details/exhibits.md")] == []
 
 
 def test_ranges_of_unstated_parameters_are_those_of_the_exhibits():
-    table = text("docs/papers/sensitivity.md").split("<!-- ranges:")[1].split("\n\n")[1]
+    table = text("docs/details/sensitivity.md").split("<!-- ranges:")[1].split("\n\n")[1]
     head, _, *lines = ([cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
     for column, name in enumerate(head[1:], start=1):
         shown = {line[0]: line[column].replace("\\|", "|") for line in lines if line[column] != "-"}
@@ -209,8 +211,8 @@ def test_ranges_of_unstated_parameters_are_those_of_the_exhibits():
 
 
 def test_what_came_out_of_studies_is_as_stored(tmp_path):
-    page = "docs/papers/sensitivity.md"
-    shutil.unpack_archive(ROOT / "docs/papers/sensitivity.zip", tmp_path)
+    page = "docs/details/sensitivity.md"
+    shutil.unpack_archive(ROOT / "docs/details/sensitivity.zip", tmp_path)
     studies = sensitivities(tmp_path)
     assert {study.exhibit for study in studies} == set(re.findall(r"<!-- effects of (\S+):", text(page)))
     for study in studies:
@@ -225,7 +227,7 @@ def test_what_came_out_of_studies_is_as_stored(tmp_path):
 
 
 def test_arrows_between_crates_are_those_of_the_manifests():
-    table = rows("docs/architecture.md", "arrows")
+    table = rows("docs/developers/architecture.md", "arrows")
     written = {crate.strip("`"): set(re.findall(r"`([a-z]+)`", uses)) for crate, uses in table}
     found = {}
     for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
@@ -266,9 +268,9 @@ def in_code(prose):
 @pytest.mark.parametrize(
     ("family", "words"),
     [
-        ("queues", "[Queue disciplines](docs/scenarios.md#queue):"),
-        ("congestion", "[Congestion controls](docs/tcp.md#congestion-how-the-window-grows):"),
-        ("profiles", "[Profiles](docs/tcp.md#profiles) name every choice:"),
+        ("queues", "[queue disciplines](docs/reference/scenarios/queues.md#queue):"),
+        ("congestion", "| [congestion control](docs/reference/tcp.md#congestion-how-the-window-grows) |"),
+        ("profiles", "[profiles](docs/reference/tcp.md#profiles):"),
     ],
 )
 def test_the_readme_lists_every_member_of_a_family(program, family, words):
@@ -282,15 +284,14 @@ def test_the_readme_lists_every_paper_and_how_many():
     papers, own = in_code(listed) | {"gmpls"}, in_code(studies.split(")")[0])
     assert papers | own == set(names())
     assert papers & own == set()
-    assert f"{NUMBERS[len(papers)].capitalize()} papers can be re-run" in text("README.md")
-    assert f"{NUMBERS[len(own)]} studies of the project" in " ".join(text("README.md").split())
+    assert f"{NUMBERS[len(papers)]} papers (" in text("README.md")
+    assert f"{NUMBERS[len(own)].capitalize()} studies of the project" in " ".join(text("README.md").split())
     assert f"{NUMBERS[len(papers)]} papers run again" in text("docs/index.md")
-    linked = set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md").split("\n## ")[-1]))
-    assert set(names()) <= set(re.findall(r"docs/papers/([a-z]+)\.md", text("README.md"))), linked
+    assert set(names()) <= set(re.findall(r"docs/results/([a-z]+)\.md", text("README.md")))
 
 
 def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
-    pages = "".join(text(f"docs/{page}.md") for page in ("scenarios", "tcp", "routing"))
+    pages = "".join(text(page) for page in (SCENARIOS, "docs/reference/tcp.md", "docs/reference/routing.md"))
     missing = [
         one for one in program["catalogue"] if f"`{one['name']}`" not in pages and f'"{one["name"]}"' not in pages
     ]
@@ -298,7 +299,7 @@ def test_every_name_of_the_catalogue_is_on_a_page_of_reference(program):
 
 
 def test_collections_of_networks_and_shells_of_satellites_are_listed():
-    (row,) = re.findall(r"^\| `name` \|.*TopoHub.*$", text("docs/scenarios.md"), re.MULTILINE)
+    (row,) = re.findall(r"^\| `name` \|.*TopoHub.*$", text(SCENARIOS), re.MULTILINE)
     assert {name for name in topologies.networks() if f"`{name}`" not in row} == set()
     (row,) = re.findall(r"^\| another shell \|.*$", text("docs/howto/constellation.md"), re.MULTILINE)
     assert {name for name in SHELLS if f"`{name}`" not in row} == set()
@@ -318,7 +319,7 @@ def table_under(page, head):
 
 
 def test_every_public_name_of_python_is_on_its_page():
-    table = text("docs/api.md").split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
+    table = text("docs/reference/api.md").split("| name | what it is |")[1].split("\n\n")[0].splitlines()[2:]
     named = {name for row in table for name in in_code(row.split(" | ")[0])}
     assert named == set(optcp.__all__)
     assert [name for name in named if not hasattr(optcp, name)] == []
@@ -349,7 +350,9 @@ def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
     listed = in_code(
         " ".join(
             row[0]
-            for row in table_under("docs/architecture.md", "<!-- draws: checked by tests/python/test_docs.py -->\n")
+            for row in table_under(
+                "docs/developers/architecture.md", "<!-- draws: checked by tests/python/test_docs.py -->\n"
+            )
         )
     )
     found = set()
@@ -360,7 +363,7 @@ def test_every_file_that_draws_during_a_run_is_in_the_table_of_draws():
             if re.search(r"^    (stream: (Option<)?Stream|draw: Draw)\b", code, re.MULTILINE):
                 found.add(str(file.relative_to(ROOT / "crates")))
     assert listed == found
-    page = text("docs/scenarios.md").split("While the run goes on,")[1].split("\n## ")[0]
+    page = text(SCENARIOS).split("While the run goes on,")[1].split("\n## ")[0]
     kinds = {"red", "pie", "jitter", "bbr", "bbr3", "cdg", "nv"} | {
         name.replace("_", "-") for name in re.findall(r"loss/(\w+)\.rs", " ".join(found))
     }
@@ -382,7 +385,7 @@ def test_cpu_hours_of_the_long_runs_are_the_same_everywhere():
         re.search(r"([\d.]+) CPU\s+hours", after(page, words))[1]
         for page, words in (
             ("CHANGELOG.md", "All 30 cells of the LBAS paper"),
-            ("docs/papers/lbas.md", "no interpretation has its\n"),
+            ("docs/details/lbas.md", "no interpretation has its\n"),
         )
     ]
     assert said == [f"{hours:.1f}"] * 2
@@ -415,6 +418,24 @@ def test_cited_sections_of_rfcs_are_in_the_table_of_their_headings():
         ]
     assert wrong == []
     assert cited == unchecked | set(known)
+
+
+# Results
+
+
+@pytest.mark.parametrize("name", names())
+def test_results_page_states_five_findings_with_their_commands(name):
+    page = text(f"docs/results/{name}.md")
+    findings = re.findall(r"^\d\. \*\*.*?(?=^\d\. |\n\n)", page, re.DOTALL | re.MULTILINE)
+    assert len(findings) == 5
+    for finding in findings:
+        (command,) = re.findall(r"`optcp reproduce ([^`]+)`", finding)
+        assert select(command.split(" --")[0].split()), finding
+    for part in ("**Question.**", "**Answer.**", "## Method", "## Findings", "## Reproduce", "## Caveats"):
+        assert part in page, part
+    assert f"../details/{name}.md" in page
+    prose = re.sub(r"^\|.*$|^!\[.*$|\]\([^)]*\)", "", BLOCK.sub("", page), flags=re.MULTILINE)
+    assert 400 <= len(prose.split()) <= 600
 
 
 # Links and words

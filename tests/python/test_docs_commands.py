@@ -20,7 +20,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from doc_pages import BLOCK, NAMES, ROOT, run, save_scenarios, text
+from doc_pages import BLOCK, NAMES, ROOT, SCENARIOS, run, save_scenarios, text
 
 SHOWN = re.compile(r"<!-- (output|excerpt): (.+?) -->\n```text\n(.*?)```", re.DOTALL)
 MESSAGE = re.compile(r"`([^`\n]+)` written as `([^`\n]+)`:\n\n<!-- message -->\n```text\n(.*?)```", re.DOTALL)
@@ -30,7 +30,7 @@ def lines(block):
     return [line.rstrip() for line in block.strip("\n").splitlines()]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/scenarios.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/concepts/failure.md", SCENARIOS])
 def test_complete_scenarios_are_valid(page, tmp_path):
     found = save_scenarios(page, tmp_path)
     assert found
@@ -52,7 +52,7 @@ def test_output_is_what_the_command_prints(page, tmp_path):
 
 
 def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
-    page = "docs/scenarios.md"
+    page = SCENARIOS
     name, good = save_scenarios(page, tmp_path)[-1]
     mistakes = MESSAGE.findall(text(page))
     assert len(mistakes) == 5
@@ -63,22 +63,22 @@ def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
 
 
 def test_a_run_writes_what_the_pages_name(tmp_path):
-    save_scenarios("docs/scenarios.md", tmp_path)
+    save_scenarios(SCENARIOS, tmp_path)
     run("optcp run lab.toml --out out", tmp_path)
     out = tmp_path / "out"
     about = json.loads((out / "study.json").read_text())
     assert len(about["cells"]) == 4
     found = {path.name for path in out.iterdir()} - set(about["observe"])
-    pages = (("docs/scenarios.md", "## What a run writes"), ("docs/contract.md", "## A study"))
+    pages = ((SCENARIOS, "## What a run writes"), ("docs/reference/contract.md", "## A study"))
     parts = [text(page).split(head)[1].split("\n## ")[0] for page, head in pages]
     for part in parts:
         assert [name for name in found if f"`{name}" not in part] == []
         scalars = pyarrow.parquet.read_table(out / "scalars").column_names
         assert [name for name in scalars if f"`{name}`" not in part and name not in about["axes"]] == []
     assert [key for key in about if key != "sha256" and f"`{key}`" not in parts[1]] == []
-    for part in ("docs/scenarios.md", "docs/contract.md"):
-        assert "(metrics.md)" in text(part)
-    kinds = text("docs/scenarios.md").split("| kind | what it gives")[1].split("\n\n")[0]
+    for part in (SCENARIOS, "docs/reference/contract.md"):
+        assert "metrics.md)" in text(part)
+    kinds = text(SCENARIOS).split("| kind | what it gives")[1].split("\n\n")[0]
     columns = set(re.findall(r"`([a-z_]+)`", kinds)) | {"cell", "seed", *about["axes"]}
     for name in about["observe"]:
         assert set(pyarrow.parquet.read_table(out / name).column_names) <= columns, name
@@ -97,8 +97,8 @@ def commands(page):
     "page",
     [
         "README.md",
-        "docs/scenarios.md",
-        "docs/papers/gmpls.md",
+        SCENARIOS,
+        "docs/details/gmpls.md",
         "docs/start.md",
         "docs/howto/sweep.md",
         "docs/howto/topology.md",
@@ -123,13 +123,13 @@ def test_commands_exist_with_their_options(page, tmp_path):
             assert f"{option} " in helps[verb].replace(",", " ").replace("/", " "), command
         if verb == "run":
             run(f"{command} --dry-run", tmp_path)
-        # These take what others have made, or write into the home directory.
-        elif verb not in ("reproduce", "sensitivity", "trace", "compare", "plot", "completion"):
+        # These need the results of others, take minutes, or write into the home directory.
+        elif verb not in ("reproduce", "sensitivity", "outage", "trace", "compare", "plot", "report", "completion"):
             run(command, tmp_path)
 
 
 def test_the_contract_lists_every_command_and_option(tmp_path):
-    page = text("docs/contract.md").split("## Commands")[1].split("```")[1]
+    page = text("docs/reference/contract.md").split("## Commands")[1].split("```")[1]
     verbs = re.findall(r"^  ([a-z]+)  ", run("optcp --help", tmp_path).stdout, re.MULTILINE)
     assert sorted(verbs) == sorted(re.findall(r"^optcp ([a-z]+)", page, re.MULTILINE))
     for verb in verbs:
@@ -141,8 +141,8 @@ def test_the_contract_lists_every_command_and_option(tmp_path):
 def picture_sources():
     """By picture of the gallery, the scenarios that its commands name."""
     found, picture = {}, None
-    for line in text("docs/gallery.md").splitlines():
-        if shown := re.match(r"!\[.*\]\(images/([\w-]+\.\w+)\)$", line):
+    for line in text("docs/details/gallery.md").splitlines():
+        if shown := re.match(r"!\[.*\]\(\.\./images/([\w-]+\.\w+)\)$", line):
             picture = shown[1]
         elif command := re.match(r"optcp (?:run|animate|map|playground) ([\w./-]+)", line):
             found.setdefault(picture, set()).add(Path(command[1]).stem)
@@ -195,7 +195,7 @@ def every_command(page):
 
 LOOK = "docs/howto/look.md"
 HOWTO = sorted({str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "howto").glob("*.md")} - {LOOK})
-GUIDES = ["README.md", "docs/start.md", *HOWTO, LOOK, "docs/gallery.md"]
+GUIDES = ["README.md", "docs/start.md", *HOWTO, LOOK, "docs/details/gallery.md"]
 """In the order of a reader; the page on looking into runs takes what the other pages have made."""
 
 

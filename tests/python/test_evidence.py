@@ -18,7 +18,7 @@ from optcp_papers.evidence.variants import VARIANTS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "tests" / "packetdrill"
-STORED = ROOT / "docs" / page.FOLDER
+STORED = ROOT / "docs" / "details" / page.FOLDER
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_a_figure_belongs_to_the_rows_whose_key_holds_its_own():
 
 def test_the_page_is_made_from_the_stored_results():
     """Renew it: `make evidence`."""
-    written = (ROOT / "docs" / "tcp-evidence.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
     assert written == page.render(page.read_results(STORED))
 
 
@@ -110,7 +110,7 @@ def test_every_outside_figure_of_a_variant_stands_beside_a_row(results):
 def test_every_member_of_the_families_of_tcp_has_an_entry(command):
     listed = re.split(r"^(\S+):\n", command("list").stdout, flags=re.MULTILINE)[1:]
     families = dict(zip(listed[::2], listed[1::2], strict=True))
-    keys = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/tcp.md").read_text(encoding="utf-8"), re.MULTILINE)
+    keys = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reference/tcp.md").read_text(encoding="utf-8"), re.MULTILINE)
     known = {
         (family, line.split()[0])
         for family, lines in families.items()
@@ -141,7 +141,7 @@ def test_what_an_entry_names_is_there(results):
             for script in each.scripts:
                 assert (SCRIPTS / f"{script}.pkt").is_file(), one
             if each.page is not None:
-                assert (ROOT / "docs" / each.page.partition("#")[0]).is_file(), one
+                assert (ROOT / "docs" / "details" / each.page.partition("#")[0]).is_file(), one
 
 
 def test_every_script_speaks_for_a_mechanism():
@@ -170,7 +170,7 @@ def test_what_the_project_worked_out_stands_apart(results):
 
 def test_a_mechanism_without_anything_from_outside_says_so(results):
     lines = mechanisms.shown(list(results.values()))
-    written = (ROOT / "docs" / "tcp-evidence.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
     tables = re.findall(r"^## Mechanisms: .*?(?=^## )", written, re.MULTILINE | re.DOTALL)
     for (family, name), found in mechanisms.standing(lines).items():
         places = [
@@ -182,7 +182,7 @@ def test_a_mechanism_without_anything_from_outside_says_so(results):
 
 
 def test_the_page_counts_the_public_scripts_of_the_table():
-    written = (ROOT / "docs" / "tcp-evidence.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
     section = written.partition(f"## {public.TITLE}\n")[2].partition("\n## ")[0]
     for suite in public.suites():
         assert len({script.path for script in suite.scripts}) == len(suite.scripts)

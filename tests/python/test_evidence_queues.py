@@ -8,7 +8,7 @@ import pytest
 from optcp_papers.evidence import page, queue_measures, queue_worlds, queues
 
 ROOT = Path(__file__).parents[2]
-STORED = ROOT / "docs" / page.FOLDER
+STORED = ROOT / "docs" / "details" / page.FOLDER
 QUICK = [
     "RFC 8289, worked: codel 1.2",
     "ns-3.37, queues: pie 1.5",

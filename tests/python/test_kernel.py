@@ -14,7 +14,7 @@ from optcp_papers.evidence import kernel, outside, page
 from optcp_papers.evidence.kernel_worlds import CONTROLS, MSS_BYTES, worlds
 
 ROOT = Path(__file__).parents[2]
-STORED = ROOT / "docs" / page.FOLDER
+STORED = ROOT / "docs" / "details" / page.FOLDER
 AIMS = {"completion (s)": 0.05, "first loss (s)": 0.05, "retransmissions": 0.10, "first ssthresh": 0}
 """By how much a figure may miss the kernel's range."""
 

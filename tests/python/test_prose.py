@@ -1,4 +1,4 @@
-"""The terms of docs/glossary.md instead of everyday words: in pages, help texts, the report and texts of exhibits."""
+"""The terms of the glossary instead of everyday words: in pages, help texts, the report and texts of exhibits."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from optcp.cli.main import cli
 from optcp.papers.registry import select
 
 ROOT = Path(__file__).parents[2]
-GLOSSARY = ROOT / "docs" / "glossary.md"
+GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TEMPLATES = sorted((ROOT / "python" / "optcp" / "web" / "templates").glob("*.j2"))
 WRITTEN = {str(path.relative_to(ROOT)): path for path in [*PAGES, *TEMPLATES]}

@@ -45,7 +45,7 @@ def test_a_new_scenario_is_valid_and_runs_at_once(command, tmp_path):
 
 def test_the_page_shows_what_is_written(command, tmp_path):
     command("new", "ring.toml")
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
     assert f"```toml\n{(tmp_path / 'ring.toml').read_text()}```" in page
 
 

@@ -1,4 +1,4 @@
-"""docs/statistics.md: its tables are those of a simulation, and say what intervals and tests promise."""
+"""docs/details/statistics.md: its tables are those of a simulation, and say what intervals and tests promise."""
 
 import re
 import runpy
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "details"
 TEXT = (DOCS / "statistics.md").read_text(encoding="utf-8")
 
 

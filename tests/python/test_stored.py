@@ -210,7 +210,7 @@ def test_a_result_without_the_curves_of_its_figure_is_named():
 
 
 def small_study():
-    studies = zipfile.ZipFile(ROOT / "docs/papers/sensitivity.zip")
+    studies = zipfile.ZipFile(ROOT / "docs/details/sensitivity.zip")
     study = json.loads(studies.read("sensitivity/gmpls/table3.json"))
     del study["sha256"]
     name = study["ranking"][0]["parameter"]
@@ -245,7 +245,7 @@ def test_a_damaged_study_is_refused_or_shown(monkeypatch, others, drawn):
 
 @pytest.mark.parametrize("name", ["packetdrill", "loss"])
 def test_damaged_evidence_is_refused_or_shown(name):
-    good = json.loads((ROOT / "docs/evidence" / f"{name}.json").read_text())
+    good = json.loads((ROOT / "docs/details/evidence" / f"{name}.json").read_text())
     good["rows"] = [next(row for row in good["rows"] if row["outside"] or name == "packetdrill")]
     if "cells" in good["provenance"]:
         good["provenance"]["cells"] = good["provenance"]["cells"][:1]

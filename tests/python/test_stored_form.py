@@ -1,4 +1,4 @@
-"""The form of stored studies: keys as docs/contract.md lists them, signed columns, axes, rows for all reasons."""
+"""The form of stored studies: keys as the contract lists them, signed columns, axes, rows for all reasons."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from optcp import Study, _core, load
 from optcp.common.plurals import many
 from optcp.study.form import FORMAT
 
-CONTRACT = (Path(__file__).parents[2] / "docs/contract.md").read_text(encoding="utf-8")
+CONTRACT = (Path(__file__).parents[2] / "docs/reference/contract.md").read_text(encoding="utf-8")
 WORLD = """
 title = "Two nodes, a link that fails, and all that is observed"
 stop = "2 s"
@@ -121,9 +121,10 @@ def test_an_axis_has_one_name_in_tables_and_tidy_columns(done):
 def test_every_run_has_a_row_for_each_reason_of_drops(done):
     scalars = done.table("scalars").where(metric="drops")
     reasons = scalars.distinct("of")
-    page = (Path(__file__).parents[2] / "docs/scenarios.md").read_text(encoding="utf-8")
+    pages = (Path(__file__).parents[2] / "docs/reference/scenarios").glob("*.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     assert {"queue-full", "link-down", "ttl-expired"} <= set(reasons)
-    assert all(f"`{reason}`" in page for reason in reasons)
+    assert all(f"`{reason}`" in text for reason in reasons)
     assert len(scalars) == 4 * len(reasons)
     assert scalars.where(of="ttl-expired")["value"].tolist() == [0] * 4
     # The mean over runs in pandas, where a row that is missing would be left out.

@@ -1,5 +1,5 @@
 //! How the estimated Hurst parameter depends on the slot and on a process's time scale: the table of
-//! `docs/scenarios.md`. Two minutes with `cargo run --release -p optcp-traffic --example hurst`.
+//! `docs/reference/scenarios/traffic.md`. Two minutes with `cargo run --release -p optcp-traffic --example hurst`.
 
 use optcp_des::Streams;
 use optcp_traffic::hurst::local_whittle;

@@ -46,6 +46,6 @@ PACKETDRILL = Experiment(
         "Scripts in the language of packetdrill (`tests/packetdrill`, one directory a behaviour) play the peer and the "
         "application, and say which segments an endpoint sends, and when. They are the project's own: each names the "
         "section of an RFC, or the behaviour of Linux, from which its values were worked by hand. `optcp packetdrill` "
-        "runs them, and public ones too, against the simulated endpoint ([how](packetdrill.md)).",
+        "runs them, and public ones too, against the simulated endpoint ([how](../developers/packetdrill.md)).",
     ),
 )

@@ -24,10 +24,10 @@ HEAD = """\
 What speaks for each part of the model of TCP that this project did not think up itself: runs of other programs,
 recorded kernels, scripts and figures of others. What the project worked out itself from an RFC, a paper or the
 behaviour of Linux stands apart: it shows that the model does what its authors read there, and no more. What each
-mechanism is stands on the page [TCP](tcp.md).
+mechanism is stands on the page [TCP](../reference/tcp.md).
 """
 MADE = """\
-This page is made by `optcp evidence --write-page docs/tcp-evidence.md` (`make evidence`) from the results in
+This page is made by `optcp evidence --write-page docs/details/tcp-evidence.md` (`make evidence`) from the results in
 [`evidence`](evidence) and from `papers/optcp_papers/evidence/data/mechanisms.toml`; do not edit it. Nothing in the
 model is tuned to a figure on it.
 """

@@ -26,7 +26,7 @@ ABOUT = (
     "the project; `optcp packetdrill` runs them as they are, with the profile `linux-6`. One is refused, with its line "
     "and the reason, when it asks for anything that is not simulated, if only at its end. "
     "`papers/optcp_papers/evidence/data/packetdrill-suites.json` says of each script what became of it, and "
-    "[packetdrill scripts](packetdrill.md#public-suites) how to make that table again."
+    "[packetdrill scripts](../developers/packetdrill.md#public-suites) how to make that table again."
 )
 BLOB_DIGITS = 12
 

@@ -378,11 +378,11 @@ QUEUES = Experiment(
     digits=2,
     source=Runs("queue_ns2.json, queue_ns3.json, queue_linux.json", studies, find),
     about=(
-        "The disciplines of [queues](scenarios.md#queue) in worlds in which ns-2.35, ns-3.37 and Linux 6.1 were "
-        "recorded, and beside closed forms. Constant sources go into a link of 10 Mb/s faster than it sends, or TCP "
-        "flows share a link. `papers/optcp_papers/evidence/queue_worlds.py` makes each world; `queue_linux.py`, "
-        "`queue_ns2.py` and `queue_ns3.py` in `tools/recorders` say how it was recorded. `lost` and `marked` are of "
-        "all packets; drops and marks of TCP are those of 15 s; queues are in packets.",
+        "The disciplines of [queues](../reference/scenarios/queues.md#queue) in worlds in which ns-2.35, ns-3.37 "
+        "and Linux 6.1 were recorded, and beside closed forms. Constant sources go into a link of 10 Mb/s faster "
+        "than it sends, or TCP flows share a link. `papers/optcp_papers/evidence/queue_worlds.py` makes each world; "
+        "`queue_linux.py`, `queue_ns2.py` and `queue_ns3.py` in `tools/recorders` say how it was recorded. `lost` "
+        "and `marked` are of all packets; drops and marks of TCP are those of 15 s; queues are in packets.",
         "Each kind of rows has one tolerance, set before any row was judged, when numbers of lost packets of some "
         "worlds had been seen: the outside range, widened by it, is what the page's rule is applied to. It is shown as "
         "it was recorded. " + " ".join(f"`{one.name}`: {one.why}." for one in FAMILIES),

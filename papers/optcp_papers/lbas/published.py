@@ -1,4 +1,4 @@
-"""What the stored long runs say, as files to read: ``results/lbas``, and tables of ``docs/papers/lbas.md``.
+"""What the stored long runs say, as files to read: ``results/lbas``, and tables of ``docs/details/lbas.md``.
 
 ``make tables`` writes them from the exhibits' results; ``tests/python/long/test_lbas_published.py`` fails where they
 are not what the runs say.

@@ -4,7 +4,7 @@ Of the paper's world it has the delays, K, the bundling degrees, the buffer as a
 and how many flows there are relative to each other. Rates are a hundredth and flows a tenth, so a flow's share of the
 bandwidth-delay product is a tenth, 83 segments in place of 833, and so is the time in which it grows back after a
 halving: 60 s here are as many such times as 600 s there. What it loses: with a tenth of the flows their sum fluctuates
-more (docs/papers/lbas.md).
+more (docs/details/lbas.md).
 """
 
 import itertools

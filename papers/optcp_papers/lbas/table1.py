@@ -28,7 +28,7 @@ METRIC = "throughput_gbps"
 PRINTED = {METRIC: "table1_throughput_gbps"}
 WHY = (
     "Throughput depends on unstated parameters of TCP, above all on what a timeout that interrupts a "
-    "recovery does to ssthresh (docs/papers/lbas.md)."
+    "recovery does to ssthresh (docs/details/lbas.md)."
 )
 EQUAL_PCT = 2.0
 """Throughputs within this margin of each other are the same (claims.toml)."""

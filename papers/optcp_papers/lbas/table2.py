@@ -15,7 +15,7 @@ PRINTED = {METRIC: "table2_drop_mbps", "drop_node_mbps": "table2_drop_mbps"}
 """What the printed values are sums of is unstated: drops of a lightpath, or of all lightpaths of a node together."""
 WHY = (
     "The size of drops is a matter of one line of TCP: what a timeout that interrupts a recovery does to ssthresh "
-    "changes it by orders of magnitude (docs/papers/lbas.md). Steady NewReno at these rates drops far less than "
+    "changes it by orders of magnitude (docs/details/lbas.md). Steady NewReno at these rates drops far less than "
     "printed."
 )
 LAW = "square-root law"

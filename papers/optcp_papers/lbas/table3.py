@@ -18,7 +18,7 @@ DELAYS = ("metro_delay_ms", "core_delay_ms", "far_delay_ms")
 LONGEST = ("metro_longest_ms", "core_longest_ms", "far_longest_ms")
 WHY = (
     "The queue follows from how far flows are from filling the lightpath, which depends on what the paper leaves "
-    "open of TCP (docs/papers/lbas.md)."
+    "open of TCP (docs/details/lbas.md)."
 )
 NOTE = (
     "Delays are mean times from a packet's arrival at a port until its last bit has left, weighted by bytes: "

@@ -161,7 +161,7 @@ def claims(day: Cells) -> dict[str, list[Part]]:
 PAIRS = Exhibit(
     "leo/pairs",
     "What TCP gets over moving satellites, by pair and sender",
-    "docs/papers/leo.md, pairs",
+    "docs/details/leo.md, pairs",
     Setup(PAPER, None, grids, once, (rate(10.0), *ASSUMED)),
     find,
 )

@@ -108,7 +108,7 @@ def claims(cost: Cells, fewer: Cells, way_ms: NDArray[np.float64]) -> dict[str, 
 REMEDIES = Exhibit(
     "leo/remedies",
     "What takes how much of the cost of a shorter path",
-    "docs/papers/leo.md, remedies",
+    "docs/details/leo.md, remedies",
     Setup(PAPER, None, grids, once, ASSUMED),
     find,
 )

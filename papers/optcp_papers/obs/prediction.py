@@ -8,7 +8,7 @@ is longer by twice the assembly timer (the delay penalty).
 # Source
 A. Detti, M. Listanti, Optical Switching and Networking 2 (2005): one loss event a burst. J. Padhye et al., SIGCOMM
 1998: cycles between loss events under a window limit, and the square-root law as their limit. K. Fall, S. Floyd,
-Computer Communication Review 1996: when two losses make Reno wait. The steps are derived in docs/papers/obs.md.
+Computer Communication Review 1996: when two losses make Reno wait. The steps are derived in docs/details/obs.md.
 # Parameters
 Of :class:`Sender` and :class:`Path`; the sizes of bursts, from equation 3 or measured without losses.
 # Limits

@@ -85,7 +85,7 @@ def tcp_nines(costs: Costs, rate: float) -> list[Part]:
 AVAILABILITY = Exhibit(
     "outage/availability",
     "A year of failures, as the network sees it and as TCP does",
-    "docs/papers/outage.md, availability",
+    "docs/details/outage.md, availability",
     replace(SETUP, assumed=ASSUMED),
     find,
 )

@@ -186,7 +186,7 @@ def needless(lost_mb: Cells) -> list[Part]:
 RETURN = Exhibit(
     "outage/return",
     "What the return to a repaired path costs",
-    "docs/papers/outage.md, the return",
+    "docs/details/outage.md, the return",
     Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -347,7 +347,7 @@ def _rates(run: Run) -> tuple[np.ndarray, float, float]:
 BUDGET = Exhibit(
     "outage/budget",
     "The budget of an outage",
-    "docs/papers/outage.md, the budget",
+    "docs/details/outage.md, the budget",
     Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"detour": (DETOUR_SEEDS, QUICK_SEEDS)}), ASSUMED),
     find,
 )

@@ -84,7 +84,7 @@ def worth(costs: Costs, who: str) -> list[Part]:
 CAPACITY = Exhibit(
     "outage/capacity",
     "What mechanisms need, and what they spare",
-    "docs/papers/outage.md, capacity",
+    "docs/details/outage.md, capacity",
     SETUP,
     find,
 )

@@ -177,7 +177,7 @@ def objective(costs: Costs, who: str) -> list[Part]:
 DETECTION = Exhibit(
     "outage/detection",
     "How fast is fast enough",
-    "docs/papers/outage.md, detection",
+    "docs/details/outage.md, detection",
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,
 )

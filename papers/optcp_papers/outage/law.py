@@ -1,7 +1,7 @@
 """What an outage of a path does to one TCP flow, in closed form: when it sends again, what it loses, when it is back.
 
 A path S - A = B - D fails between A and B, in both directions, from 0 to L. Instants are in seconds from the failure.
-The derivations are on the study's page (docs/papers/outage.md); here they are as a program that knows no simulator.
+The derivations are on the study's page (docs/details/outage.md); here they are as a program that knows no simulator.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def coverage_bill(costs: Costs) -> list[Part]:
 LINKS = Exhibit(
     "outage/links",
     "What the failure of a link costs, over every link",
-    "docs/papers/outage.md, every link",
+    "docs/details/outage.md, every link",
     SETUP,
     find,
 )

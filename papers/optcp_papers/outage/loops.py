@@ -131,7 +131,7 @@ def holding(costs: Costs) -> list[Part]:
 LOOPS = Exhibit(
     "outage/loops",
     "What the loops cost while routers converge",
-    "docs/papers/outage.md, convergence",
+    "docs/details/outage.md, convergence",
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,
 )

@@ -193,7 +193,7 @@ def worth(costs: Costs, sender: str) -> list[Part]:
 PARTIAL = Exhibit(
     "outage/partial",
     "A part of a link early against all of it late",
-    "docs/papers/outage.md, partial restoration",
+    "docs/details/outage.md, partial restoration",
     Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -77,7 +77,7 @@ def scale_free(by_rate: dict[int, Costs], who: str) -> list[Part]:
 SCALE = Exhibit(
     "outage/scale",
     "How far rates may be scaled down",
-    "docs/papers/outage.md, scaling",
+    "docs/details/outage.md, scaling",
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,
 )

@@ -124,7 +124,7 @@ def dominates(costs: Mapping[str, Costs]) -> list[Part]:
 SHARED_RISK = Exhibit(
     "outage/shared-risk",
     "Failures of more than one link",
-    "docs/papers/outage.md, shared risks",
+    "docs/details/outage.md, shared risks",
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,
 )

@@ -284,7 +284,7 @@ def seconds(costs: Costs) -> list[Part]:
 SHORT = Exhibit(
     "outage/short",
     "What a failure costs short flows",
-    "docs/papers/outage.md, short flows",
+    "docs/details/outage.md, short flows",
     Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"tail": 1}), ASSUMED),
     find,
 )

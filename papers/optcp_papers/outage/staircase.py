@@ -411,7 +411,7 @@ def as_long_again(name: str, backs: list[Back]) -> list[Part]:
 STAIRCASE = Exhibit(
     "outage/staircase",
     "When a flow comes back from an outage",
-    "docs/papers/outage.md, the law of one flow",
+    "docs/details/outage.md, the law of one flow",
     Setup(PAPER, None, grids, seeds, ASSUMED),
     find,
 )

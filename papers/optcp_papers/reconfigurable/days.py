@@ -166,7 +166,7 @@ def claims(util: Cells) -> dict[str, list[Part]]:
 DAYS = Exhibit(
     "reconfigurable/days",
     "Which TCP fills a circuit, by how long its day lasts",
-    "docs/papers/reconfigurable.md, days",
+    "docs/details/reconfigurable.md, days",
     Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

@@ -285,7 +285,7 @@ def over_time(done: Done) -> list[Series]:
 RESTORATION = Exhibit(
     "reconfigurable/restoration",
     "A cut on germany50, a part of the capacity back, and a rate that steps down",
-    "docs/papers/reconfigurable.md, restoration",
+    "docs/details/reconfigurable.md, restoration",
     Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS, {"rates": 1}), ASSUMED),
     find,
 )

@@ -197,7 +197,7 @@ def claims(cells: Cells, whole: Cells) -> dict[str, list[Part]]:
 ROTOR = Exhibit(
     "reconfigurable/rotor",
     "Flows of a datacenter over circuits that come in turn",
-    "docs/papers/reconfigurable.md, rotor",
+    "docs/details/reconfigurable.md, rotor",
     Setup(PAPER, None, grids, runs_of(SEEDS, QUICK_SEEDS), ASSUMED),
     find,
 )

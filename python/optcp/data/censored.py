@@ -1,7 +1,7 @@
 """Values of which the end of a run cuts some: they are known only to be greater than a lower bound.
 
-Quantiles and means treat a cut value as docs/metrics.md says of completion times: it is right-censored. It never counts
-as its bound, and is never left out.
+Quantiles and means treat a cut value as docs/reference/metrics.md says of completion times: it is right-censored. It
+never counts as its bound, and is never left out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Statistics of replicated runs: intervals, paired comparisons, shares, and Holm's correction.
 
 Every function takes plain arrays with one value per run (a seed) and returns plain numbers. The page
-``docs/statistics.md`` lists the simulated coverage of each interval and the simulated error rate of each test.
+``docs/details/statistics.md`` lists the simulated coverage of each interval and the simulated error rate of each test.
 """
 
 from optcp.stats.means import (

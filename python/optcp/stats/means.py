@@ -1,8 +1,8 @@
 """Means of replicated runs: intervals, paired comparisons, equivalence, Holm's correction.
 
 Every function takes plain arrays with one value per run (a seed) and returns plain numbers. Quantiles of distributions
-come from ``scipy.special``; ``scipy.stats`` takes 1.6 s to import and is not needed. The page ``docs/statistics.md``
-lists the simulated coverage of each interval and the simulated error rate of each test.
+come from ``scipy.special``; ``scipy.stats`` takes 1.6 s to import and is not needed. The page
+``docs/details/statistics.md`` lists the simulated coverage of each interval and the simulated error rate of each test.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ B. Efron, R. J. Tibshirani, An Introduction to the Bootstrap, 1993. T. C. Hester
 
 # Limitations
 
-With skewed values intervals cover less than 95 %: ``docs/statistics.md``.
+With skewed values intervals cover less than 95 %: ``docs/details/statistics.md``.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from conftest import command_in
 from optcp import Done
 
 ROOT = Path(__file__).parents[3]
-STORED = ROOT / "docs" / "evidence"
+STORED = ROOT / "docs" / "details" / "evidence"
 
 
 @pytest.mark.parametrize("name", ["loss", "cubic", "buffer", "share", "friendliness"])

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-PAGE = Path(__file__).parents[3] / "docs" / "packetdrill.md"
+PAGE = Path(__file__).parents[3] / "docs" / "developers" / "packetdrill.md"
 SCRIPTS = sorted((Path(__file__).parents[2] / "packetdrill").glob("*/*.pkt"))
 
 

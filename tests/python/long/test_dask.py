@@ -19,7 +19,7 @@ from conftest import WORLD, Silent, command_in, files_of_study
 from optcp.study import remote
 from optcp.study.cluster import connected, workers
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "howto"
 SEEDS = 400
 HERE = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
 TIMEOUT = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}

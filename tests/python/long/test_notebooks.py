@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[3] / "docs" / "notebooks"
+FOLDER = Path(__file__).parents[3] / "docs" / "tutorials"
 
 
 def cells(path):

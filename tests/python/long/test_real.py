@@ -73,7 +73,7 @@ def test_the_law_of_section_3_holds_for_the_rfcs_newreno(command, tmp_path):
 def test_best_delay_agrees_with_ns2(command, tmp_path):
     command("reproduce", "slides/best-delay", "--seeds", 40, "--out", "out")
     rows = result(tmp_path / "out", "slides/best-delay")["rows"]
-    # What independent runs of ns-2 give with the slides' own parameters (docs/papers/slides.md).
+    # What independent runs of ns-2 give with the slides' own parameters (docs/details/slides.md).
     for row, ns2 in zip(rows, (0.4, -3.0, -9.0, -14.7), strict=True):
         assert abs(row["measured"] - ns2) < 3
 

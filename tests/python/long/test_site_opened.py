@@ -86,8 +86,8 @@ def test_no_page_is_wider_than_the_window(browser, built):
 @pytest.mark.parametrize(
     ("words", "goal"),
     [
-        ("ti-lfa", "scenarios/tables-and-keys/routing.html"),
-        ("switch_delay", "scenarios/tables-and-keys/protection.html"),
+        ("ti-lfa", "reference/scenarios/routing.html"),
+        ("switch_delay", "reference/scenarios/protection.html"),
         ("optcp export", "reference/commands/optcp-export.html"),
         ("quantile", "reference/python/optcpcells.html"),
     ],
@@ -112,11 +112,11 @@ def test_search_finds_from_files(page, built, words, goal):
     ("place", "title"),
     [
         ("try.html", "Four transfers on a ring that is cut"),
-        ("start.html", "One link fails, is protected, repaired and reverted to"),
-        ("notebooks/cut.html", ""),
+        ("start.html", "Four transfers on a ring that is cut"),
+        ("tutorials/cut.html", ""),
         ("howto/failures.html", ""),
         ("howto/constellation.html", "Manila to Dalian over satellites that move"),
-        ("papers/gmpls.html", "Protection switching onto a link that others use"),
+        ("details/gmpls.html", "Protection switching onto a link that others use"),
     ],
 )
 def test_a_world_is_simulated_where_it_is_tried(page, built, place, title):
@@ -132,7 +132,7 @@ def test_a_world_is_simulated_where_it_is_tried(page, built, place, title):
 
 
 def test_dark_and_light_are_switched_and_kept(page, built):
-    page.goto((built / "notebooks" / "cut.html").as_uri())
+    page.goto((built / "tutorials" / "cut.html").as_uri())
     colour = "getComputedStyle(document.body).backgroundColor"
     halo = "getComputedStyle(document.querySelector('svg.optcp-map text')).stroke"
     light = page.evaluate(colour), page.evaluate(halo)
@@ -145,7 +145,7 @@ def test_dark_and_light_are_switched_and_kept(page, built):
 
 
 def test_the_gallerys_pictures_of_runs_and_studies_are_made_by_their_commands(tmp_path):
-    chapters = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:3]
+    chapters = (ROOT / "docs" / "details" / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:3]
     shown = re.findall(r"images/([^)]+)\)\n\n```\n(.*?)\n```", "".join(chapters), re.DOTALL)
     assert len(shown) == 7
     for command in dict.fromkeys(command for _, commands in shown for command in commands.splitlines()):
@@ -164,10 +164,10 @@ def test_the_gallerys_pictures_of_runs_and_studies_are_made_by_their_commands(tm
 @pytest.mark.parametrize(
     ("place", "text", "source"),
     [
-        ("notebooks/cut.html", "This page as a notebook", "docs/notebooks/cut.ipynb"),
-        ("overview/licence-and-citation.html", "CITATION.cff", "CITATION.cff"),
-        ("own-paper.html", "docs/example-paper/ringpaper", "docs/example-paper/ringpaper/__init__.py"),
-        ("own-paper.html", "Exhibit", "python/optcp/papers/exhibit.py"),
+        ("tutorials/cut.html", "This page as a notebook", "docs/tutorials/cut.ipynb"),
+        ("overview.html", "CITATION.cff", "CITATION.cff"),
+        ("howto/own-paper.html", "docs/example-paper/ringpaper", "docs/example-paper/ringpaper/__init__.py"),
+        ("howto/own-paper.html", "Exhibit", "python/optcp/papers/exhibit.py"),
     ],
 )
 def test_files_of_the_repository_travel_with_the_site(built, place, text, source):

@@ -1,10 +1,10 @@
-"""Every table of docs/statistics.md is that of a new simulation."""
+"""Every table of docs/details/statistics.md is that of a new simulation."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "details"
 
 
 def test_page_is_that_of_a_simulation():

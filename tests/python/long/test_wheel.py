@@ -19,7 +19,7 @@ import pytest
 from optcp.web.playground import simulator
 
 ROOT = Path(__file__).parents[3]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+TUTORIAL = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 INSTALLING = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKED = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
@@ -98,7 +98,7 @@ def made(folder, wheel, *, extras=(), versions=()):
     found = Environment(folder)
     found.install(f"{wheel}[{','.join(extras)}]" if extras else wheel, *versions)
     (found.folder / "ring.toml").write_text(
-        re.search(r"<!-- complete: ring.toml -->\n```toml\n(.*?)```", README, re.DOTALL)[1], encoding="utf-8"
+        re.search(r"<!-- complete: ring.toml -->\n```toml\n(.*?)```", TUTORIAL, re.DOTALL)[1], encoding="utf-8"
     )
     return found
 
@@ -124,7 +124,7 @@ def ranged(request, folder, wheel, papers_wheel):
 
 def shows_the_ring(environment):
     command = "optcp run ring.toml --runs 10 --out ring"
-    printed = re.search(rf"<!-- output: {re.escape(command)} -->\n```text\n(.*?)```", README, re.DOTALL)[1]
+    printed = re.search(rf"<!-- output: {re.escape(command)} -->\n```text\n(.*?)```", TUTORIAL, re.DOTALL)[1]
     assert environment(*command.split()).stdout == printed
 
 
@@ -195,7 +195,7 @@ def test_the_notebook_runs(ranged):
     # Where a notebook lies it writes its results.
     place = environment.folder / "notebook"
     place.mkdir()
-    shutil.copy(ROOT / "docs" / "notebooks" / "ring.ipynb", place)
+    shutil.copy(ROOT / "docs" / "tutorials" / "ring.ipynb", place)
     environment("jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", place / "ring.ipynb")
     cells = json.loads((place / "ring.ipynb").read_text(encoding="utf-8"))["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", ())]

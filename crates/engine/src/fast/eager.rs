@@ -17,7 +17,7 @@
 //! * for the same reason, labels that spread flows over next hops of which one waits
 //!   ([`FeederAnalysis::defer_spreads`]).
 //! # References
-//! This simulator's; `docs/performance.md` has figures and the faults that tests detect.
+//! This simulator's; `docs/developers/performance.md` has figures and the faults that tests detect.
 //! # Parameters
 //! None.
 //! # Limitations

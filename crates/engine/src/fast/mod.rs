@@ -3,7 +3,7 @@
 //! # Models
 //! The same as the reference kernel, record for record.
 //! # Source
-//! Its own; the measurements behind it are in `docs/performance.md`.
+//! Its own; the measurements behind it are in `docs/developers/performance.md`.
 //! # Parameters
 //! None.
 //! # Limits

@@ -2,7 +2,7 @@
 //!
 //! packetdrill tests a kernel: a script plays the peer and the application, and says what the kernel is
 //! to send, and when. Here the same scripts play against [`optcp_tcp::Sender`] and
-//! [`optcp_tcp::Receiver`]. `docs/packetdrill.md` says what of the language there is.
+//! [`optcp_tcp::Receiver`]. `docs/developers/packetdrill.md` says what of the language there is.
 //!
 //! A text is read (`parse`, `assertion`), its commands and comments make the choices of the endpoint
 //! (`shell`, `choices`), bytes become segments (`sequence`), and its events run one by one (`endpoint`,

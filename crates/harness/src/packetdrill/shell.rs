@@ -269,7 +269,7 @@ mod tests {
     /// Every setting that is known stands on the page, and no other is said to be ignored.
     #[test]
     fn the_page_lists_the_settings() {
-        let page = include_str!("../../../../docs/packetdrill.md");
+        let page = include_str!("../../../../docs/developers/packetdrill.md");
         for name in HARMLESS {
             assert!(page.contains(&format!("`{name}`")), "{name}");
         }

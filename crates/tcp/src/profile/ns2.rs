@@ -51,7 +51,7 @@ bundle! {
 }
 
 bundle! {
-    /// ns-2 in 2001: the older defaults of the same program; reconstructed, see `docs/papers/gmpls.md`.
+    /// ns-2 in 2001: the older defaults of the same program; reconstructed, see `docs/details/gmpls.md`.
     IN_2001 from RELEASE_2_35;
     "the packet size is the size on the wire: it counted no headers" =>
         header: Bytes::ZERO;

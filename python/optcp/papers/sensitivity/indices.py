@@ -16,8 +16,8 @@ Number and seed of the resamples.
 # Limits
 Effects are of the mean over the seeds that were run: what other seeds would change is not in the intervals. With fewer
 than :data:`FEWEST` samples there are no effects. The total effects of Ishigami's function are then wrong by up to 0.4,
-and their intervals cover 85 % (N = 16), from there on 92 % or more: ``docs/statistics.md``. An estimate or an end of an
-interval that lies below 0 or above 1 by chance is set to 0 or 1.
+and their intervals cover 85 % (N = 16), from there on 92 % or more: ``docs/details/statistics.md``. An estimate or an
+end of an interval that lies below 0 or above 1 by chance is set to 0 or 1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-//! Conservative parallel execution of one run in time windows. `docs/parallel.md` explains it with a figure.
+//! Conservative parallel execution of one run in time windows. `docs/developers/parallel.md` explains it with a figure.
 //!
 //! # Model
 //! One event queue puts all events of a run into one order. That is more than results need: an event cannot affect a
