@@ -77,8 +77,9 @@ tables: setup ## Write what the stored long runs of the LBAS paper say to result
 
 test: test-rust test-python ## Run the tests, Rust and Python, but the long ones
 
+# Examples and documentation have no tests in them; `make lint` compiles the examples.
 test-rust:
-	cargo test --workspace --locked --quiet
+	cargo test --workspace --tests --locked --quiet
 
 # A file's tests share what they have made, and so a process.
 PYTEST := $(BIN)/python -m pytest --quiet -n auto --dist loadfile

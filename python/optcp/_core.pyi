@@ -34,7 +34,6 @@ __all__ = [
     "run_branches",
     "schema",
     "version",
-    "world_sha256",
     "write_parquet",
     "write_pcapng",
 ]
@@ -71,7 +70,7 @@ class Scenario:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of :meth:`resolved`, in hexadecimal."""
+        """SHA-256, in hexadecimal, of the world without its title: of :meth:`resolved` without defaults."""
 
     @property
     def axes(self) -> list[tuple[str, list[str]]]:
@@ -317,9 +316,6 @@ def product_limit(seconds: NDArray[np.float64], ended: NDArray[np.bool_]) -> NDA
 
     A duration that had not ended has none; what is missing to 1 lasts longer than all of them.
     """
-
-def world_sha256(scenario: Scenario) -> str:
-    """SHA-256 of the canonical form of a scenario without its title: what tells worlds apart."""
 
 def hurst(counts: NDArray[np.float64]) -> dict[str, float] | None:
     """Estimate the Hurst parameter of counts per slot; None for fewer than 512 slots, or counts that are all alike.

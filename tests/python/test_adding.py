@@ -44,3 +44,11 @@ def test_a_row_names_the_files_that_a_member_took(write, register, member):
     assert found - own - registry == set(), "files that the row does not name"
     needed = {path for path in registry if not re.search(rf"(?:of its own|is chosen)[^;]*`{path}`", register)}
     assert needed - found == set(), "files that the row names and the member does not need"
+
+
+def test_every_file_of_integration_tests_is_compiled():
+    mains = list(CRATES.glob("*/tests/main.rs"))
+    assert mains
+    for main in mains:
+        files = {file.stem for file in main.parent.glob("*.rs")} - {"main"}
+        assert files <= set(re.findall(r"^mod (\w+);", main.read_text(encoding="utf-8"), re.MULTILINE)), main

@@ -6,9 +6,7 @@
 //! queue in bandwidth-delay products, q in packets: p = 1/2 - 1/(2X) - 4/q, none if that is negative; and
 //! BBR sends nothing while it probes for the round trip, q/c + 0.2 s + l in each 10 s.
 
-mod common;
-
-use common::{WorldBuilder, ms};
+use crate::common::{WorldBuilder, ms};
 use optcp_engine::{Kernel, Simulation};
 use optcp_net::QueueLimit;
 use optcp_tcp::config::{CongestionKind, LossDetectionKind, Pacing, RateReduction, RecoveryKind};

@@ -1,8 +1,6 @@
 //! When ways lead nowhere: small tables against hand calculation.
 
-mod common;
-
-use common::{WorldBuilder, ms};
+use crate::common::{WorldBuilder, ms};
 use optcp_engine::{Blueprint, cuts};
 use optcp_net::{
     Action, Control, Entrance, Hashing, Hop, INITIAL_TTL, Label, Multipath, PortId, QueueLimit,

@@ -1,8 +1,6 @@
 //! A run that is told to stop does so after little more work, whatever it is busy with.
 
-mod common;
-
-use common::{KERNELS, WorldBuilder, ms};
+use crate::common::{self, KERNELS, WorldBuilder, ms};
 use optcp_des::Streams;
 use optcp_engine::{Blueprint, DatagramSpec, Kernel, Simulation};
 use optcp_net::{Action, Control, QueueLimit};

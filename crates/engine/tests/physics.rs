@@ -1,8 +1,6 @@
 //! Single packets against hand calculation: transmission, propagation, queues, failures, ties.
 
-mod common;
-
-use common::{KERNELS, Log, WorldBuilder, ms};
+use crate::common::{KERNELS, Log, WorldBuilder, ms};
 use optcp_engine::observe::Record;
 use optcp_engine::{Blueprint, Simulation};
 use optcp_net::{Action, Control, DropReason, FlowId, Hop, INITIAL_TTL, QueueLimit};

@@ -1,8 +1,6 @@
 //! Queues that are served over one of several ways, and links that change by plan: by hand, with every kernel.
 
-mod common;
-
-use common::{KERNELS, Log, WorldBuilder};
+use crate::common::{KERNELS, Log, WorldBuilder};
 use optcp_des::Streams;
 use optcp_engine::observe::Record;
 use optcp_engine::{Blueprint, DatagramSpec, Kernel, QueueSpec, Simulation};

@@ -1,8 +1,6 @@
 //! Poisson packets into a port, against the theory of queues.
 
-mod common;
-
-use common::{WorldBuilder, columns, everything, value};
+use crate::common::{WorldBuilder, columns, everything, value};
 use optcp_des::Streams;
 use optcp_engine::observe::ObserveKind;
 use optcp_engine::{DatagramSpec, Kernel, Simulation};

@@ -1,10 +1,8 @@
 //! Random worlds: packets are conserved at every instant, and a forked run is the run itself.
 
-mod common;
-
 use std::num::NonZeroU32;
 
-use common::{Log, WorldBuilder, everything};
+use crate::common::{Log, WorldBuilder, everything};
 use optcp_des::Streams;
 use optcp_engine::observe::{Observations, Record};
 use optcp_engine::{Blueprint, Counts, DatagramSpec, Kernel, Simulation};

@@ -159,7 +159,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(study::run_block, module)?)?;
     module.add_function(wrap_pyfunction!(study::read_tables, module)?)?;
     module.add_function(wrap_pyfunction!(study::check_files, module)?)?;
-    module.add_function(wrap_pyfunction!(study::world_sha256, module)?)?;
     module.add_function(wrap_pyfunction!(study::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(study::columns, module)?)?;
     module.add_function(wrap_pyfunction!(study::product_limit, module)?)?;

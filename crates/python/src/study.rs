@@ -96,11 +96,6 @@ pub(crate) fn check_files(
 }
 
 #[pyfunction]
-pub(crate) fn world_sha256(scenario: &Scenario) -> String {
-    optcp_store::world_sha256(&scenario.0)
-}
-
-#[pyfunction]
 pub(crate) fn product_limit<'py>(
     py: Python<'py>,
     seconds: PyReadonlyArray1<'_, f64>,

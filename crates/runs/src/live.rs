@@ -73,16 +73,8 @@ impl LiveRun {
         let LiveRun { scenario, seed, world, progress, forked_at, .. } = &mut self;
         let never = Cancel::default();
         progress.advance(None, &never).expect("nobody else has the flag");
-        let made = result(scenario, world, *seed, *forked_at, &progress.simulation, &never);
-        let run = made.expect("nobody else has the flag");
-        Run {
-            measured: progress.measured(),
-            switches: world.switches.clone(),
-            failed: world.failed.clone(),
-            routing: world.routing.clone(),
-            arrived: world.arrived.clone(),
-            ..run
-        }
+        let made = result(scenario, world, *seed, *forked_at, progress, &never);
+        made.expect("nobody else has the flag")
     }
 }
 

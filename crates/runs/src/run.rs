@@ -156,12 +156,6 @@ pub fn run_branches(
         world(branch.plan(), seed, digest, &mut || !cancel.is_set()).ok_or(Cancelled)
     };
     let mut worlds: Vec<World> = branches.iter().map(build).collect::<Result<_, _>>()?;
-    let switches: Vec<Vec<Switched>> =
-        worlds.iter_mut().map(|world| std::mem::take(&mut world.switches)).collect();
-    let failed: Vec<Vec<Failed>> =
-        worlds.iter_mut().map(|world| std::mem::take(&mut world.failed)).collect();
-    let routing: Vec<Option<RoutingRecord>> =
-        worlds.iter_mut().map(|world| world.routing.take()).collect();
     let mut runs: Vec<Option<Run>> = branches.iter().map(|_| None).collect();
     for family in families(branches, &worlds, fork) {
         let trunk = family.members[0];
@@ -172,10 +166,7 @@ pub fn run_branches(
             false => family.run(Quiet(observations), branches, &worlds, seed, options, cancel),
         }?;
         for (index, run) in made {
-            let (switches, routing) = (switches[index].clone(), routing[index].clone());
-            let arrived = std::mem::take(&mut worlds[index].arrived);
-            let failed = failed[index].clone();
-            runs[index] = Some(Run { switches, failed, routing, arrived, ..run });
+            runs[index] = Some(run);
         }
     }
     Ok(runs.into_iter().flatten().collect())
@@ -260,7 +251,7 @@ impl<O: Observer> Progress<O> {
     }
 
     /// What was counted in the part of the finished run that metrics cover.
-    pub(crate) fn measured(&self) -> Option<Counts> {
+    fn measured(&self) -> Option<Counts> {
         let [before, up_to @ ..] = &self.counted[..] else { return None };
         Some(up_to.first().copied().unwrap_or(self.simulation.counts()).since(before))
     }
@@ -314,8 +305,7 @@ impl Family {
         let finish = |mut run: Progress<O>, index: usize, forked_at| {
             run.advance(None, cancel)?;
             let (scenario, world) = (branches[index], &worlds[index]);
-            let made = result(scenario, world, seed, forked_at, &run.simulation, cancel)?;
-            Ok((index, Run { measured: run.measured(), ..made }))
+            Ok((index, result(scenario, world, seed, forked_at, &run, cancel)?))
         };
         let (trunk, others) = (self.members[0], &self.members[1..]);
         let (plan, blueprint) = (branches[trunk].plan(), &worlds[trunk].blueprint);
@@ -374,15 +364,16 @@ fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family>
     families
 }
 
-/// What has been found so far, but for what the building of the world has to say.
+/// The result of a finished run.
 pub(crate) fn result<O: Observer + AsRef<Observations>>(
     scenario: &Scenario,
     world: &World,
     seed: u64,
     forked_at: Option<Time>,
-    simulation: &Simulation<O>,
+    progress: &Progress<O>,
     cancel: &Cancel,
 ) -> Result<Run, Cancelled> {
+    let simulation = &progress.simulation;
     let plan = world.populated.as_ref().unwrap_or(scenario.plan());
     let starts = world.blueprint.flows.iter().map(|flow| flow.start).collect::<Vec<_>>();
     let observations = simulation.observer().as_ref();
@@ -406,15 +397,15 @@ pub(crate) fn result<O: Observer + AsRef<Observations>>(
             .map(|(reason, count)| (reason.name(), count))
             .collect(),
         forked_at,
-        switches: Vec::new(),
-        failed: Vec::new(),
-        routing: None,
-        arrived: Vec::new(),
+        switches: world.switches.clone(),
+        failed: world.failed.clone(),
+        routing: world.routing.clone(),
+        arrived: world.arrived.clone(),
         cuts: cut_off(plan, &world.blueprint, simulation.stop()),
         series: series(plan, observations),
         active: active(plan, &starts, simulation),
         waiting: simulation.waiting(),
-        measured: None,
+        measured: progress.measured(),
     };
     let others = [
         ("copied", counts.copied),

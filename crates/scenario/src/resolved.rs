@@ -1,79 +1,95 @@
-//! A plan as canonical JSON: every default filled in, base units with their names in the keys.
+//! A plan as canonical JSON: base units with their names in the keys, and keys sorted, because `serde_json` keeps objects in
+//! a `BTreeMap`. Equal worlds written in the same order give equal bytes.
 //!
-//! The text is what identifies a world: equal worlds written in the same order give equal bytes. Keys
-//! are sorted because `serde_json` keeps objects in a `BTreeMap`.
+//! One rule keeps digests when a key is added: its default (null, false or empty) is absent, see [`with_optional`].
 
 mod planned;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use optcp_engine::observe::hex;
 use optcp_units::{Codepoint, Duration, Time};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use optcp_net::{Discipline, LossKind, QueueLimit as Length, Setting, Spoils};
 use optcp_optical::burst::Assembly;
+use optcp_tcp::{Config, profile::Profile};
 use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
 use crate::plan::{
-    BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, DrawnPlan, FailurePlan, FlowPlan,
+    BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, FailurePlan, FlowPlan,
     ForwardingPlan, LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan,
     ProtectionPlan, QueueLimit, RoutingPlan, Shape, Spread, TrafficPlan,
 };
 use crate::schema::{CodepointKind, FailedPackets, resolved_tcp};
 
-/// The canonical text.
+/// The scenario, with all choices of TCP.
 pub(crate) fn json(plan: &Plan) -> String {
+    text(plan, &plan.title, resolved_tcp)
+}
+
+/// SHA-256, in hexadecimal, of the world: without the title, and without choices of TCP that are those of the profile `rfc`.
+pub(crate) fn sha256(plan: &Plan) -> String {
+    let defaults = resolved_tcp(&Profile::Rfc.config());
+    let changed = |config: &Config| {
+        let mut choices = resolved_tcp(config);
+        choices.retain(|key, value| defaults.get(key) != Some(value));
+        choices
+    };
+    hex(&Sha256::digest(text(plan, "", changed)))
+}
+
+/// `table` with the keys of `optional` whose values are not their default: not null, false or empty.
+fn with_optional(table: Value, optional: Value) -> Value {
+    let (Value::Object(mut table), Value::Object(optional)) = (table, optional) else {
+        unreachable!("both are tables")
+    };
+    table.extend(optional.into_iter().filter(|(_, value)| match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Array(list) => !list.is_empty(),
+        _ => true,
+    }));
+    Value::Object(table)
+}
+
+fn text(plan: &Plan, title: &str, tcp: impl Fn(&Config) -> Map<String, Value>) -> String {
+    let is_traffic = |group: usize| plan.traffic.iter().any(|traffic| traffic.group == group);
     let tcp: Map<String, Value> =
-        plan.tcp.iter().map(|(name, config)| (name.clone(), resolved_tcp(config))).collect();
-    let mut resolved = json!({
-        "title": plan.title,
+        plan.tcp.iter().map(|(name, config)| (name.clone(), tcp(config).into())).collect();
+    let always = json!({
+        "title": title,
         "stop_ps": plan.stop.as_ps(),
         "nodes": plan.nodes,
-        "links": plan.links.iter().map(|entry| link(plan, entry)).collect::<Vec<_>>(),
-        "flows": (0..plan.groups.len()).filter(|&i| traffic_of(plan, i).is_none())
-            .flat_map(|i| entries(plan, i)).collect::<Vec<_>>(),
+        "links": plan.links.iter().map(|entry| link(plan, entry)).collect::<Value>(),
+        "flows": (0..plan.groups.len()).filter(|&group| !is_traffic(group))
+            .flat_map(|group| entries(plan, group)).collect::<Value>(),
         "tcp": tcp,
-        "failures": plan.failures.iter().enumerate().map(|(i, one)| failure(plan, i, one))
-            .collect::<Vec<_>>(),
-        "protection": plan.protections.iter().map(|entry| protection(plan, entry))
-            .collect::<Vec<_>>(),
-        "losses": plan.losses.iter().map(|entry| loss(plan, entry)).collect::<Vec<_>>(),
-        "observe": plan.observe.iter().map(|entry| observation(plan, entry)).collect::<Vec<_>>(),
+        "failures": plan.failures.iter().map(|entry| failure(plan, entry)).collect::<Value>(),
+        "protection": plan.protections.iter().map(|entry| protection(plan, entry)).collect::<Value>(),
+        "losses": plan.losses.iter().map(|entry| loss(plan, entry)).collect::<Value>(),
+        "observe": plan.observe.iter().map(|entry| observation(plan, entry)).collect::<Value>(),
     });
-    // Only where they are used: the digests of worlds without them hold.
-    if !plan.bundles.is_empty() {
-        resolved["bundles"] = plan.bundles.iter().map(|one| bundle(plan, one)).collect();
-    }
-    if plan.end_with_flows {
-        resolved["end_with_flows"] = json!(true);
-    }
-    if let Some(window) = plan.measure {
-        resolved["measure"] =
-            json!({ "after_ps": window.after.as_ps(), "until_ps": window.until.as_ps() });
-    }
-    if let Some(core) = &plan.core {
-        resolved["core"] = json!({
-            "scheduling": core.scheduling.name(),
-            "conversion": core.conversion.name(),
+    let optional = json!({
+        "bundles": plan.bundles.iter().map(|entry| bundle(plan, entry)).collect::<Value>(),
+        "end_with_flows": plan.end_with_flows,
+        "measure": plan.measure.map(|window| json!({
+            "after_ps": window.after.as_ps(),
+            "until_ps": window.until.as_ps(),
+        })),
+        "core": plan.core.map(|core| json!({
+            "scheduling": core.scheduling,
+            "conversion": core.conversion,
             "processing_ps": core.processing.as_ps(),
-        });
-    }
-    if !plan.bursts.is_empty() {
-        resolved["bursts"] = plan.bursts.iter().map(|one| bursts(plan, one)).collect();
-    }
-    if let Some(entry) = &plan.routing {
-        resolved["routing"] = routing(plan, entry);
-    }
-    if let Some(written) = &plan.forwarding {
-        resolved["forwarding"] = forwarding(plan, written);
-    }
-    if !plan.traffic.is_empty() {
-        let entries = plan.traffic.iter().map(|entry| traffic(plan, entry));
-        resolved["traffic"] = entries.collect();
-    }
-    let Value::Object(resolved) = resolved else { unreachable!("it is a table") };
+        })),
+        "bursts": plan.bursts.iter().map(|entry| bursts(plan, entry)).collect::<Value>(),
+        "routing": plan.routing.as_ref().map(|entry| routing(plan, entry)),
+        "forwarding": plan.forwarding.as_ref().map(|written| forwarding(plan, written)),
+        "traffic": plan.traffic.iter().map(|entry| traffic(plan, entry)).collect::<Value>(),
+    });
+    let Value::Object(sections) = with_optional(always, optional) else { unreachable!("a table") };
     let mut texts: BTreeMap<String, String> =
-        resolved.into_iter().map(|(key, value)| (key, value.to_string())).collect();
+        sections.into_iter().map(|(key, value)| (key, value.to_string())).collect();
     // Step by step: as values, those of hundreds of thousands of changes take hundreds of megabytes.
     if !plan.schedules.is_empty() {
         let schedules = plan.schedules.iter().map(|one| planned::schedule(plan, one));
@@ -83,90 +99,74 @@ pub(crate) fn json(plan: &Plan) -> String {
     format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
 }
 
-/// The traffic of a group, if it is one of sources of datagrams.
-fn traffic_of(plan: &Plan, group: usize) -> Option<&TrafficPlan> {
-    plan.traffic.iter().find(|traffic| traffic.group == group)
-}
-
 fn traffic(plan: &Plan, entry: &TrafficPlan) -> Value {
-    let mut map = group(plan, entry.group, |_| true);
-    map.remove("size_segments");
-    map.insert("packets_per_s".into(), json!(entry.rate.per_second()));
-    map.insert("until_ps".into(), json!(entry.until.as_ps()));
-    if entry.codepoint != Codepoint::NotEct {
-        map.insert("ecn".into(), json!(CodepointKind::of(entry.codepoint).name()));
-    }
-    map.insert(
-        "sizes".into(),
-        match entry.sizes {
-            PacketSize::Fixed(bytes) => json!({ "fixed_bytes": bytes }),
-            PacketSize::Exponential(sizes) => {
-                let [mean, smallest, largest] = sizes.parameters();
-                json!({ "kind": SizesKind::Exponential.name(), "mean_bytes": mean,
-                        "smallest_bytes": smallest, "largest_bytes": largest })
-            }
-        },
-    );
-    map.insert(
-        "process".into(),
-        match entry.process {
-            ProcessPlan::Constant => json!({ "kind": ProcessKind::Constant.name() }),
-            ProcessPlan::Poisson => json!({ "kind": ProcessKind::Poisson.name() }),
-            ProcessPlan::OnOff { superposed, times: [on, off], hurst } => json!({
-                "kind": ProcessKind::OnOff.name(), "superposed": superposed,
-                "on_ps": on.as_ps(), "off_ps": off.as_ps(), "hurst": hurst,
-            }),
-            ProcessPlan::FractalRenewal { shape, hurst } => {
-                let superposed = FractalRenewal::superposed(entry.rate, hurst, shape);
-                let onset = FractalRenewal::onset_of(entry.rate, hurst, superposed);
-                json!({ "kind": ProcessKind::FractalRenewal.name(), "superposed": superposed,
-                        "onset_ps": onset.as_ps(), "hurst": hurst })
-            }
-            ProcessPlan::FractionalNoise { slot, dispersion, hurst } => json!({
-                "kind": ProcessKind::FractionalNoise.name(), "slot_ps": slot.as_ps(),
-                "dispersion": dispersion, "hurst": hurst,
-            }),
-        },
-    );
-    Value::Object(map)
+    let sizes = match entry.sizes {
+        PacketSize::Fixed(bytes) => json!({ "fixed_bytes": bytes }),
+        PacketSize::Exponential(sizes) => {
+            let [mean, smallest, largest] = sizes.parameters();
+            json!({ "kind": SizesKind::Exponential, "mean_bytes": mean, "smallest_bytes": smallest,
+                    "largest_bytes": largest })
+        }
+    };
+    let process = match entry.process {
+        ProcessPlan::Constant => json!({ "kind": ProcessKind::Constant }),
+        ProcessPlan::Poisson => json!({ "kind": ProcessKind::Poisson }),
+        ProcessPlan::OnOff { superposed, times: [on, off], hurst } => json!({
+            "kind": ProcessKind::OnOff, "superposed": superposed, "on_ps": on.as_ps(),
+            "off_ps": off.as_ps(), "hurst": hurst,
+        }),
+        ProcessPlan::FractalRenewal { shape, hurst } => {
+            let superposed = FractalRenewal::superposed(entry.rate, hurst, shape);
+            let onset = FractalRenewal::onset_of(entry.rate, hurst, superposed);
+            json!({ "kind": ProcessKind::FractalRenewal, "superposed": superposed,
+                    "onset_ps": onset.as_ps(), "hurst": hurst })
+        }
+        ProcessPlan::FractionalNoise { slot, dispersion, hurst } => json!({
+            "kind": ProcessKind::FractionalNoise, "slot_ps": slot.as_ps(),
+            "dispersion": dispersion, "hurst": hurst,
+        }),
+    };
+    let marked = entry.codepoint != Codepoint::NotEct;
+    let optional = json!({
+        "packets_per_s": entry.rate.per_second(),
+        "until_ps": entry.until.as_ps(),
+        "ecn": marked.then(|| CodepointKind::of(entry.codepoint)),
+        "sizes": sizes,
+        "process": process,
+    });
+    with_optional(group(plan, entry.group, |_| true), optional)
 }
 
 fn volume(volume: &Volume) -> Value {
     match volume {
         Volume::Fixed(bytes) => json!({ "fixed_bytes": bytes }),
-        Volume::Exponential(mean) => {
-            json!({ "kind": SizesKind::Exponential.name(), "mean_bytes": mean })
-        }
+        Volume::Exponential(mean) => json!({ "kind": SizesKind::Exponential, "mean_bytes": mean }),
         Volume::Pareto(pareto) => {
             let [shape, smallest, largest] = pareto.parameters();
-            json!({ "kind": SizesKind::Pareto.name(), "shape": shape, "smallest_bytes": smallest,
+            json!({ "kind": SizesKind::Pareto, "shape": shape, "smallest_bytes": smallest,
                     "largest_bytes": largest, "mean_bytes": volume.mean() })
         }
-        Volume::Web(web) => json!({ "kind": SizesKind::WebLike.name(),
-            "largest_bytes": web.largest(), "mean_bytes": volume.mean() }),
+        Volume::Web(web) => json!({ "kind": SizesKind::WebLike, "largest_bytes": web.largest(),
+            "mean_bytes": volume.mean() }),
         Volume::Measured(workload) => {
-            let mut value = json!({ "kind": workload.kind().name(),
-                "largest_bytes": workload.largest(), "mean_bytes": volume.mean() });
-            if workload.kind() == SizesKind::Points {
-                value["points_bytes_share"] = json!(workload.points()[1..]);
-            }
-            value
+            let points = (workload.kind() == SizesKind::Points).then(|| &workload.points()[1..]);
+            let always = json!({ "kind": workload.kind(), "largest_bytes": workload.largest(),
+                "mean_bytes": volume.mean() });
+            with_optional(always, json!({ "points_bytes_share": points }))
         }
     }
 }
 
 fn bundle(plan: &Plan, bundle: &BundlePlan) -> Value {
-    let mut value = json!({
+    // Without routing the routes have the numbers that count.
+    let numbers = plan.routing.is_some() && bundle.selection.numbers_destinations();
+    let always = json!({
         "name": bundle.name,
         "ports": ports(plan, &bundle.members),
-        "selection": bundle.selection.name(),
+        "selection": bundle.selection,
         "detection_ps": bundle.detection.as_ps(),
     });
-    // Without routing the routes have the numbers that count.
-    if plan.routing.is_some() && bundle.selection.numbers_destinations() {
-        value["numbers"] = json!(plan.numbers);
-    }
-    value
+    with_optional(always, json!({ "numbers": numbers.then_some(&plan.numbers) }))
 }
 
 fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
@@ -176,23 +176,21 @@ fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
         Assembly::Hybrid(hybrid) => (Some(hybrid.timer), Some(hybrid.size)),
     };
     let link = &plan.links[bursts.link];
-    let mut value = json!({
+    let [forward, reverse] = bursts.probabilities;
+    let always = json!({
         "link": link.name,
-        "assembly": bursts.assembly.kind().name(),
+        "assembly": bursts.assembly.kind(),
         "timer_ps": timer.map(|timer| timer.period.as_ps()),
         "size_bytes": size.map(|size| size.threshold.count()),
         "offset_ps": bursts.offset.as_ps(),
     });
-    if link.over.is_empty() {
-        let [there, back] = bursts.probabilities;
-        value["loss_probability"] = json!(there);
-        if there.to_bits() != back.to_bits() {
-            value["reverse"] = json!({ "loss_probability": back });
-        }
-    } else {
-        value["fibres"] = ports(plan, &link.over);
-    }
-    value
+    let differ = forward.to_bits() != reverse.to_bits();
+    let optional = json!({
+        "loss_probability": link.over.is_empty().then_some(forward),
+        "reverse": differ.then(|| json!({ "loss_probability": reverse })),
+        "fibres": ports(plan, &link.over),
+    });
+    with_optional(always, optional)
 }
 
 /// The bundles on the way of a flow: the hop that each stands for, and the number to which it leads data
@@ -222,81 +220,66 @@ fn forwarding(plan: &Plan, written: &ForwardingPlan) -> Value {
 }
 
 fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
-    let mut routing = json!({
+    let always = json!({
         "costs": plan.links.iter().map(|link| link.costs).collect::<Vec<_>>(),
-        "repair": entry.mechanism.name(),
-        "protect": entry.protect.name(),
+        "repair": entry.mechanism,
+        "protect": entry.protect,
         "detection_ps": entry.detection.as_ps(),
         "detection_up_ps": entry.detection_up.as_ps(),
         "hold_down_ps": entry.hold_down.as_ps(),
-        "converge": entry.converge.name(),
+        "converge": entry.converge,
         "flooding_ps": entry.flooding.as_ps(),
         "spf_ps": entry.spf.as_ps(),
         "update_ps": spread(&entry.update),
-        "ttl": entry.ttl.name(),
+        "hold_ps": entry.hold.as_ps(),
+        "ttl": entry.ttl,
     });
-    // Later than the others: digests of worlds without it hold.
-    if entry.hold > Duration::ZERO {
-        routing["hold_ps"] = json!(entry.hold.as_ps());
-    }
-    if let Some(hashing) = entry.ecmp {
-        routing["ecmp"] = json!(hashing.name());
-    }
-    if let Some(seed) = entry.ecmp_seed {
-        routing["ecmp_seed"] = json!(seed);
-    }
-    routing
+    with_optional(always, json!({ "ecmp": entry.ecmp, "ecmp_seed": entry.ecmp_seed }))
 }
 
-fn failure(plan: &Plan, place: usize, failure: &FailurePlan) -> Value {
-    let mut value = json!({
+fn failure(plan: &Plan, failure: &FailurePlan) -> Value {
+    let one_way = [0, 1].into_iter().find(|&way| !failure.directions[1 - way]);
+    let later = (failure.later != Spread::ZERO).then(|| spread(&failure.later));
+    let [mtbf, mttr] = [0, 1].map(|turn| failure.process.map(|means| means[turn].as_ps()));
+    // What is drawn is drawn by the entry.
+    let drawn = later.is_some() || failure.process.is_some();
+    let always = json!({
         "link": plan.links[failure.link].name,
         "at_ps": failure.at.as_ps(),
         "repair_ps": failure.repair.map(Time::as_ps),
     });
-    if let Some(direction) = [0, 1].into_iter().find(|&way| !failure.directions[1 - way]) {
-        value["port"] = json!(plan.port_name((failure.link, direction)));
-    }
-    if failure.later != Spread::ZERO {
-        value["later_ps"] = spread(&failure.later);
-        // By its entry it is drawn, and together with the others of that entry.
-        if failure.entry != place {
-            value["entry"] = json!(failure.entry);
-        }
-    }
-    if let Some([works, fails]) = failure.process {
-        value["mtbf_ps"] = json!(works.as_ps());
-        value["mttr_ps"] = json!(fails.as_ps());
-        value["entry"] = json!(failure.entry);
-    }
-    if failure.kept {
-        value["packets"] = json!(FailedPackets::Kept.name());
-    }
-    value
+    let optional = json!({
+        "port": one_way.map(|way| plan.port_name((failure.link, way))),
+        "later_ps": later,
+        "mtbf_ps": mtbf,
+        "mttr_ps": mttr,
+        "entry": drawn.then_some(failure.entry),
+        "packets": failure.kept.then_some(FailedPackets::Kept),
+    });
+    with_optional(always, optional)
 }
 
 fn link(plan: &Plan, link: &LinkPlan) -> Value {
-    let mut value = json!({
+    let voq = link.voq.as_ref();
+    let always = json!({
         "name": link.name,
         "ends": names(plan, &link.ends),
         "forward": port(&link.directions[0]),
         "reverse": port(&link.directions[1]),
         "shared_delay": link.shared_delay,
     });
-    if let Some(wavelengths) = link.wavelengths {
-        value["wavelengths"] = json!(wavelengths);
-    }
-    if !link.over.is_empty() {
-        value["circuit_over"] = ports(plan, &link.over);
-    }
-    if let Some(voq) = &link.voq {
-        planned::voq(plan, voq, &mut value);
-    }
-    value
+    let optional = json!({
+        "wavelengths": link.wavelengths,
+        "circuit_over": ports(plan, &link.over),
+        "ways": voq.map(|voq| planned::ways(plan, voq)),
+        "served": voq.map(|voq| voq.served.map(|way| planned::served(voq, way))),
+        "notify_ps": voq.and_then(|voq| voq.notify).map(Duration::as_ps),
+    });
+    with_optional(always, optional)
 }
 
 fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
-    let links = entry.links.iter().map(|&link| plan.links[link].name.as_str());
+    let link = |&link: &usize| plan.links[link].name.as_str();
     let detection = match entry.detection {
         DetectionPlan::After([data, ack]) => json!({
             "switch_delay": { "data_ps": data.as_ps(), "ack_ps": ack.as_ps() }
@@ -305,144 +288,113 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
             "hello": { "interval_ps": interval.as_ps(), "multiplier": multiplier }
         }),
     };
-    let mut protection = json!({
+    // Where a backup was found for them alone.
+    let own = entry.flows.iter().any(|&flow| plan.flows[flow].lsp.is_some());
+    let flows = entry.flows.iter().filter(|_| own).map(|&flow| plan.flows[flow].name.as_str());
+    let always = json!({
         "flows": entry.group.map(|group| plan.groups[group].as_str()),
-        "scheme": entry.scheme.name(),
-        "links": links.collect::<Vec<_>>(),
+        "scheme": entry.scheme,
+        "links": entry.links.iter().map(link).collect::<Value>(),
         "backup": names(plan, &entry.backup),
         "ports": ports(plan, &entry.hops),
-        "circuits": entry.circuits.values().map(|&link| plan.links[link].name.as_str())
-            .collect::<Vec<_>>(),
+        "circuits": entry.circuits.values().map(link).collect::<Value>(),
         "detection": detection,
         "hold_off_ps": entry.hold_off.as_ps(),
         "signal_processing_ps": entry.signal_processing.as_ps(),
         "computation_ps": entry.computation.as_ps(),
-        "revert": entry.revert.name(),
+        "revert": entry.revert,
         "wait_to_restore_ps": entry.wait_to_restore.as_ps(),
     });
-    // Where a backup was found for them alone.
-    if entry.flows.iter().any(|&flow| plan.flows[flow].lsp.is_some()) {
-        let name = |&flow: &usize| plan.flows[flow].name.as_str();
-        protection["lsps"] = entry.flows.iter().map(name).collect();
-    }
-    protection
+    with_optional(always, json!({ "lsps": flows.collect::<Value>() }))
 }
 
-/// The flows of a group, an object for each entry of the file that has some.
 fn entries(plan: &Plan, index: usize) -> Vec<Value> {
     let of_group = plan.flows.iter().filter(|flow| flow.group == index);
     let entries: BTreeSet<usize> = of_group.map(|flow| flow.entry).collect();
-    let entry = |entry: &usize| Value::Object(group(plan, index, |flow| flow.entry == *entry));
-    entries.iter().map(entry).collect()
+    entries.iter().map(|&entry| group(plan, index, |flow| flow.entry == entry)).collect()
 }
 
-/// Flows of a group: what they share, and each route once with its number of flows.
-fn group(plan: &Plan, index: usize, among: impl Fn(&FlowPlan) -> bool) -> Map<String, Value> {
+fn group(plan: &Plan, index: usize, among: impl Fn(&FlowPlan) -> bool) -> Value {
     let of_group = plan.flows.iter().filter(|flow| flow.group == index);
     let flows: Vec<&FlowPlan> = of_group.filter(|flow| among(flow)).collect();
-    let routes: Vec<Value> = flows
-        .chunk_by(|a, b| a.hops == b.hops && a.bundles == b.bundles)
-        .map(|same| {
-            let FlowPlan { path, hops, .. } = same[0];
-            let mut route = json!({
-                "path": names(plan, path),
-                "ports": ports(plan, hops),
-                "flows": same.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
-            });
-            if !same[0].bundles.is_empty() {
-                route["bundles"] = passed_bundles(plan, same[0]);
-            }
-            if same[0].routed {
-                route["routed"] = json!(true);
-            }
-            route
-        })
-        .collect();
-    let mut map = Map::new();
-    map.insert("group".into(), json!(plan.groups[index]));
-    if plan.classes[index] > 0 {
-        map.insert("class".into(), json!(plan.classes[index]));
+    let same_route = |a: &&FlowPlan, b: &&FlowPlan| a.hops == b.hops && a.bundles == b.bundles;
+    let routes = flows.chunk_by(same_route).map(|same| {
+        let always = json!({
+            "path": names(plan, &same[0].path),
+            "ports": ports(plan, &same[0].hops),
+            "flows": same.iter().map(|flow| flow.name.as_str()).collect::<Value>(),
+        });
+        let bundles = passed_bundles(plan, same[0]);
+        with_optional(always, json!({ "bundles": bundles, "routed": same[0].routed }))
+    });
+    let mut always = json!({
+        "group": plan.groups[index],
+        "class": plan.classes[index],
+        "routes": routes.collect::<Value>(),
+    });
+    let Some(first) = flows.first() else { return always };
+    if matches!(first.carries, Carries::Flow | Carries::Drawn(_)) {
+        always["size_segments"] = json!(first.size);
     }
-    map.insert("routes".into(), json!(routes));
-    if let Some(first) = flows.first() {
-        if let Some(tcp) = first.tcp {
-            map.insert("tcp".into(), json!(plan.tcp[tcp].0));
-        }
-        map.insert("size_segments".into(), json!(first.size));
-        if !first.writes.is_empty() {
-            let writes = first.writes.iter().map(|(after, n)| json!([after.as_ps(), n]));
-            map.insert("written_later_ps_segments".into(), writes.collect());
-        }
-        map.insert("start_ps".into(), spread(&first.start));
-        if let Carries::Arrivals(arrivals) = first.carries {
+    let writes = first.writes.iter().map(|(after, segments)| json!([after.as_ps(), segments]));
+    let carried = match first.carries {
+        Carries::Flow | Carries::Datagrams(_) => json!({}),
+        Carries::Arrivals(arrivals) => {
             let arrivals = &plan.arrivals[arrivals];
-            map.insert("arrivals_per_s".into(), json!(arrivals.rate.per_second()));
-            map.insert("until_ps".into(), json!(arrivals.until.as_ps()));
-            map.insert("sizes".into(), volume(&arrivals.volume));
-            map.remove("size_segments");
-            if !arrivals.weights.is_empty() {
-                map.insert("weights".into(), json!(arrivals.weights));
-            }
+            json!({
+                "arrivals_per_s": arrivals.rate.per_second(),
+                "until_ps": arrivals.until.as_ps(),
+                "sizes": volume(&arrivals.volume),
+                "weights": arrivals.weights,
+            })
         }
-        if let Carries::Drawn(drawn) = first.carries {
-            let DrawnPlan { count, per_source, weights, .. } = &plan.drawn[drawn];
-            let drawn = json!({ "count": count, "per_source": per_source, "weights": weights });
-            map.insert("drawn".into(), drawn);
+        Carries::Drawn(drawn) => {
+            let drawn = &plan.drawn[drawn];
+            json!({ "drawn": {
+                "count": drawn.count, "per_source": drawn.per_source, "weights": drawn.weights,
+            } })
         }
-    }
-    map
+    };
+    let optional = json!({
+        "tcp": first.tcp.map(|tcp| &plan.tcp[tcp].0),
+        "written_later_ps_segments": writes.collect::<Value>(),
+        "start_ps": spread(&first.start),
+    });
+    with_optional(with_optional(always, optional), carried)
 }
 
 fn loss(plan: &Plan, entry: &LossPlan) -> Value {
-    let port = plan.port_name(entry.hop);
-    match &entry.loses {
-        // Without a kind: the digests of worlds that were written before there were others hold.
-        Loses::Scripted { flows, segments, transmission } => json!({
-            "port": port,
-            "flows": flows.iter().map(|&flow| &plan.flows[flow].name).collect::<Vec<_>>(),
-            "segments": segments,
-            "transmission": transmission,
-        }),
-        Loses::Independent { lossy, probability } => json!({
-            "port": port,
-            "kind": LossKind::Independent.name(),
-            "packets": lossy.name(),
-            "probability": probability,
-        }),
-        Loses::Periodic { lossy, period } => json!({
-            "port": port,
-            "kind": LossKind::Periodic.name(),
-            "packets": lossy.name(),
-            "period_packets": period,
-        }),
-        Loses::GilbertElliott { lossy, turns, loses } => json!({
-            "port": port,
-            "kind": LossKind::GilbertElliott.name(),
-            "packets": lossy.name(),
-            "good_to_bad": turns[0],
-            "bad_to_good": turns[1],
-            "loss_in_good": loses[0],
-            "loss_in_bad": loses[1],
-        }),
-        Loses::Corruption { lossy, spoils } => {
-            let (key, probability) = match spoils {
-                Spoils::Packets(probability) => ("probability", probability),
-                Spoils::Bits(rate) => ("bit_error_rate", rate),
-            };
-            json!({
-                "port": port,
-                "kind": LossKind::Corruption.name(),
-                "packets": lossy.name(),
-                key: probability,
-            })
+    let (kind, lossy, keys) = match &entry.loses {
+        Loses::Scripted { flows, segments, transmission } => {
+            let flows = flows.iter().map(|&flow| plan.flows[flow].name.as_str()).collect::<Value>();
+            let keys =
+                json!({ "flows": flows, "segments": segments, "transmission": transmission });
+            (LossKind::Scripted, None, keys)
         }
-        Loses::Duplication { lossy, probability } => json!({
-            "port": port,
-            "kind": LossKind::Duplication.name(),
-            "packets": lossy.name(),
-            "probability": probability,
-        }),
-    }
+        Loses::Independent { lossy, probability } => {
+            (LossKind::Independent, Some(lossy), json!({ "probability": probability }))
+        }
+        Loses::Periodic { lossy, period } => {
+            (LossKind::Periodic, Some(lossy), json!({ "period_packets": period }))
+        }
+        Loses::GilbertElliott { lossy, turns, loses } => {
+            let keys = json!({ "good_to_bad": turns[0], "bad_to_good": turns[1],
+                "loss_in_good": loses[0], "loss_in_bad": loses[1] });
+            (LossKind::GilbertElliott, Some(lossy), keys)
+        }
+        Loses::Corruption { lossy, spoils } => {
+            let keys = match spoils {
+                Spoils::Packets(probability) => json!({ "probability": probability }),
+                Spoils::Bits(rate) => json!({ "bit_error_rate": rate }),
+            };
+            (LossKind::Corruption, Some(lossy), keys)
+        }
+        Loses::Duplication { lossy, probability } => {
+            (LossKind::Duplication, Some(lossy), json!({ "probability": probability }))
+        }
+    };
+    let always = json!({ "port": plan.port_name(entry.hop), "kind": kind });
+    with_optional(with_optional(always, json!({ "packets": lossy })), keys)
 }
 
 fn names(plan: &Plan, nodes: &[usize]) -> Value {
@@ -464,24 +416,14 @@ fn queue_limit(limit: QueueLimit) -> (&'static str, Value) {
 
 fn port(port: &PortPlan) -> Value {
     let (key, queue) = queue_limit(port.queue);
-    let jitter = match &port.jitter {
-        // As it was written while there was nothing else.
-        Spread::Uniform { low: Duration::ZERO, high } => json!(high.as_ps()),
-        jitter => spread(jitter),
-    };
-    let mut value = json!({
+    let always = json!({
         "rate_bps": port.rate.bps(),
         "delay_ps": spread(&port.delay),
-        "jitter_ps": jitter,
+        "jitter_ps": spread(&port.jitter),
         key: queue,
     });
-    if port.overtaking {
-        value["overtaking"] = json!(true);
-    }
-    if port.is_managed() {
-        value["discipline"] = discipline(&port.discipline);
-    }
-    value
+    let discipline = port.is_managed().then(|| discipline(&port.discipline));
+    with_optional(always, json!({ "overtaking": port.overtaking, "discipline": discipline }))
 }
 
 /// A queue discipline with those of its parameters that are not what they are unless somebody says so.
@@ -544,24 +486,17 @@ fn spread(spread: &Spread) -> Value {
 
 fn observation(plan: &Plan, entry: &ObservePlan) -> Value {
     let keys = entry.kind.keys();
-    let mut observation = json!({ "name": entry.name, "kind": entry.kind.name() });
+    let mut always = json!({ "name": entry.name, "kind": entry.kind });
     if keys.groups.is_some() {
-        observation["groups"] =
-            entry.groups.iter().map(|&group| json!(plan.groups[group])).collect();
+        always["groups"] = entry.groups.iter().map(|&group| json!(plan.groups[group])).collect();
     }
     if let Some(links) = keys.links {
-        let hops = entry.ports.as_ref().map(|hops| ports(plan, hops));
-        observation[links.directions()] = hops.unwrap_or(Value::Null);
+        always[links.directions()] = json!(entry.ports.as_ref().map(|hops| ports(plan, hops)));
     }
-    // Kinds that take an end too, took neither once: digests from then stay.
-    if keys.after && (!keys.until || entry.after > Duration::ZERO) {
-        observation["after_ps"] = json!(entry.after.as_ps());
-    }
-    if let Some(until) = entry.until {
-        observation["until_ps"] = json!(until.as_ps());
-    }
-    if let Some(interval) = entry.interval {
-        observation["interval_ps"] = json!(interval.as_ps());
-    }
-    observation
+    let optional = json!({
+        "after_ps": keys.after.then_some(entry.after.as_ps()),
+        "until_ps": entry.until.map(Duration::as_ps),
+        "interval_ps": entry.interval.map(Duration::as_ps),
+    });
+    with_optional(always, optional)
 }

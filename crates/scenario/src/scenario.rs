@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use optcp_engine::observe::hex;
 use optcp_routing::Coverage;
 use optcp_units::Time;
-use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
 use crate::every::Found;
@@ -203,7 +201,7 @@ impl Scenario {
         sweep::without_fixed(&mut tree, &overrides);
         match plan {
             Some(plan) if found.is_empty() => Ok(Scenario {
-                sha256: hex(&Sha256::digest(resolved::json(&plan))),
+                sha256: resolved::sha256(&plan),
                 protected: source.networks.of(&plan),
                 plan,
                 axes: found_axes,
@@ -242,14 +240,14 @@ impl Scenario {
         &self.plan
     }
 
-    /// The world and its title as canonical JSON, every default filled in. Parameters, units and the
+    /// The world and its title as canonical JSON, with all choices of TCP. Parameters, units and the
     /// sweep leave no trace: what leads to the same world has the same text.
     #[must_use]
     pub fn resolved_json(&self) -> String {
         resolved::json(&self.plan)
     }
 
-    /// SHA-256 of [`Scenario::resolved_json`] in hexadecimal.
+    /// SHA-256, in hexadecimal, of the world without its title: of [`Scenario::resolved_json`] without defaults.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256

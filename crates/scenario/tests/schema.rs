@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use optcp_scenario::plan::ObserveKind;
 use optcp_scenario::{catalogue, json_schema};
 
-/// After a change of the schema: `UPDATE_SCHEMA=1 cargo test -p optcp-scenario --test schema`.
+/// After a change of the schema: `UPDATE_SCHEMA=1 cargo test -p optcp-scenario schema`.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "only this test writes the committed schema")]
 fn the_committed_schema_is_fresh() {
@@ -17,7 +17,7 @@ fn the_committed_schema_is_fresh() {
     }
     assert!(
         schema == include_str!("../schema.json"),
-        "stale: UPDATE_SCHEMA=1 cargo test -p optcp-scenario --test schema"
+        "stale: UPDATE_SCHEMA=1 cargo test -p optcp-scenario schema"
     );
 }
 

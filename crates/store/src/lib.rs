@@ -19,16 +19,3 @@ pub use part::{AxisValue, File, TABLES, columns, table};
 pub use read::{ReadError, check, read};
 pub use survival::{Observation, product_limit};
 pub use write::write;
-
-use optcp_scenario::Scenario;
-
-/// A scenario's identity: SHA-256 of its canonical form without the title.
-#[must_use]
-pub fn world_sha256(scenario: &Scenario) -> String {
-    let resolved = scenario.resolved_json();
-    let mut world: serde_json::Value = serde_json::from_str(&resolved).unwrap_or_default();
-    if let Some(keys) = world.as_object_mut() {
-        keys.remove("title");
-    }
-    part::hex(world.to_string().as_bytes())
-}

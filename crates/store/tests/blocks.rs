@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use optcp_runs::{Cancel, Data, RunOptions, Table};
 use optcp_scenario::Scenario;
-use optcp_store::{AxisValue, Block, Cell, File, METRICS, TABLES, read, run_block, world_sha256};
+use optcp_store::{AxisValue, Block, Cell, File, METRICS, TABLES, read, run_block};
 
 /// One file of 100 segments, sent from 1 s on over a line of 1 Mb/s, and a second one that never ends.
 const WORLD: &str = r#"
@@ -438,7 +438,7 @@ fn files_are_read_one_behind_the_other_and_a_changed_one_is_named() {
 fn a_title_is_no_part_of_a_world() {
     let other = WORLD.replace("two files", "another title");
     let titled = Scenario::parse(&other, "two.toml", &[]).expect("a world");
-    assert_eq!(world_sha256(&titled), world_sha256(&scenario(&[])));
+    assert_eq!(titled.sha256(), scenario(&[]).sha256());
     let late = scenario(&[("parameters.start", "1.05 s")]);
-    assert_ne!(world_sha256(&late), world_sha256(&scenario(&[])));
+    assert_ne!(late.sha256(), scenario(&[]).sha256());
 }

@@ -1,6 +1,6 @@
 //! Sender and receiver against loss, reordering, duplication and delay.
 
-mod network;
+use crate::network;
 
 /// Transfers of one test run, and where their seeds begin. `cargo run --release --example soak` runs more.
 const TRANSFERS: u64 = 100_000;

@@ -37,7 +37,7 @@ class Branch:
         """What the cell is called in files: its values, and the beginning of a hash of its world without the title."""
         values = ",".join(f"{name.rpartition('.')[2]}={value}" for name, value in self.key.items())
         words = re.sub(r"[^A-Za-z0-9._=,+-]+", "", values)[:60] or "cell"
-        return f"{words}-{_core.world_sha256(self.scenario)[:8]}"
+        return f"{words}-{self.scenario.sha256[:8]}"
 
     @functools.cached_property
     def observe(self) -> tuple[str, ...]:

@@ -203,7 +203,7 @@ class Scenario:
 
     @functools.cached_property
     def resolved(self) -> dict[str, Any]:
-        """The world with every default filled in: what ``sha256`` is of."""
+        """The world with every default filled in."""
         found: dict[str, Any] = json.loads(self.core.resolved())
         return found
 

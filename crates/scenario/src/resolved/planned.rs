@@ -7,17 +7,13 @@ use super::{ports, queue_limit};
 use crate::plan::{ChangePlan, DirectedLink, Plan, SchedulePlan, StepPlan, VoqPlan};
 use crate::schema::{EceFlag, Transmitter};
 
-/// Says of a link that it is a virtual output queue.
-pub(super) fn voq(plan: &Plan, voq: &VoqPlan, value: &mut Value) {
-    let ways = voq.ways.iter().map(|way| (way.name.clone(), ports(plan, &way.hops)));
-    value["ways"] = Value::Object(ways.collect());
-    value["served"] = json!(voq.served.map(|way| served(voq, way)));
-    if let Some(notify) = voq.notify {
-        value["notify_ps"] = json!(notify.as_ps());
-    }
+/// The ways behind a virtual output queue, by name.
+pub(super) fn ways(plan: &Plan, voq: &VoqPlan) -> Value {
+    voq.ways.iter().map(|way| (way.name.as_str(), ports(plan, &way.hops))).collect()
 }
 
-fn served(voq: &VoqPlan, way: Option<u8>) -> &str {
+/// The name of the way that serves it.
+pub(super) fn served(voq: &VoqPlan, way: Option<u8>) -> &str {
     way.map_or("none", |way| &voq.ways[usize::from(way)].name)
 }
 

@@ -95,29 +95,6 @@ impl From<Window> for u32 {
     }
 }
 
-/// Choices that came after digests were kept: at the default they are no part of the resolved scenario, so that the
-/// digests of older ones stay.
-const LATER: &[&str] = &[
-    "cubic_version",
-    "syn_linear_timeouts",
-    "syn_retransmissions_forgiven",
-    "restart_after_idle",
-    "limited_transmit_again",
-    "ecn",
-    "receiver_ecn",
-    "ect_packets",
-    "accecn_option",
-    "abe",
-    "dctcp_shift_g",
-    "dctcp_alpha_on_init",
-    "dctcp_loss",
-    "prague_rtt_scaling",
-    "prague_rtt_target",
-    "prague_rtt_transition",
-    "retcp_jump",
-    "path_state",
-];
-
 /// Declares the table from the fields of `Config`, and of what is in it: a controller's own key is flat in files.
 /// The test of profiles names a field that is missing here.
 macro_rules! tcp_table {
@@ -171,18 +148,13 @@ macro_rules! tcp_table {
             $( (stringify!($name), <$Type as Field>::CHOICES), )*
         ];
 
-        /// All choices, in base units, but for later ones at their default.
-        pub(crate) fn resolved(config: &Config) -> Value {
-            let mut map = Map::new();
-            let default = Profile::Rfc.config();
-            $( {
-                let value = <$Type>::from(config $($(.$part)+)? .$name).resolved();
-                let is_default = || value == <$Type>::from(default $($(.$part)+)? .$name).resolved();
-                if !LATER.contains(&stringify!($name)) || !is_default() {
-                    map.insert(stringify!($name).to_owned() + <$Type as Field>::SUFFIX, value);
-                }
-            } )*
-            Value::Object(map)
+        /// All choices, in base units.
+        pub(crate) fn resolved(config: &Config) -> Map<String, Value> {
+            let choices = [$( (
+                stringify!($name).to_owned() + <$Type as Field>::SUFFIX,
+                <$Type>::from(config $($(.$part)+)? .$name).resolved(),
+            ) ),*];
+            choices.into_iter().collect()
         }
 
         /// All choices as a scenario would write them, by key.

@@ -2,13 +2,11 @@
 //! or shared access links, sources of datagrams, routers that spread flows, bundles, assemblers of bursts, cores of burst switches, losses,
 //! jitter, failures, switches to other ways (loops too), changes of delay, and forks.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod drawn;
 
 use std::collections::BTreeMap;
 
-use common::{Log, columns, everything};
+use crate::common::{self, Log, columns, everything};
 use drawn::{world, world_and_members, world_of_packets};
 use optcp_engine::observe::{Column, Observations, ObserveKind};
 use optcp_engine::{Blueprint, Counts, Kernel, QueueSpec, Simulation};

@@ -1,0 +1,5 @@
+//! Every test file of the crate, in one binary: each binary is linked with all that it uses.
+
+mod backups;
+mod random_graphs;
+mod timeline;
