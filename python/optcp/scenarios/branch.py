@@ -8,10 +8,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from optcp import _core
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from optcp import _core
 
 MOST_RESOLVED = 16
 """Resolved worlds in memory: those of all cells of a large network would fill it."""
