@@ -255,7 +255,7 @@ mod tests {
     use optcp_units::{Codepoint, Marking};
 
     use super::*;
-    use crate::queue::tests::{link, packet};
+    use crate::queue::tests::{link, one_of, packet};
 
     fn queue() -> Dualpi2 {
         Dualpi2::new(&Dualpi2Parameters::default(), &link(QueueLimit::Unlimited))
@@ -378,23 +378,20 @@ mod tests {
     /// Updates that are skipped would have left the same: with and without a packet that waits, from any probability.
     #[test]
     fn skipped_updates_change_nothing() {
-        let mut stream = Streams::new(1).stream("skipped");
-        let mut some = |of: u64| stream.next_u64() % of;
+        let stream = &mut Streams::new(1).stream("skipped");
         for _ in 0..1000 {
-            let gain = |some: u64| [0.0, 0.15, 3.0, 100.0][some as usize];
-            let parameters = Dualpi2Parameters {
-                alpha: gain(some(4)),
-                beta: gain(some(4)),
-                target: ms(1 + some(20)),
-                update: ms(1 + some(20)),
-                ..Dualpi2Parameters::default()
-            };
+            let [alpha, beta] = [(); 2].map(|()| one_of(stream, &[0.0, 0.15, 3.0, 100.0]));
+            let [target, update] = [(); 2].map(|()| ms(1 + stream.below(20)));
+            let parameters =
+                Dualpi2Parameters { alpha, beta, target, update, ..Dualpi2Parameters::default() };
             let mut one = Dualpi2::new(&parameters, &link(QueueLimit::Unlimited));
-            if some(2) == 0 {
+            if one_of(stream, &[true, false]) {
                 one.enqueue(Time::ZERO, of(Codepoint::NotEct), None, &mut Fates::new()).unwrap();
             }
-            (one.base, one.delay) = ([0.0, 1.0, 0.3][some(3) as usize], ms(some(2) * some(30)));
-            let (mut other, now) = (one.clone(), Time::ZERO + ms(some(3000)));
+            one.base = one_of(stream, &[0.0, 1.0, 0.3]);
+            let most = one_of(stream, &[1, 30]);
+            one.delay = ms(stream.below(most));
+            let (mut other, now) = (one.clone(), Time::ZERO + ms(stream.below(3000)));
             one.catch_up(now);
             while other.due <= now {
                 other.update(other.classic.waiting.age(other.due));

@@ -269,6 +269,10 @@ pub(crate) mod tests {
     }
 
     /// So many packets and bytes at time zero.
+    pub(crate) fn one_of<T: Copy>(stream: &mut Stream, of: &[T]) -> T {
+        of[usize::try_from(stream.below(of.len() as u64)).expect("a place")]
+    }
+
     pub(crate) fn backlog(packets: usize, bytes: u64) -> Backlog {
         Backlog { now: Time::ZERO, packets, bytes, until: Time::ZERO, fits: true }
     }

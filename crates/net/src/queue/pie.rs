@@ -125,11 +125,11 @@ impl Pie {
             now
         } else if self.probability >= 1.0 && self.burst_allowance == Duration::ZERO {
             // The probability rises above 1 while alpha (delay - target) > beta update.
-            let margin = (beta / alpha + 2.0) * update.as_ps() as f64;
-            if !margin.is_finite() {
+            let updates = beta / alpha + 2.0;
+            let Some(margin) = Duration::from_secs_f64(updates * update.as_secs_f64()) else {
                 return;
-            }
-            let least = target.as_ps().saturating_add(margin as u64);
+            };
+            let least = target.as_ps().saturating_add(margin.as_ps());
             now.min(Time::from_ps(until.as_ps().saturating_sub(least)))
         } else {
             return;
@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
     use crate::QueueLimit;
-    use crate::queue::tests::{backlog, link, packet};
+    use crate::queue::tests::{backlog, link, one_of, packet};
 
     fn pie(parameters: &PieParameters) -> Pie {
         let stream = Some(Streams::new(1).stream("pie"));
@@ -295,20 +295,20 @@ mod tests {
     /// Updates that are skipped would have left the same: from any state, over any gap, beside updates one by one.
     #[test]
     fn skipped_updates_change_nothing() {
-        let mut stream = Streams::new(1).stream("skipped");
-        let mut some = |of: u64| stream.next_u64() % of;
+        let stream = &mut Streams::new(1).stream("skipped");
         let mut ends = [0; 3];
         for _ in 0..3000 {
-            let gain = |some: u64| [0.0, 0.125, 1.25, 100.0][some as usize];
-            let (alpha, beta) = (gain(some(4)), gain(some(4)));
-            let (target, update) = (ms(1 + some(20)), ms(1 + some(20)));
+            let [alpha, beta] = [(); 2].map(|()| one_of(stream, &[0.0, 0.125, 1.25, 100.0]));
+            let [target, update, due] = [(); 3].map(|()| ms(1 + stream.below(20)));
             let mut one =
                 pie(&PieParameters { alpha, beta, target, update, ..PieParameters::default() });
-            one.due = Time::ZERO + ms(1 + some(20));
-            one.probability = [0.0, 1.0, 0.3][some(3) as usize];
-            one.delay = ms([0, some(30), some(3000)][some(3) as usize]);
-            one.burst_allowance = ms([0, 150][some(2) as usize]);
-            let (mut other, now, until) = (one.clone(), ms(some(3000)), ms(some(6000)));
+            one.due = Time::ZERO + due;
+            one.probability = one_of(stream, &[0.0, 1.0, 0.3]);
+            let most = one_of(stream, &[1, 30, 3000]);
+            one.delay = ms(stream.below(most));
+            one.burst_allowance = ms(one_of(stream, &[0, 150]));
+            let (mut other, now, until) =
+                (one.clone(), ms(stream.below(3000)), ms(stream.below(6000)));
             let (now, until) = (Time::ZERO + now, Time::ZERO + until);
             one.catch_up(now, until);
             while other.due <= now {
