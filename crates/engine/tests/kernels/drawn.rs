@@ -1,6 +1,8 @@
 //! Random worlds.
 
 mod fabric;
+mod optical;
+mod scheduled;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -195,76 +197,6 @@ impl Draw {
         }
         // What is drawn may not fit together.
         if discipline.fault().is_some() { Discipline::of(kind) } else { discipline }
-    }
-
-    /// A port of a way, in whose place there may be an assembler.
-    fn port_of_way(&mut self) -> PortId {
-        let port = self.port();
-        if self.one_in(6) && self.all {
-            self.assemble(port);
-        }
-        port
-    }
-
-    fn assemble(&mut self, port: PortId) {
-        let timer = Timer { period: Duration::from_us(500 * (1 + self.below(20))) };
-        let size = Size { threshold: Bytes::new(1 + self.below(9000)) };
-        let assembly = match self.below(5) {
-            0 => Assembly::Size(size),
-            1 | 2 => Assembly::Hybrid(Hybrid { timer, size }),
-            _ => Assembly::Timer(timer),
-        };
-        let offset = Duration::from_us(100 * self.below(4));
-        if self.one_in(2) {
-            return self.cross_the_core(port, assembly, offset);
-        }
-        let probability = [0.0, 0.01, 0.1][self.place(&[(); 3])];
-        let stream = Streams::new(u64::from(port.number())).stream("bursts");
-        let loss = IndependentLoss::new(Lossy::Both, probability, stream);
-        let (config, losses) = &mut self.world.ports[port.index()];
-        config.jitter = None;
-        losses.clear();
-        let carrier = Carrier::Wavelength { rate: config.rate, delay: config.delay, loss };
-        let path = BurstPath { port, offset, carrier };
-        self.world.assemblers.push(Assembler::new(path, assembly));
-    }
-
-    /// Bursts of the assembler in the place of a port go over some fibres of the core.
-    fn cross_the_core(&mut self, port: PortId, assembly: Assembly, more: Duration) {
-        let (config, losses) = &mut self.world.ports[port.index()];
-        config.jitter = None;
-        losses.clear();
-        let mut route: Vec<FibreId> = Vec::new();
-        for _ in 0..=self.below(3) {
-            let fibre = self.number(self.fibres);
-            if !route.contains(&fibre) {
-                route.push(fibre);
-            }
-        }
-        let offset = BurstCore::least_offset(self.processing, route.len()) + more;
-        let path = BurstPath { port, offset, carrier: Carrier::Fibres(route) };
-        self.world.assemblers.push(Assembler::new(path, assembly));
-    }
-
-    /// The core: its fibres, of which several assemblers share most.
-    fn core(&mut self) {
-        let rate = Rate::from_bps(1_000_000 * [4, 8, 20][self.place(&[(); 3])]);
-        let rate = rate.expect("a rate above zero");
-        let count = 1 + self.number(4);
-        self.fibres = count;
-        self.processing = Duration::from_us(250 * self.below(3));
-        let fibre = |_| {
-            let delay = Duration::from_us(500 * self.below(20));
-            Fibre::new(1 + self.number(3), rate, delay)
-        };
-        let fibres = (0..count).map(fibre).collect();
-        let scheduling = self.member(Scheduling::ALL);
-        let conversion = self.member(Conversion::ALL);
-        self.world.core = BurstCore::new(fibres, scheduling, conversion, self.processing);
-    }
-
-    fn assembles(&self, port: PortId) -> bool {
-        self.world.assemblers.iter().any(|assembler| assembler.port() == port)
     }
 
     /// A simple way between two routers, the next router drawn each time; the shortest way on where that
@@ -521,128 +453,6 @@ impl Draw {
         let behind = self.world.paths.add(behind);
         let node = self.world.paths.add(Hop::Forward { port: queue, next: behind });
         self.world.paths.lay(&route[..at], node)
-    }
-
-    /// Some senders listen to a queue, be it on their way or not.
-    fn listeners(&mut self) {
-        let queues: Vec<PortId> = self.world.queues.iter().map(|queue| queue.port).collect();
-        let mut own = Streams::new(self.world.ports.len() as u64).stream("listeners");
-        for flow in 0..self.world.flows.len() {
-            let config = Arc::clone(&self.world.flows[flow].config);
-            let possible = config.recovery == RecoveryKind::Sack
-                && config.ecn == Ecn::Off
-                && !config.congestion.wants_rates();
-            if possible && !queues.is_empty() && own.below(3) > 0 {
-                let config = Config { path_state: PathState::PerNetwork, ..(*config).clone() };
-                let place = own.below(queues.len() as u64);
-                let queue = queues[usize::try_from(place).expect("a place")];
-                let flow = &mut self.world.flows[flow];
-                (flow.config, flow.told_by) = (Arc::new(config), Some(queue));
-            }
-        }
-    }
-
-    /// One of the ways of a queue, or none.
-    fn way_of(&mut self, ways: &[Vec<PortId>]) -> Option<u8> {
-        (!self.one_in(4)).then(|| u8::try_from(self.place(ways)).expect("few ways"))
-    }
-
-    /// Changes of queues and of other ports, by plan.
-    fn schedule(&mut self, plain: &[PortId]) {
-        let mut steps: Vec<Step> = Vec::new();
-        let queues = self.world.queues.clone();
-        let period = Duration::from_ms(1 + self.below(200));
-        for _ in 0..1 + self.below(6) {
-            let after = Duration::from_us(self.below(period.as_ps() / 1_000_000));
-            let mut changes = Vec::new();
-            for _ in 0..1 + self.below(3) {
-                changes.push(self.about("change", |draw| draw.change(&queues, plain)));
-            }
-            steps.push(Step { after, changes });
-        }
-        // What becomes short often becomes long again, so that it loses packets in each period.
-        let limits =
-            steps.iter().flat_map(|step| &step.changes).filter_map(|change| match change {
-                Change::Limit(port, _) => Some(*port),
-                _ => None,
-            });
-        for port in limits.collect::<Vec<PortId>>() {
-            let after = Duration::from_us(self.below(period.as_ps() / 1_000_000));
-            let changes = vec![Change::Limit(port, QueueLimit::Unlimited)];
-            if !self.one_in(3) {
-                steps.push(Step { after, changes });
-            }
-        }
-        steps.sort_by_key(|step| step.after);
-        let first = Time::ZERO + Duration::from_ms(self.below(400));
-        let period = (!self.one_in(4)).then_some(period);
-        self.world.schedules.push(Schedule { first, period, steps: steps.into() });
-    }
-
-    fn change(&mut self, queues: &[QueueSpec], plain: &[PortId]) -> Change {
-        if !queues.is_empty() && !self.one_in(3) {
-            let queue = &queues[self.place(queues)];
-            return match self.below(4) {
-                0 => self.limit(queue.port),
-                _ => Change::Serve(queue.port, self.way_of(&queue.ways)),
-            };
-        }
-        let port = plain[self.place(plain)];
-        match self.below(6) {
-            0 => {
-                let mbps = 1 + self.below(30);
-                Change::Rate(port, Rate::from_bps(mbps * 1_000_000).expect("above zero"))
-            }
-            1 => Change::Delay(port, Duration::from_ms(self.below(20))),
-            2 => self.limit(port),
-            3 => Change::Ece(port, !self.one_in(3)),
-            4 => {
-                let [from, to] = [20; 2].map(|most| Duration::from_ms(self.below(most)));
-                let over = Duration::from_ms(1 + self.below(300));
-                Change::Drift(port, Drift { from, to, over })
-            }
-            _ => Change::Open(port, !self.one_in(3)),
-        }
-    }
-
-    fn limit(&mut self, port: PortId) -> Change {
-        // What waits under such a discipline is its own.
-        if self.world.ports[port.index()].0.decides_on_departure() {
-            return Change::Delay(port, Duration::from_ms(self.below(20)));
-        }
-        let limit = match self.below(3) {
-            0 => QueueLimit::Bytes(1500 * (1 + self.below(10))),
-            // Often fewer packets than the queue holds.
-            1 => QueueLimit::Packets(1 + self.number(20)),
-            _ => QueueLimit::Packets(1 + self.number(2)),
-        };
-        Change::Limit(port, limit)
-    }
-
-    /// The bundle of which a port is the first one.
-    fn bundle(&mut self, first: PortId) -> BundleId {
-        if let Some(&(_, known)) = self.bundles.iter().find(|&&(port, _)| port == first) {
-            return known;
-        }
-        let mut members = vec![first];
-        for _ in 0..1 + self.below(3) {
-            let other = self.port();
-            if self.one_in(2) {
-                let (config, _) = self.world.ports[first.index()].clone();
-                self.world.ports[other.index()].0 = config;
-            }
-            members.push(other);
-        }
-        let id = u32::try_from(self.world.bundles.len()).expect("few bundles");
-        for _ in 0..self.below(3) {
-            let member = members[self.place(&members)];
-            let act = if self.one_in(2) { Action::TakeOut } else { Action::PutBack };
-            self.control(act(id, member));
-        }
-        let selection = self.member(Selection::ALL);
-        self.world.bundles.push(Bundle::new(members, selection));
-        self.bundles.push((first, id));
-        id
     }
 
     /// The second router sends packets back to the first for a time.
