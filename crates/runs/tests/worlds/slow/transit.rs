@@ -46,18 +46,20 @@ impl Evidence<'_> {
         ways.map(ports).collect()
     }
 
-    /// Whether a port is on the way that a packet has taken: the port that took it last, or the one after that.
-    fn is_on_way(&self, one: &Known, port: Option<usize>, after: bool) -> bool {
-        let Some((first, last)) = one.on else { return false };
-        self.behind(one.queue).iter().filter(|ports| ports[0] == first).any(|ports| {
-            let place = ports.iter().position(|&port| port == last);
-            place.is_some_and(|place| ports.get(place + usize::from(after)).copied() == port)
-        })
+    /// The ports that can be next on the way that a packet is on; `None` is the end of its way.
+    fn after(&self, one: &Known) -> Vec<Option<usize>> {
+        let Some((first, last)) = one.on else { return Vec::new() };
+        let ways = self.behind(one.queue).into_iter().filter(|ports| ports[0] == first);
+        let next = |ports: Vec<usize>| {
+            let place = ports.iter().position(|&port| port == last)?;
+            Some(ports.get(place + 1).copied())
+        };
+        ways.filter_map(next).collect()
     }
 
     /// Whether the row may be of a packet that was at the last port of its way.
     fn is_at_end(&self, one: &Known, row: &Row<'_>) -> bool {
-        one.on.is_some() && self.is_on_way(one, None, true) && self.is_next(one.queue, row)
+        self.after(one).contains(&None) && self.is_next(one.queue, row)
     }
 
     /// Whether a packet whose row this is stands directly behind a queue on its path: the port behind it, or the endpoint.
@@ -107,13 +109,11 @@ impl Evidence<'_> {
                         one.on = row.port.map(|port| (port, port));
                         continue;
                     }
-                    let goes_on = |one: &Known| {
-                        mine(one) && row.port.is_some() && self.is_on_way(one, row.port, true)
+                    let goes_on = |one: &&mut Known| {
+                        mine(one) && row.port.is_some() && self.after(one).contains(&row.port)
                     };
-                    if let Some(place) = known.iter().position(goes_on) {
-                        let (on, port) = (known[place].on.as_mut(), row.port);
-                        let (on, port) = on.zip(port).expect("a port of its way");
-                        on.1 = port;
+                    if let Some(one) = known.iter_mut().find(goes_on) {
+                        one.on = one.on.zip(row.port).map(|((first, _), port)| (first, port));
                         continue;
                     }
                     let at_end = |one: &Known| mine(one) && self.is_at_end(one, row);
@@ -134,7 +134,10 @@ impl Evidence<'_> {
                             Some("lost-in-flight" | "corrupted" | "ttl-expired" | "not-selected")
                         );
                     let goes = |one: &Known| {
-                        let inside = row.port.is_some() && self.is_on_way(one, row.port, !entered);
+                        let inside = match entered {
+                            true => one.on.is_some_and(|(_, last)| Some(last) == row.port),
+                            false => row.port.is_some() && self.after(one).contains(&row.port),
+                        };
                         let refused = !entered && self.is_at_end(one, row);
                         mine(one) && (inside || refused)
                     };
