@@ -1,0 +1,99 @@
+"""What Linux's queue disciplines say of themselves, over a netlink socket, for ``queue_linux.py``."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from typing import Any
+
+CODEL = ("maxpacket", "count", "lastcount", "ldelay_us", "drop_next_us", "drop_overlimit", "ecn_mark", "dropping")
+PIE = (
+    "prob",
+    "delay_us",
+    "avg_dq_rate",
+    "dq_rate_estimating",
+    "packets_in",
+    "dropped",
+    "overlimit",
+    "maxq",
+    "ecn_mark",
+)
+RED = ("early", "pdrop", "other", "marked")
+FQ = ("type", "maxpacket", "drop_overlimit", "ecn_mark", "new_flow_count", "new_flows_len", "old_flows_len")
+DUAL = ("prob", "delay_c_us", "delay_l_us", "credit", "packets_in_c", "packets_in_l", "maxq", "ecn_mark", "step_marks")
+COLUMNS: dict[str, tuple[tuple[str, ...], str]] = {
+    "codel": (CODEL, "<4Ii3I"),
+    "pie": (PIE, "<Q8I"),
+    "red": (RED, "<4I"),
+    "fq_codel": (FQ, "<7I"),
+    "dualpi2": (DUAL, "<3Ii5I"),
+}
+"""What each discipline tells of itself: names, and how its bytes are read."""
+route: list[socket.socket] = []
+"""The netlink socket, once there is one."""
+
+
+def netlink(kind: int, flags: int, body: bytes) -> list[tuple[int, bytes]]:
+    """Ask the kernel over a netlink socket for routes and queues."""
+    if not route:
+        route.append(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
+    (end,) = route
+    end.send(struct.pack("<IHHII", 16 + len(body), kind, flags, 1, 0) + body)
+    found: list[tuple[int, bytes]] = []
+    while True:
+        data = end.recv(1 << 16)
+        while data:
+            length, answer = struct.unpack_from("<IH", data)
+            if answer == 2 and (error := struct.unpack_from("<i", data, 16)[0]):
+                raise OSError(-error, os.strerror(-error))
+            if answer in {2, 3}:
+                return found
+            found.append((answer, data[16:length]))
+            data = data[(length + 3) & ~3 :]
+
+
+def attributes(data: bytes) -> dict[int, bytes]:
+    """Parts of a netlink message by number."""
+    found = {}
+    while len(data) >= 4:
+        length, number = struct.unpack_from("<HH", data)
+        found[number & 0x3FFF] = data[4:length]
+        data = data[(length + 3) & ~3 :]
+    return found
+
+
+def part(number: int, data: bytes) -> bytes:
+    """One part of a netlink message."""
+    return struct.pack("<HH", 4 + len(data), number) + data + bytes(-len(data) % 4)
+
+
+def step(threshold: int) -> None:
+    """RED that marks what finds so many bytes waiting or more: both thresholds there, and no average.
+
+    The program ``tc`` does not let the weight be 1.
+    """
+    qopt = struct.pack("<IIIBBBB", 10**7, threshold, threshold, 0, 0, 0, 1)  # limit, min, max, Wlog, Plog, Scell, ECN
+    options = part(1, qopt) + part(2, bytes(256)) + part(3, struct.pack("<I", 2**32 - 1))
+    message = struct.pack("<BxxxiIII", 0, socket.if_nametoindex("r1"), 0x30000, 0x10001, 0)
+    netlink(36, 0x605, message + part(1, b"red\0") + part(2, options))  # RTM_NEWQDISC
+
+
+def state(index: int) -> dict[str, Any]:
+    """What the discipline tells of itself."""
+    for _, message in netlink(38, 0x301, struct.pack("<BxxxiIII", 0, index, 0, 0, 0)):  # RTM_GETQDISC, dump
+        _, at, handle = struct.unpack_from("<BxxxiI", message)
+        if at != index or handle != 0x30000:
+            continue
+        given = attributes(message[20:])
+        kind = given[1].rstrip(b"\0").decode()
+        stats = attributes(given[7])
+        names = ("qlen", "backlog", "drops", "requeues", "overlimits")
+        found = dict(zip(names, struct.unpack("<5I", stats[3][:20]), strict=True))
+        if kind in COLUMNS and 4 in stats:
+            columns, form = COLUMNS[kind]
+            found |= dict(zip(columns, struct.unpack_from(form, stats[4]), strict=True))
+            if "prob" in found:
+                found["prob"] = round(found["prob"] / 2 ** (64 if kind == "pie" else 32), 9)
+        return found
+    raise RuntimeError("the discipline is gone")
