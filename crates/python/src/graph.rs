@@ -43,7 +43,7 @@ impl Graph {
 }
 
 impl Graph {
-    /// The shortest path of each pair of nodes; empty where there is none.
+    /// Returns the shortest path of each pair of nodes, empty for pairs that no path connects.
     fn shortest(&self, pairs: &[(usize, usize)]) -> PyResult<Vec<Vec<DirectedLink>>> {
         check(self.0.nodes(), pairs.iter().copied())?;
         let mut trees = BTreeMap::new();

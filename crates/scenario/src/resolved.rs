@@ -29,7 +29,7 @@ pub(crate) fn json(plan: &Plan) -> String {
     text(plan, &plan.title, resolved_tcp)
 }
 
-/// SHA-256, in hexadecimal, of the world: without the title, and without choices of TCP that are those of the profile `rfc`.
+/// SHA-256 of the scenario in hexadecimal. It leaves out the title, and options of TCP whose values the profile `rfc` has too.
 pub(crate) fn sha256(plan: &Plan) -> String {
     let defaults = resolved_tcp(&Profile::Rfc.config());
     let changed = |config: &Config| {
