@@ -31,7 +31,7 @@ PRINTED = {table.METRIC: table.PRINTED[table.METRIC] for table in (table1, table
 """Metrics, and the tables of ``tables.toml`` that print them."""
 TRENDS = trends.TRENDS.id
 RESULTS = Path("results", "lbas")
-PAGE = Path("docs", "papers", "lbas.md")
+PAGE = Path("docs", "details", "lbas.md")
 KEY = ("profile", "bundling_degree", "flows_per_lightpath", "anycast")
 MODES = ("no", "yes")
 NAMES = tuple(reading(values) for values in READINGS)
