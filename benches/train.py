@@ -22,10 +22,10 @@ def main() -> None:
         worlds = [(make, {}, "fast") for make in WORLDS.values()]
         # Such a world's run is long enough that windows are as hot as they are for those who use them.
         worlds += [(make, settings, "windows") for make, settings in IN_ONE_RUN.values() if make]
-        for make, settings, kernel in worlds:
+        for make, settings, engine in worlds:
             file = Path(folder) / "world.toml"
             file.write_text(make(), encoding="utf-8")
-            run(file, list(settings.items()), kernel)
+            run(file, list(settings.items()), engine)
     for anycast in (True, False):
         for profile in ("inet-2011", "rfc"):
             world = [*Cell(2, 100, anycast).overrides(), *SHORT_LBAS, ("parameters.profile", profile)]
@@ -35,9 +35,9 @@ def main() -> None:
             run(scenario, [])
 
 
-def run(scenario: Path, overrides: list[tuple[str, str]], kernel: str = "fast") -> None:
+def run(scenario: Path, overrides: list[tuple[str, str]], engine: str = "fast") -> None:
     """One run of one scenario."""
-    _core.run_branches([_core.Scenario.load(str(scenario), overrides)], 1, kernel=kernel)
+    _core.run_branches([_core.Scenario.load(str(scenario), overrides)], 1, engine=engine)
 
 
 if __name__ == "__main__":

@@ -158,13 +158,13 @@ class Scenario:
         seed: int,
         *,
         digest: bool = False,
-        kernel: str = "fast",
+        engine: str = "fast",
         threads: int = 1,
         cancel: Cancel | None = None,
     ) -> Run:
         """One run. ``digest`` also computes ``records_sha256``; results do not depend on ``threads``.
 
-        ``kernel`` is ``fast`` or ``reference``, or ``calendar``, which is ``fast`` without windows. Raises
+        ``engine`` is ``fast`` or ``reference``, or ``calendar``, which is ``fast`` without windows. Raises
         :class:`Cancelled`. Releases the GIL.
         """
 
@@ -221,7 +221,7 @@ class Dumbbell:
     and for no flows or no seconds.
     """
 
-    def __new__(cls, tcp: str, flows: int, seconds: int, kernel: str = "fast", threads: int = 1) -> Dumbbell: ...
+    def __new__(cls, tcp: str, flows: int, seconds: int, engine: str = "fast", threads: int = 1) -> Dumbbell: ...
     def run(self) -> tuple[int, float, int]:
         """Run it once: packet-hops, utilisation of the bottleneck by data in the second half (0 to 1), events."""
 
@@ -251,10 +251,10 @@ def run_branches(
     *,
     fork: bool = True,
     digest: bool = False,
-    kernel: str = "fast",
+    engine: str = "fast",
     cancel: Cancel | None = None,
 ) -> list[Run]:
-    """One run a branch, all with the same seed, in the order of ``branches``; ``kernel`` is ``fast`` or ``reference``.
+    """One run a branch, all with the same seed, in the order of ``branches``; ``engine`` is ``fast`` or ``reference``.
 
     Branches whose worlds agree up to an instant share that warm-up when ``fork`` is set; results are equal either
     way. Releases the GIL: call it from several threads. Raises :class:`Cancelled`.
@@ -275,7 +275,7 @@ def run_block(
     *,
     fork: bool = True,
     digest: bool = False,
-    kernel: str = "fast",
+    engine: str = "fast",
     threads: int = 1,
     cancel: Cancel | None = None,
 ) -> list[tuple[str, bytes]]:

@@ -112,14 +112,14 @@ queue = "100 packets"
 )
 def test_what_is_found_does_not_depend_on_the_threads(text: str, processes: int) -> None:
     world = Scenario.parse(text)
-    reference = world.core.run(1, digest=True, kernel="reference")
+    reference = world.core.run(1, digest=True, engine="reference")
     assert reference.counts["dropped"] > 100
     # More threads than processors sleep at once and are slow, but the same.
-    for kernel, threads in [("calendar", 1), ("fast", 1), ("windows", 1), ("fast", 2), ("fast", 3)]:
-        run = world.core.run(1, digest=True, kernel=kernel, threads=threads)
-        assert run.records_sha256 == reference.records_sha256, (kernel, threads)
-        assert run.metrics_sha256 == reference.metrics_sha256, (kernel, threads)
-        if threads > 1 or kernel == "windows":
+    for engine, threads in [("calendar", 1), ("fast", 1), ("windows", 1), ("fast", 2), ("fast", 3)]:
+        run = world.core.run(1, digest=True, engine=engine, threads=threads)
+        assert run.records_sha256 == reference.records_sha256, (engine, threads)
+        assert run.metrics_sha256 == reference.metrics_sha256, (engine, threads)
+        if threads > 1 or engine == "windows":
             assert processes <= int(run.waiting.partition(" logical processes")[0]) <= 63
         else:
             assert run.waiting.startswith("one calendar: ")
@@ -163,7 +163,7 @@ def test_an_estimate_with_threads_is_of_one_run_after_the_other(tmp_path, optcp)
         (["--threads", "3"], "threads are 1 to 2 here, the number of processors; 3 was given"),
         (["--threads", "2", "--jobs", "2"], "--threads N has one run after the other: it does not go with --jobs"),
         (["--threads", "2", "--dask", "tcp://127.0.0.1:1"], "it does not go with --jobs or --dask"),
-        (["--threads", "2", "--kernel", "reference"], "the reference kernel has one thread; 2 was given"),
+        (["--threads", "2", "--engine", "reference"], "the reference engine has one thread; 2 was given"),
         (["--threads", "0"], "expected a whole number of 1 or more, got '0'"),
     ],
 )

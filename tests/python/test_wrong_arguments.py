@@ -150,10 +150,10 @@ RIGHT = {
     "Scenario.parse": {"text": WORLD, "name": "world.toml"},
     "Scenario.from_dict": {"content": {"stop": "1 s"}, "name": "world.toml"},
     "Scenario.set": {"key": "parameters.delay", "value": "3 ms"},
-    "Scenario.run": {"seed": 1, "digest": False, "kernel": "fast", "threads": 1},
+    "Scenario.run": {"seed": 1, "digest": False, "engine": "fast", "threads": 1},
     "Study": {
         "world": lambda things: things["Scenario"], "over": {"parameters.delay": ["1 ms"]}, "seeds": 1, "title": "x",
-        "digest": False, "fork": True, "kernel": "fast",
+        "digest": False, "fork": True, "engine": "fast",
     },
     "Study.run": {
         "out": None, "jobs": 1, "executor": None, "threads": 1, "progress": None, "force": False, "until": None,

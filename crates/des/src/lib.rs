@@ -2,7 +2,7 @@
 //!
 //! Nothing here knows a network. The order is part of the model: two events at one instant are
 //! ordered by what they are and whom they concern, never by when they were put into the calendar,
-//! because insertion order differs between kernels that do the same thing.
+//! because insertion order differs between engines that do the same thing.
 
 mod buckets;
 mod calendar;

@@ -33,7 +33,7 @@ pub struct FlowSpec {
     /// Where its ACKs enter the network.
     pub acks: Label,
     /// The queue that tells the sender over which way it is served.
-    pub told_by: Option<PortId>,
+    pub notified_by: Option<PortId>,
 }
 
 /// A source of datagrams, which asks nobody how much it may send.

@@ -6,7 +6,7 @@
 //! copies end there. Of drops by one event the reason that is first in [`DropReason`] counts. All other copies are
 //! discarded copies. A second packet that a link makes of a copy is a further copy.
 //!
-//! Each packet has an entry of its own from its first bridge until its last copy ends. Kernels handle ends in different
+//! Each packet has an entry of its own from its first bridge until its last copy ends. Engines handle ends in different
 //! orders; what an entry comes to does not depend on the order.
 
 use optcp_des::Key;

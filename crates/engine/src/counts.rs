@@ -21,7 +21,7 @@ pub struct Counts {
     pub copies_discarded: u64,
     /// Marked by queue disciplines, by each of them that did.
     pub marked: u64,
-    /// Events executed: the kernel's affair, another executes fewer for the same run.
+    /// Events executed: the engine's affair, another executes fewer for the same run.
     pub events: u64,
 }
 

@@ -16,7 +16,7 @@ use optcp_traffic::{PacketSize, Process};
 use optcp_units::{Codepoint, Marking, Time};
 
 use crate::DatagramSpec;
-use crate::kept::Kept;
+use crate::in_flight::InFlightStore;
 
 /// A source.
 #[derive(Clone, Debug)]
@@ -52,12 +52,12 @@ impl Datagrams {
     }
 
     /// The packet that is sent now.
-    pub(crate) fn send(&mut self, id: FlowId, now: Time, kept: &mut Kept) -> Packet {
+    pub(crate) fn send(&mut self, id: FlowId, now: Time, in_flight: &mut InFlightStore) -> Packet {
         let size = self.sizes.draw(&mut self.stream);
         let number = self.sent;
         // Numbers tell packets apart in records; after 2^32 they begin again.
         self.sent = self.sent.wrapping_add(1);
         let marking = Marking::new(self.codepoint, 0);
-        Packet::datagram(id, self.data, number, size, kept.keep_sent(now)).saying(marking)
+        Packet::datagram(id, self.data, number, size, in_flight.keep_sent(now)).saying(marking)
     }
 }

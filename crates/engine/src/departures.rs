@@ -1,4 +1,4 @@
-//! Departures as events: how a kernel drives an [`optcp_net::Port`].
+//! Departures as events: how an engine drives an [`optcp_net::Port`].
 
 use optcp_des::{Calendar, Class, Key};
 use optcp_net::{Admission, DropReason, Fate, Packet, Port, PortId, Transmission};

@@ -6,7 +6,7 @@ use optcp_net::{FlowId, Label, Packet, PortId};
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq};
 use optcp_units::{Bytes, Duration, Time};
 
-use crate::kept::Kept;
+use crate::in_flight::InFlightStore;
 use crate::{FlowSpec, QueueSpec};
 
 /// The sending end of a flow, and where it puts its segments.
@@ -15,7 +15,7 @@ pub(crate) struct SendingEnd {
     pub(crate) sender: Sender,
     pub(crate) data: Label,
     /// The queue that tells the sender over which way it is served.
-    pub(crate) told_by: Option<PortId>,
+    pub(crate) notified_by: Option<PortId>,
     /// The calendar entry of the timer: there is one at most that counts, never later than the deadline.
     pub(crate) timer_entry: Time,
 }
@@ -25,11 +25,16 @@ impl SendingEnd {
     pub(crate) fn new(spec: &FlowSpec, queues: &[QueueSpec]) -> Self {
         let mut sender = Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase);
         sender.withhold(spec.writes.iter().map(|(_, segments)| segments).sum());
-        if let Some(queue) = queues.iter().find(|queue| Some(queue.port) == spec.told_by) {
+        if let Some(queue) = queues.iter().find(|queue| Some(queue.port) == spec.notified_by) {
             let ways = u8::try_from(queue.ways.len()).expect("ways are numbered in a byte");
-            sender.divide(ways, queue.served.unwrap_or(0));
+            sender.enable_per_network_state(ways, queue.served.unwrap_or(0));
         }
-        SendingEnd { sender, data: spec.data, told_by: spec.told_by, timer_entry: Time::MAX }
+        SendingEnd {
+            sender,
+            data: spec.data,
+            notified_by: spec.notified_by,
+            timer_entry: Time::MAX,
+        }
     }
 }
 
@@ -71,7 +76,7 @@ impl ReceivingEnd {
     /// Stands for the other end of the flow.
     pub(crate) fn placeholder_of_other(&self) -> SendingEnd {
         let sender = Sender::new(Arc::clone(&self.config), Some(0), Duration::ZERO);
-        SendingEnd { sender, data: self.acks, told_by: None, timer_entry: Time::MAX }
+        SendingEnd { sender, data: self.acks, notified_by: None, timer_entry: Time::MAX }
     }
 
     /// The size of a full segment on the wire.
@@ -87,13 +92,13 @@ impl ReceivingEnd {
 
     /// The packet that carries an ACK.
     #[inline]
-    pub(crate) fn close(&self, id: FlowId, ack: Ack, kept: &mut Kept) -> Packet {
+    pub(crate) fn close(&self, id: FlowId, ack: Ack, in_flight: &mut InFlightStore) -> Packet {
         let (seq, marking) = (ack.seq.number(), ack.marking);
         if ack.sack.is_none() && ack.stamp.is_none() && ack.counters.is_none() {
             return Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo).saying(marking);
         }
         let size = wire(self.config.ack_wire_size(&ack));
-        Packet::ack_kept(id, self.acks, seq, size, kept.keep_ack(ack)).saying(marking)
+        Packet::ack_kept(id, self.acks, seq, size, in_flight.store_ack(ack)).saying(marking)
     }
 }
 

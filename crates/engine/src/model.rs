@@ -1,4 +1,4 @@
-//! What endpoints and nodes do with packets, whatever kernel brings them there.
+//! What endpoints and nodes do with packets, whatever engine brings them there.
 
 use optcp_des::Key;
 use optcp_net::{Action, BundleId, DropReason, FlowId, Hop, LabelTable, Packet, PortId};
@@ -11,12 +11,12 @@ use optcp_units::{Duration, Time};
 use crate::copies::Loss;
 use crate::datagrams::Datagrams;
 use crate::flow::{ReceivingEnd, SendingEnd, wire};
-use crate::kept::Kept;
+use crate::in_flight::InFlightStore;
 use crate::observe::{Cause, Observer, Record};
-use crate::planned::Planned;
+use crate::schedule_state::ScheduleState;
 use crate::{Blueprint, Counts};
 
-/// The parts of a run that all kernels share. Queues, pipes and what is pending are the kernel's.
+/// The parts of a run that all engines share. Queues, pipes and what is pending are the engine's.
 #[derive(Clone, Debug)]
 pub(crate) struct Model<O> {
     /// The event that is being executed.
@@ -31,9 +31,9 @@ pub(crate) struct Model<O> {
     pub(crate) senders: Vec<SendingEnd>,
     pub(crate) receivers: Vec<ReceivingEnd>,
     /// Of packets that are under way.
-    pub(crate) kept: Kept,
+    pub(crate) in_flight: InFlightStore,
     /// Queues of several ways, and schedules.
-    pub(crate) planned: Planned,
+    pub(crate) planned: ScheduleState,
     /// Sources whose numbers, as flows, follow those of the flows.
     pub(crate) datagrams: Vec<Datagrams>,
     pub(crate) counts: Counts,
@@ -73,10 +73,10 @@ impl<O: Observer> Model<O> {
             assemblers: blueprint.assemblers.clone(),
             core: blueprint.core.clone(),
             assembler_at,
-            planned: Planned::new(blueprint),
+            planned: ScheduleState::new(blueprint),
             senders: flows.iter().map(|spec| SendingEnd::new(spec, queues)).collect(),
             receivers: flows.iter().map(ReceivingEnd::new).collect(),
-            kept: Kept::default(),
+            in_flight: InFlightStore::default(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
             counts: Counts::default(),
             observer,
@@ -95,7 +95,7 @@ impl<O: Observer> Model<O> {
             planned: self.planned.clone(),
             senders: self.receivers.iter().map(ReceivingEnd::placeholder_of_other).collect(),
             receivers: self.receivers.iter().map(ReceivingEnd::placeholder).collect(),
-            kept: Kept::default(),
+            in_flight: InFlightStore::default(),
             datagrams: self.datagrams.clone(),
             counts: Counts::default(),
             observer: self.observer.helper(),
@@ -151,11 +151,11 @@ impl<O: Observer> Model<O> {
                 packet.label = next;
                 Onward::Port(port, packet)
             }
-            Hop::Carry { port, next } => {
+            Hop::Tunnel { port, next } => {
                 packet.label = next;
                 Onward::Port(port, packet)
             }
-            Hop::Gate(gate) => self.at_gate(gate, packet, from),
+            Hop::SelectorInput(gate) => self.at_gate(gate, packet, from),
             Hop::Bridge(bridge) => self.at_bridge(bridge, packet, from),
             Hop::Bundle(entrance) => {
                 if self.expires(&mut packet, from) {
@@ -166,7 +166,7 @@ impl<O: Observer> Model<O> {
                 Onward::Bundle(entrance.bundle, entrance.destination, packet)
             }
             Hop::Goto(label) => self.at_node(packet.under(label), from),
-            Hop::Spread(set) => {
+            Hop::Ecmp(set) => {
                 packet.label = self.labels.spread(set, packet);
                 self.at_node(packet, from)
             }
@@ -220,7 +220,7 @@ impl<O: Observer> Model<O> {
             return Onward::Lost;
         }
         self.counts.copied += 1;
-        let copy = self.kept.bridge(packet);
+        let copy = self.in_flight.bridge(packet);
         let [(first, next), (second, beyond)] = self.labels.bridge(bridge);
         Onward::Both([(first, copy.under(next)), (second, copy.under(beyond))])
     }
@@ -229,10 +229,10 @@ impl<O: Observer> Model<O> {
     pub(crate) fn duplicate(&mut self, packet: Packet) -> Packet {
         self.counts.copied += 1;
         if packet.copy_of().is_some() {
-            return self.kept.bridge(packet);
+            return self.in_flight.bridge(packet);
         }
         self.counts.duplicated += 1;
-        self.kept.copy(packet)
+        self.in_flight.copy(packet)
     }
 
     /// The assembler in the place of a port.
@@ -313,9 +313,9 @@ impl<O: Observer> Model<O> {
         self.record(Record::Dropped { port, packet, reason });
         let loss = Loss { event: self.event, reason };
         let lost = match packet.copy_of() {
-            Some(number) => self.kept.copy_is_lost(packet, number, loss),
+            Some(number) => self.in_flight.copy_is_lost(packet, number, loss),
             None => {
-                self.kept.forget(packet);
+                self.in_flight.forget(packet);
                 Some(loss)
             }
         };
@@ -343,7 +343,7 @@ impl<O: Observer> Model<O> {
     #[cold]
     #[inline(never)]
     fn copy_arrives(&mut self, packet: Packet, number: u32) -> (Packet, bool) {
-        let (packet, first) = self.kept.copy_arrives(packet, number);
+        let (packet, first) = self.in_flight.copy_arrives(packet, number);
         if first {
             self.counts.delivered += 1;
         } else {
@@ -362,7 +362,7 @@ impl<O: Observer> Model<O> {
     pub(crate) fn send_datagram(&mut self, id: FlowId) -> Packet {
         let now = self.now();
         let place = id.index() - self.senders.len();
-        let packet = self.datagrams[place].send(id, now, &mut self.kept);
+        let packet = self.datagrams[place].send(id, now, &mut self.in_flight);
         self.counts.sent += 1;
         let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
         self.record(Record::DatagramSent { flow: id, seq, size, marking });
@@ -375,7 +375,7 @@ impl<O: Observer> Model<O> {
     pub(crate) fn sink(&mut self, packet: Packet) {
         let (packet, second) = self.arrives(packet);
         let (flow, now) = (packet.flow(), self.now());
-        let sent = self.kept.take_sent(packet);
+        let sent = self.in_flight.take_sent(packet);
         let delay = sent.map_or(Duration::ZERO, |sent| now - sent);
         let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
         self.record(Record::DatagramArrived { flow, seq, size, delay, marking, second });
@@ -410,7 +410,7 @@ impl<O: Observer> Model<O> {
     #[inline]
     pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) -> Packet {
         self.counts.sent += 1;
-        self.receivers[id.index()].close(id, ack, &mut self.kept)
+        self.receivers[id.index()].close(id, ack, &mut self.in_flight)
     }
 
     /// An ACK has come to its sender, which must be asked for segments now.
@@ -418,7 +418,7 @@ impl<O: Observer> Model<O> {
     pub(crate) fn acknowledge(&mut self, packet: Packet) {
         let (packet, _) = self.arrives(packet);
         let (id, now) = (packet.flow(), self.now());
-        let ack = self.kept.open(packet);
+        let ack = self.in_flight.open(packet);
         let (seq, size, sack, marking) = (packet.seq, packet.size(), ack.sack, ack.marking);
         self.record(Record::Acknowledged { flow: id, seq, size, sack, marking });
         self.senders[id.index()].sender.handle_ack(now, &ack);
@@ -428,7 +428,7 @@ impl<O: Observer> Model<O> {
     pub(crate) fn notice(&mut self, id: FlowId) {
         let now = self.now();
         let end = &mut self.senders[id.index()];
-        if let Some(queue) = end.told_by {
+        if let Some(queue) = end.notified_by {
             end.sender.change_network(now, self.planned.known(queue, now));
         }
     }

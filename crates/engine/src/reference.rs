@@ -1,6 +1,6 @@
-//! The reference kernel: one event for every end of a transmission, every arrival, every timer.
+//! The reference engine: one event for every end of a transmission, every arrival, every timer.
 //!
-//! Plain on purpose: a faster kernel is right if it gives the same records.
+//! Plain on purpose: a faster engine is right if it gives the same records.
 
 use optcp_des::{Calendar, Class, Key};
 use optcp_net::{Action, Control, FlowId, Packet, Pipe, Port, PortCounts, PortId, Tally};
@@ -8,9 +8,9 @@ use optcp_optical::bundle::Lightpaths;
 use optcp_units::Time;
 
 use crate::Blueprint;
-use crate::alarms::Alarms;
 use crate::controls::Controls;
 use crate::departures;
+use crate::event_handler::EventHandler;
 use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
 use crate::stepping::Stepping;
@@ -244,7 +244,7 @@ impl Stepping for Reference {
     }
 }
 
-impl Alarms for Reference {
+impl EventHandler for Reference {
     fn calendar(&mut self) -> &mut Calendar {
         &mut self.calendar
     }
@@ -298,8 +298,8 @@ impl Alarms for Reference {
         }
     }
 
-    fn launch_in_vain(&mut self, port: PortId, packets: Vec<Packet>) {
+    fn drop_burst(&mut self, port: PortId, packets: Vec<Packet>) {
         let from = &mut self.ports[port.index()];
-        packets.into_iter().for_each(|packet| from.launch_in_vain(packet));
+        packets.into_iter().for_each(|packet| from.drop_burst(packet));
     }
 }

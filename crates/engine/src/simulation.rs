@@ -6,12 +6,12 @@ use optcp_tcp::Sender;
 use optcp_units::{Duration, Time};
 
 use crate::controls::Controls;
+use crate::engine::Engine;
 use crate::fast::Fast;
-use crate::helpers::Helpers;
-use crate::kernel::Kernel;
 use crate::model::Model;
 use crate::observe::{Counters, Observer};
 use crate::reference::Reference;
+use crate::workers::WorkerState;
 use crate::{Blueprint, Conservation, Counts};
 
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Simulation<O> {
     model: Model<O>,
     controls: Controls,
     driver: Driver,
-    helpers: Helpers<(Fast, Model<O>)>,
+    workers: WorkerState<(Fast, Model<O>)>,
     now: Time,
     stop: Time,
 }
@@ -34,28 +34,28 @@ pub struct Simulation<O> {
 impl<O: Observer> Simulation<O> {
     /// A run at time zero.
     #[must_use]
-    pub fn new(blueprint: &Blueprint, kernel: Kernel, observer: O) -> Self {
+    pub fn new(blueprint: &Blueprint, engine: Engine, observer: O) -> Self {
         let mut model = Model::new(blueprint, observer);
-        let driver = match kernel {
-            Kernel::Reference => Driver::Reference(Reference::new(blueprint, &mut model)),
-            _ => Driver::Fast(Box::new(Fast::new(blueprint, &mut model, kernel))),
+        let driver = match engine {
+            Engine::Reference => Driver::Reference(Reference::new(blueprint, &mut model)),
+            _ => Driver::Fast(Box::new(Fast::new(blueprint, &mut model, engine))),
         };
         Simulation {
             model,
             controls: Controls::new(&blueprint.controls),
             driver,
-            helpers: Helpers::new(1),
+            workers: WorkerState::new(1),
             now: Time::ZERO,
             stop: blueprint.stop,
         }
     }
 
     /// The same on up to so many threads, 16 at most: what happens does not depend on their number, nor do digests and
-    /// results. Only the fast kernel has more than one, and only where the world has delay between its parts and much
+    /// results. Only the fast engine has more than one, and only where the world has delay between its parts and much
     /// happens.
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Self {
-        Simulation { helpers: Helpers::new(threads), ..self }
+        Simulation { workers: WorkerState::new(threads), ..self }
     }
 
     /// Executes everything that happens before `limit`; control actions of an instant come first.
@@ -81,9 +81,9 @@ impl<O: Observer> Simulation<O> {
     fn advance(&mut self, limit: Time, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         let (model, controls) = (&mut self.model, &mut self.controls);
         let through = match &mut self.driver {
-            Driver::Reference(kernel) => kernel.run_before(model, controls, limit, go_on),
-            Driver::Fast(kernel) => {
-                kernel.run_before(model, controls, &mut self.helpers, limit, go_on)
+            Driver::Reference(engine) => engine.run_before(model, controls, limit, go_on),
+            Driver::Fast(engine) => {
+                engine.run_before(model, controls, &mut self.workers, limit, go_on)
             }
         };
         self.now = self.now.max(limit.min(self.stop));
@@ -95,7 +95,7 @@ impl<O: Observer> Simulation<O> {
     pub fn waiting(&self) -> String {
         match &self.driver {
             Driver::Reference(_) => "one event after the other".to_owned(),
-            Driver::Fast(kernel) => kernel.waiting(),
+            Driver::Fast(engine) => engine.waiting(),
         }
     }
 
@@ -136,8 +136,8 @@ impl<O: Observer> Simulation<O> {
             }
         }
         match &mut self.driver {
-            Driver::Reference(kernel) => kernel.continue_as(blueprint, self.controls.past()),
-            Driver::Fast(kernel) => kernel.continue_as(blueprint, self.controls.past()),
+            Driver::Reference(engine) => engine.continue_as(blueprint, self.controls.past()),
+            Driver::Fast(engine) => engine.continue_as(blueprint, self.controls.past()),
         }
     }
 
@@ -152,8 +152,8 @@ impl<O: Observer> Simulation<O> {
     #[must_use]
     pub fn next_at(&self) -> Time {
         let next = match &self.driver {
-            Driver::Reference(kernel) => kernel.next_at(),
-            Driver::Fast(kernel) => kernel.next_at(),
+            Driver::Reference(engine) => engine.next_at(),
+            Driver::Fast(engine) => engine.next_at(),
         };
         next.min(self.controls.next_at())
     }
@@ -185,8 +185,8 @@ impl<O: Observer> Simulation<O> {
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
         let ports = match &self.driver {
-            Driver::Reference(kernel) => kernel.ports(),
-            Driver::Fast(kernel) => kernel.ports(),
+            Driver::Reference(engine) => engine.ports(),
+            Driver::Fast(engine) => engine.ports(),
         };
         // What comes out of a queue of several ways is sent by a port of one of them.
         let sends = |port: &PortId| !self.model.planned.is_queue(*port);
@@ -197,8 +197,8 @@ impl<O: Observer> Simulation<O> {
     #[must_use]
     pub fn port_counts(&self, port: PortId) -> PortCounts {
         match &self.driver {
-            Driver::Reference(kernel) => kernel.port_counts(port),
-            Driver::Fast(kernel) => kernel.port_counts(port),
+            Driver::Reference(engine) => engine.port_counts(port),
+            Driver::Fast(engine) => engine.port_counts(port),
         }
     }
 
@@ -212,8 +212,8 @@ impl<O: Observer> Simulation<O> {
     #[must_use]
     pub fn queue_length(&self, port: PortId) -> u64 {
         match &self.driver {
-            Driver::Reference(kernel) => kernel.queue_length(port),
-            Driver::Fast(kernel) => kernel.queue_length(port, self.now),
+            Driver::Reference(engine) => engine.queue_length(port),
+            Driver::Fast(engine) => engine.queue_length(port, self.now),
         }
     }
 
@@ -221,8 +221,8 @@ impl<O: Observer> Simulation<O> {
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         let under_way = match &self.driver {
-            Driver::Reference(kernel) => kernel.in_flight(),
-            Driver::Fast(kernel) => kernel.in_flight(),
+            Driver::Reference(engine) => engine.in_flight(),
+            Driver::Fast(engine) => engine.in_flight(),
         };
         under_way + self.model.in_bursts()
     }
@@ -261,8 +261,8 @@ struct Counted<'a> {
 impl Counters for Counted<'_> {
     fn port_tallies(&self, ports: &[PortId]) -> Vec<Tally> {
         match self.driver {
-            Driver::Reference(kernel) => kernel.port_tallies(ports, self.now),
-            Driver::Fast(kernel) => kernel.port_tallies(ports, self.now),
+            Driver::Reference(engine) => engine.port_tallies(ports, self.now),
+            Driver::Fast(engine) => engine.port_tallies(ports, self.now),
         }
     }
 

@@ -1,17 +1,17 @@
-//! What kernels do with queues that are served over several ways, and with steps of schedules.
+//! What engines do with queues that are served over several ways, and with steps of schedules.
 
 use optcp_des::Calendar;
 use optcp_net::schedule::Change;
 use optcp_net::{DropReason, Packet, Port, PortId};
 
-use crate::alarms::Alarms;
 use crate::departures;
+use crate::event_handler::EventHandler;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
-use crate::timers::Alarm;
+use crate::timers::TimerEvent;
 
-/// A kernel in which the departures of the ports in question are events.
-pub(crate) trait Stepping: Alarms {
+/// An engine in which the departures of the ports in question are events.
+pub(crate) trait Stepping: EventHandler {
     /// A port whose departures are events, and the calendar.
     fn stepped(&mut self, id: PortId) -> (&mut Port, &mut Calendar);
 
@@ -89,7 +89,7 @@ pub(crate) trait Stepping: Alarms {
             }
             Change::Serve(_, way) => {
                 if let Some((due, flows)) = model.planned.notify(id, way, now) {
-                    flows.iter().for_each(|&flow| calendar.push(Alarm::Notice.key(flow, due)));
+                    flows.iter().for_each(|&flow| calendar.push(TimerEvent::Notice.key(flow, due)));
                 }
                 if let Some(transmitter) = model.planned.serve_port(id, way) {
                     self.feed(model, transmitter);

@@ -1,4 +1,4 @@
-//! Starts and timers of endpoints, in a calendar that every kernel has.
+//! Starts and timers of endpoints, in a calendar that every engine has.
 
 use optcp_des::{Calendar, Class, Key};
 use optcp_net::FlowId;
@@ -13,9 +13,9 @@ use crate::model::Model;
 pub(crate) fn first_alarms<O>(blueprint: &Blueprint, model: &mut Model<O>) -> Calendar {
     let mut calendar = Calendar::default();
     for (flow, spec) in FlowId::all().zip(&blueprint.flows) {
-        calendar.push(Alarm::Start.key(flow, spec.start));
+        calendar.push(TimerEvent::Start.key(flow, spec.start));
         for &(at, segments) in &spec.writes {
-            let ordinal = Alarm::Write as u32 + segments;
+            let ordinal = TimerEvent::Write as u32 + segments;
             calendar.push(Key::new(at, Class::Timer, flow.number(), ordinal));
         }
     }
@@ -29,7 +29,7 @@ pub(crate) fn first_alarms<O>(blueprint: &Blueprint, model: &mut Model<O>) -> Ca
 /// Which of a flow's events of class [`Class::Timer`] it is: a start comes before its timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Alarm {
+pub(crate) enum TimerEvent {
     Start = 0,
     Sender = 1,
     Receiver = 2,
@@ -46,7 +46,7 @@ pub(crate) enum Alarm {
     SetUp = 1 << 31,
 }
 
-impl Alarm {
+impl TimerEvent {
     /// The event at `at` of a flow.
     #[inline]
     pub(crate) const fn key(self, flow: FlowId, at: Time) -> Key {
@@ -57,14 +57,14 @@ impl Alarm {
     #[inline]
     pub(crate) const fn of(key: Key) -> Self {
         match key.ordinal() {
-            0 => Alarm::Start,
-            1 => Alarm::Sender,
-            2 => Alarm::Receiver,
-            3 => Alarm::Datagram,
-            4 => Alarm::Burst,
-            5 => Alarm::Notice,
-            write if write < Alarm::SetUp as u32 => Alarm::Write,
-            _ => Alarm::SetUp,
+            0 => TimerEvent::Start,
+            1 => TimerEvent::Sender,
+            2 => TimerEvent::Receiver,
+            3 => TimerEvent::Datagram,
+            4 => TimerEvent::Burst,
+            5 => TimerEvent::Notice,
+            write if write < TimerEvent::SetUp as u32 => TimerEvent::Write,
+            _ => TimerEvent::SetUp,
         }
     }
 }
@@ -72,18 +72,18 @@ impl Alarm {
 impl<O> Model<O> {
     /// The event at `at` of an assembler's timer.
     pub(crate) fn burst_key(&self, assembler: u32, at: Time) -> Key {
-        Key::new(at, Class::Timer, self.first_assembler() + assembler, Alarm::Burst as u32)
+        Key::new(at, Class::Timer, self.first_assembler() + assembler, TimerEvent::Burst as u32)
     }
 
     /// The event at `at` of the control packet of an assembler's burst.
     pub(crate) fn set_up_key(&self, assembler: u32, at: Time, number: u32) -> Key {
         let entity = self.first_assembler() + assembler;
-        Key::new(at, Class::Timer, entity, Alarm::SetUp as u32 + number)
+        Key::new(at, Class::Timer, entity, TimerEvent::SetUp as u32 + number)
     }
 
     /// The assembler and the number of the burst whose control packet an event is.
     pub(crate) fn of_set_up(&self, key: Key) -> (u32, u32) {
-        (key.entity() - self.first_assembler(), key.ordinal() - Alarm::SetUp as u32)
+        (key.entity() - self.first_assembler(), key.ordinal() - TimerEvent::SetUp as u32)
     }
 
     /// The assembler whose timer an event is, if it is still due.
@@ -103,7 +103,7 @@ impl Datagrams {
     /// Puts the next packet of the source into the calendar.
     pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
         if let Some(at) = self.next_instant() {
-            calendar.push(Alarm::Datagram.key(id, at));
+            calendar.push(TimerEvent::Datagram.key(id, at));
         }
     }
 }
@@ -112,7 +112,7 @@ impl SendingEnd {
     /// Puts the sender's timer into the calendar.
     #[inline]
     pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
-        schedule(&mut self.timer_entry, self.sender.deadline(), Alarm::Sender, id, calendar);
+        schedule(&mut self.timer_entry, self.sender.deadline(), TimerEvent::Sender, id, calendar);
     }
 }
 
@@ -120,7 +120,13 @@ impl ReceivingEnd {
     /// Puts the receiver's timer into the calendar.
     #[inline]
     pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
-        schedule(&mut self.timer_entry, self.receiver.deadline(), Alarm::Receiver, id, calendar);
+        schedule(
+            &mut self.timer_entry,
+            self.receiver.deadline(),
+            TimerEvent::Receiver,
+            id,
+            calendar,
+        );
     }
 }
 
@@ -130,7 +136,7 @@ impl ReceivingEnd {
 fn schedule(
     entry: &mut Time,
     deadline: Option<Time>,
-    alarm: Alarm,
+    alarm: TimerEvent,
     id: FlowId,
     calendar: &mut Calendar,
 ) {

@@ -7,7 +7,7 @@
 //! BBR sends nothing while it probes for the round trip, q/c + 0.2 s + l in each 10 s.
 
 use crate::common::{WorldBuilder, ms};
-use optcp_engine::{Kernel, Simulation};
+use optcp_engine::{Engine, Simulation};
 use optcp_net::QueueLimit;
 use optcp_tcp::config::{CongestionKind, LossDetectionKind, Pacing, RateReduction, RecoveryKind};
 use optcp_tcp::{Config, Profile, Seq};
@@ -45,7 +45,7 @@ fn share(queue: u32, others: u32, bbr_is_first: bool) -> (f64, f64) {
         let start = theirs + 13 * u64::from(other);
         world.flow(&reno(), None, ms(start), other, (&[out], &[back]));
     }
-    let mut simulation = Simulation::new(&world.build(ms(460_000)), Kernel::Fast, ());
+    let mut simulation = Simulation::new(&world.build(ms(460_000)), Engine::Fast, ());
     simulation.run_before(ms(60_000));
     let before: Vec<Seq> = simulation.senders().map(|sender| sender.una()).collect();
     simulation.run();

@@ -1,9 +1,9 @@
 //! When ways lead nowhere: small tables against hand calculation.
 
 use crate::common::{WorldBuilder, ms};
-use optcp_engine::{Blueprint, cuts};
+use optcp_engine::{Blueprint, path_outages};
 use optcp_net::{
-    Action, Control, Entrance, Hashing, Hop, INITIAL_TTL, Label, Multipath, PortId, QueueLimit,
+    Action, BundleHop, Control, Hashing, Hop, INITIAL_TTL, Label, Multipath, PortId, QueueLimit,
 };
 use optcp_optical::bundle::{Bundle, Selection};
 use optcp_tcp::Profile;
@@ -20,8 +20,9 @@ fn flow(world: &mut WorldBuilder, path: u32, there: &[PortId], back: &[PortId]) 
 /// Each cut as flow, whether of ACKs, and its ends in milliseconds, up to 100 ms.
 fn found(blueprint: &Blueprint) -> Vec<(u32, bool, u64, u64)> {
     let ms = |at: Time| at.as_ps() / 1_000_000_000;
-    let one = |cut: optcp_engine::Cut| (cut.flow.number(), cut.acks, ms(cut.from), ms(cut.until));
-    cuts(blueprint, self::ms(100)).into_iter().map(one).collect()
+    let one =
+        |cut: optcp_engine::PathOutage| (cut.flow.number(), cut.acks, ms(cut.from), ms(cut.until));
+    path_outages(blueprint, self::ms(100)).into_iter().map(one).collect()
 }
 
 fn controls(list: &[(u64, Action)]) -> Vec<Control> {
@@ -82,7 +83,7 @@ fn a_bundle_needs_a_link() {
         flow(&mut world, 0, &[first], &[back]);
         world.bundles.push(Bundle::new(vec![first, second], selection));
         let next = world.paths.entry(0, &[]);
-        let entrance = world.paths.entrance(Entrance { bundle: 0, destination: 0, next });
+        let entrance = world.paths.entrance(BundleHop { bundle: 0, destination: 0, next });
         world.flows[0].data = world.paths.add(entrance);
         world.controls = controls(&[
             (10, Action::PortDown(first)),

@@ -1,8 +1,8 @@
 //! A run that is told to stop does so after little more work, whatever it is busy with.
 
-use crate::common::{self, KERNELS, WorldBuilder, ms};
+use crate::common::{self, ENGINES, WorldBuilder, ms};
 use optcp_des::Streams;
-use optcp_engine::{Blueprint, DatagramSpec, Kernel, Simulation};
+use optcp_engine::{Blueprint, DatagramSpec, Engine, Simulation};
 use optcp_net::{Action, Control, QueueLimit};
 use optcp_tcp::{Config, Profile};
 use optcp_traffic::{Constant, PacketRate, PacketSize, Process};
@@ -13,14 +13,14 @@ const STRETCH: u64 = 1 << 7;
 
 /// Says no to question `refused`, counted from 1; the work that had been done when the run ended: events, and
 /// packets that were sent within them.
-fn work_until(blueprint: &Blueprint, kernel: Kernel, refused: u64) -> u64 {
-    let mut simulation = Simulation::new(blueprint, kernel, ());
+fn work_until(blueprint: &Blueprint, engine: Engine, refused: u64) -> u64 {
+    let mut simulation = Simulation::new(blueprint, engine, ());
     let mut asked = 0;
     let through = simulation.run_while(&mut |_| {
         asked += 1;
         asked < refused
     });
-    assert!(!through, "{kernel:?}: nobody asked for the {refused}th time");
+    assert!(!through, "{engine:?}: nobody asked for the {refused}th time");
     let counts = simulation.counts();
     counts.events + counts.sent
 }
@@ -57,17 +57,17 @@ fn windows(flows: u32, initial_window: u32) -> Blueprint {
 
 #[test]
 fn every_kind_of_work_is_asked_about() {
-    for kernel in KERNELS {
+    for engine in ENGINES {
         for delay in [Duration::ZERO, Duration::from_ms(10)] {
             let blueprint = datagrams(delay);
             for refused in [1, 3] {
-                let work = work_until(&blueprint, kernel, refused);
-                assert!(work <= 2 * refused * STRETCH, "{kernel:?}: {work}");
+                let work = work_until(&blueprint, engine, refused);
+                assert!(work <= 2 * refused * STRETCH, "{engine:?}: {work}");
             }
         }
         // Of 1000 flows no more have begun than there were events, a start each.
-        let work = work_until(&windows(1000, 500), kernel, 1);
-        assert!(work <= STRETCH * (1 + 500), "{kernel:?}: {work}");
+        let work = work_until(&windows(1000, 500), engine, 1);
+        assert!(work <= STRETCH * (1 + 500), "{engine:?}: {work}");
     }
 }
 
@@ -83,21 +83,21 @@ fn a_simulation_without_events_tells_until_when() {
     let fails = Time::ZERO + Duration::from_secs(7200);
     world.controls = vec![Control { at: fails, action: Action::PortDown(there) }];
     let blueprint = world.build(Time::ZERO + Duration::from_secs(10_000));
-    for kernel in [&KERNELS[..], &[common::windows(0)]].concat() {
-        let mut simulation = Simulation::new(&blueprint, kernel, ());
+    for engine in [&ENGINES[..], &[common::windows(0)]].concat() {
+        let mut simulation = Simulation::new(&blueprint, engine, ());
         let close = |found: Time, to: Time| found <= to && to.saturating_since(found) < millis(110);
-        assert!(close(simulation.next_at(), start), "{kernel:?}: {:?}", simulation.next_at());
+        assert!(close(simulation.next_at(), start), "{engine:?}: {:?}", simulation.next_at());
         simulation.run_before(start + millis(50));
         let arrival = start + millis(100);
         assert!(
             simulation.next_at() <= arrival + millis(2),
-            "{kernel:?}: the segment is in flight"
+            "{engine:?}: the segment is in flight"
         );
-        assert!(simulation.next_at() > start, "{kernel:?}");
+        assert!(simulation.next_at() > start, "{engine:?}");
         simulation.run_before(Time::ZERO + Duration::from_secs(3700));
-        assert_eq!(simulation.counts().delivered, 2, "{kernel:?}: the segment and its ACK");
-        assert_eq!(simulation.next_at(), fails, "{kernel:?}");
+        assert_eq!(simulation.counts().delivered, 2, "{engine:?}: the segment and its ACK");
+        assert_eq!(simulation.next_at(), fails, "{engine:?}");
         simulation.run_before(fails + millis(1));
-        assert_eq!(simulation.next_at(), Time::MAX, "{kernel:?}");
+        assert_eq!(simulation.next_at(), Time::MAX, "{engine:?}");
     }
 }

@@ -3,8 +3,8 @@
 mod bbr_shares;
 mod common;
 mod cuts;
+mod engines;
 mod interrupts;
-mod kernels;
 mod physics;
 mod planned;
 mod queueing;

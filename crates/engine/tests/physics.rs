@@ -1,6 +1,6 @@
 //! Single packets against hand calculation: transmission, propagation, queues, failures, ties.
 
-use crate::common::{KERNELS, Log, WorldBuilder, ms};
+use crate::common::{ENGINES, Log, WorldBuilder, ms};
 use optcp_engine::observe::Record;
 use optcp_engine::{Blueprint, Simulation};
 use optcp_net::{Action, Control, DropReason, FlowId, Hop, INITIAL_TTL, QueueLimit};
@@ -21,13 +21,13 @@ fn config(window: u32) -> Config {
 }
 
 fn run(blueprint: &Blueprint) -> Vec<(Time, Record)> {
-    let [plain, fast, stepped] = KERNELS.map(|kernel| {
-        let mut simulation = Simulation::new(blueprint, kernel, Log::default());
+    let [plain, fast, stepped] = ENGINES.map(|engine| {
+        let mut simulation = Simulation::new(blueprint, engine, Log::default());
         simulation.run();
         simulation.audit().expect("packets are conserved");
         simulation.observer().clone().in_order()
     });
-    assert_eq!(plain, fast, "the kernels do not agree");
+    assert_eq!(plain, fast, "the engines do not agree");
     assert_eq!(plain, stepped, "the lanes do not agree");
     plain
 }
@@ -78,7 +78,7 @@ fn what_an_application_writes_later_is_sent_then() {
     // Two from 10 ms on, two from 50 ms on, and one behind them: a millisecond each, and 3 ms on the way.
     assert_eq!(instants, [14, 15, 54, 55, 56]);
     let ended = |until| {
-        let mut simulation = Simulation::new(&blueprint, KERNELS[0], ());
+        let mut simulation = Simulation::new(&blueprint, ENGINES[0], ());
         simulation.run_before(until);
         simulation.senders().all(|sender| sender.finished())
     };
@@ -122,7 +122,7 @@ fn a_place_is_free_at_the_instant_in_which_a_transmission_ends() {
 /// A timeout that is due when its ACK arrives fires: timers come before arrivals.
 #[test]
 fn a_timer_due_with_its_ack_comes_first() {
-    let timeouts = |rto: Duration, kernel| {
+    let timeouts = |rto: Duration, engine| {
         let mut world = WorldBuilder::default();
         let first = world.port(8, Duration::ZERO, PLENTY);
         let out = world.port(8, Duration::from_ms(48), PLENTY);
@@ -132,17 +132,17 @@ fn a_timer_due_with_its_ack_comes_first() {
         // One that comes much later, so that segments must wait for their turn and ACKs need not.
         let [late, home] = [(); 2].map(|()| world.port(8, Duration::from_ms(1), PLENTY));
         world.flow(&config, Some(1), ms(2000), 1, (&[late, out], &[home]));
-        let mut simulation = Simulation::new(&world.build(ms(1000)), kernel, ());
+        let mut simulation = Simulation::new(&world.build(ms(1000)), engine, ());
         simulation.run();
         simulation.senders().map(|sender| sender.counts().timeouts).sum::<u64>()
     };
-    for kernel in KERNELS {
+    for engine in ENGINES {
         // There: 1 + 1 + 48 ms; back: 0.1 + 49.9 ms. Together exactly 100 ms.
-        assert_eq!(timeouts(Duration::from_ms(100), kernel), 1, "{kernel:?}");
+        assert_eq!(timeouts(Duration::from_ms(100), engine), 1, "{engine:?}");
         assert_eq!(
-            timeouts(Duration::from_ms(100) + Duration::from_ps(1), kernel),
+            timeouts(Duration::from_ms(100) + Duration::from_ps(1), engine),
             0,
-            "{kernel:?}"
+            "{engine:?}"
         );
     }
 }

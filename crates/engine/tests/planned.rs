@@ -1,9 +1,9 @@
-//! Queues that are served over one of several ways, and links that change by plan: by hand, with every kernel.
+//! Queues that are served over one of several ways, and links that change by plan: by hand, with every engine.
 
-use crate::common::{KERNELS, Log, WorldBuilder};
+use crate::common::{ENGINES, Log, WorldBuilder};
 use optcp_des::Streams;
 use optcp_engine::observe::Record;
-use optcp_engine::{Blueprint, DatagramSpec, Kernel, QueueSpec, Simulation};
+use optcp_engine::{Blueprint, DatagramSpec, Engine, QueueSpec, Simulation};
 use optcp_net::schedule::{Change, Schedule, Step};
 use optcp_net::{DropReason, Hop, PathId, PortId, QueueLimit};
 use optcp_tcp::config::{AckKind, Ecn, PathState, RecoveryKind};
@@ -62,8 +62,8 @@ fn once(steps: Vec<(u64, Vec<Change>)>) -> Schedule {
     Schedule { first: Time::ZERO, period: None, steps: steps.collect() }
 }
 
-fn run(blueprint: &Blueprint, kernel: Kernel) -> Vec<(Time, Record)> {
-    let mut simulation = Simulation::new(blueprint, kernel, Log::default());
+fn run(blueprint: &Blueprint, engine: Engine) -> Vec<(Time, Record)> {
+    let mut simulation = Simulation::new(blueprint, engine, Log::default());
     simulation.run();
     assert_eq!(simulation.audit(), Ok(()));
     simulation.observer().clone().in_order()
@@ -92,13 +92,13 @@ fn a_day_carries_a_packet_more_than_fit_into_it() {
         (700, vec![Change::Serve(voq, Some(0))]),
     ]));
     let blueprint = world.build(Time::ZERO + STOP);
-    for kernel in KERNELS {
-        let records = run(&blueprint, kernel);
+    for engine in ENGINES {
+        let records = run(&blueprint, engine);
         let day: Vec<(Time, u32)> = (0..201).map(|n| (at(4009 + 9 * u64::from(n)), n)).collect();
-        assert_eq!(sent(&records, circuit), day, "{kernel:?}");
+        assert_eq!(sent(&records, circuit), day, "{engine:?}");
         let rest: Vec<(Time, u32)> =
             (201..300).map(|n| (at(7072 + 72 * u64::from(n - 201)), n)).collect();
-        assert_eq!(sent(&records, packet), rest, "{kernel:?}");
+        assert_eq!(sent(&records, packet), rest, "{engine:?}");
     }
 }
 
@@ -113,16 +113,16 @@ fn a_queue_that_shrinks_loses_the_youngest() {
         vec![Change::Limit(voq, QueueLimit::Packets(16)), Change::Serve(voq, Some(0))],
     )]));
     let blueprint = world.build(Time::ZERO + STOP);
-    for kernel in KERNELS {
-        let records = run(&blueprint, kernel);
+    for engine in ENGINES {
+        let records = run(&blueprint, engine);
         let left: Vec<u32> = sent(&records, packet).into_iter().map(|(_, seq)| seq).collect();
-        assert_eq!(left, (0..16).collect::<Vec<u32>>(), "{kernel:?}");
+        assert_eq!(left, (0..16).collect::<Vec<u32>>(), "{engine:?}");
         let lost = |&(_, record): &(Time, Record)| match record {
             Record::Dropped { packet, reason: DropReason::QueueShrunk, .. } => Some(packet.seq),
             _ => None,
         };
         let lost: Vec<u32> = records.iter().filter_map(lost).collect();
-        assert_eq!(lost, (16..30).collect::<Vec<u32>>(), "{kernel:?}");
+        assert_eq!(lost, (16..30).collect::<Vec<u32>>(), "{engine:?}");
     }
 }
 
@@ -135,14 +135,14 @@ fn a_transmitter_takes_queues_in_turn() {
     let serve = queues.iter().map(|&queue| Change::Serve(queue, Some(0))).collect();
     world.schedules.push(once(vec![(100, serve)]));
     let blueprint = world.build(Time::ZERO + STOP);
-    for kernel in KERNELS {
-        let records = run(&blueprint, kernel);
+    for engine in ENGINES {
+        let records = run(&blueprint, engine);
         // The first queue is served at once, before the second one is.
         let order: Vec<u32> = sent(&records, shared).into_iter().map(|(_, seq)| seq).collect();
         let turns: Vec<u32> = (0..10).flat_map(|seq| [seq, seq]).collect();
-        assert_eq!(order, turns, "{kernel:?}");
+        assert_eq!(order, turns, "{engine:?}");
         let ends: Vec<Time> = sent(&records, shared).into_iter().map(|(at, _)| at).collect();
-        assert_eq!(ends, (1..=20).map(|n| at(1000 + 72 * n)).collect::<Vec<_>>(), "{kernel:?}");
+        assert_eq!(ends, (1..=20).map(|n| at(1000 + 72 * n)).collect::<Vec<_>>(), "{engine:?}");
     }
 }
 
@@ -162,16 +162,16 @@ fn a_queue_that_comes_back_waits_for_its_turn() {
     );
     world.schedules.push(once(steps));
     let blueprint = world.build(Time::ZERO + STOP);
-    for kernel in KERNELS {
+    for engine in ENGINES {
         let of = |&(_, record): &(Time, Record)| match record {
             Record::Transmitted { port, packet, .. } if port == shared => {
                 Some((packet.seq, packet.flow().index()))
             }
             _ => None,
         };
-        let order: Vec<(u32, usize)> = run(&blueprint, kernel).iter().filter_map(of).collect();
+        let order: Vec<(u32, usize)> = run(&blueprint, engine).iter().filter_map(of).collect();
         let turns: Vec<(u32, usize)> = (0..10).flat_map(|seq| [(seq, 0), (seq, 1)]).collect();
-        assert_eq!(order, turns, "{kernel:?}");
+        assert_eq!(order, turns, "{engine:?}");
     }
 }
 
@@ -190,17 +190,17 @@ fn what_is_being_sent_when_a_link_changes_goes_on() {
         (30, vec![Change::Open(link, true)]),
     ]));
     let blueprint = world.build(Time::ZERO + STOP);
-    for kernel in KERNELS {
-        let ends: Vec<u64> = sent(&run(&blueprint, kernel), link)
+    for engine in ENGINES {
+        let ends: Vec<u64> = sent(&run(&blueprint, engine), link)
             .into_iter()
             .map(|(at, _)| at.as_ps() / 100_000)
             .collect();
         // Behind 14.4 us those that wait, one every 0.9 us: at 19.8 us the eighth has left, and the ninth at 20.7 us.
         let mut expected = vec![72, 144];
         expected.extend((1..=7).map(|n| 144 + 9 * n));
-        assert_eq!(&ends[..9], &expected[..], "{kernel:?}");
-        assert_eq!(ends[9], 309, "{kernel:?}");
-        assert_eq!(ends.len(), 30, "{kernel:?}");
+        assert_eq!(&ends[..9], &expected[..], "{engine:?}");
+        assert_eq!(ends[9], 309, "{engine:?}");
+        assert_eq!(ends.len(), 30, "{engine:?}");
     }
 }
 
@@ -215,19 +215,19 @@ fn packets_overtake_on_a_path_that_becomes_shorter_or_keep_their_order() {
         source(&mut world, data, 20);
         world.schedules.push(once(vec![(10, vec![Change::Delay(link, us(10))])]));
         let blueprint = world.build(Time::ZERO + STOP);
-        for kernel in KERNELS {
+        for engine in ENGINES {
             let arrived = |&(at, record): &(Time, Record)| match record {
                 Record::DatagramArrived { seq, .. } => Some((seq, at.as_ps() / 100_000)),
                 _ => None,
             };
             let arrived: Vec<(u32, u64)> =
-                run(&blueprint, kernel).iter().filter_map(arrived).collect();
+                run(&blueprint, engine).iter().filter_map(arrived).collect();
             let of = |seq: u32| arrived.iter().find(|one| one.0 == seq).expect("it arrives").1;
             // Sent at 9.9 and 10.9 us: one with the old delay, one with the new.
-            assert_eq!(of(9), 99 + 300, "{kernel:?}");
-            assert_eq!(of(10), if ordered { 399 } else { 109 + 100 }, "{kernel:?}");
+            assert_eq!(of(9), 99 + 300, "{engine:?}");
+            assert_eq!(of(10), if ordered { 399 } else { 109 + 100 }, "{engine:?}");
             let in_order = arrived.is_sorted_by_key(|one| one.0);
-            assert_eq!(in_order, ordered, "{kernel:?}");
+            assert_eq!(in_order, ordered, "{engine:?}");
         }
     }
 }
@@ -255,8 +255,8 @@ fn a_port_sets_ece_between_two_instants() {
     let flag = |sets| vec![Change::Ece(acks, sets)];
     world.schedules.push(once(vec![(10_000, flag(true)), (20_000, flag(false))]));
     let blueprint = world.build(Time::ZERO + Duration::from_ms(40));
-    for kernel in KERNELS {
-        let records = run(&blueprint, kernel);
+    for engine in ENGINES {
+        let records = run(&blueprint, engine);
         let accepted = |&(at, record): &(Time, Record)| match record {
             Record::Accepted { port, packet } if port == acks && packet.is_ack() => {
                 Some((at.as_ps() / 1_000_000, packet.marking()))
@@ -267,7 +267,7 @@ fn a_port_sets_ece_between_two_instants() {
         let said = |ms: u64| if (10..20).contains(&ms) { ece } else { Marking::NONE };
         let accepted: Vec<(u64, Marking)> = records.iter().filter_map(accepted).collect();
         let expected: Vec<(u64, Marking)> = (1..=30).map(|ms| (1000 * ms, said(ms))).collect();
-        assert_eq!(accepted, expected, "{kernel:?}");
+        assert_eq!(accepted, expected, "{engine:?}");
         // The sender hears what the port said, and datagrams pass as they came.
         let heard = |&(_, record): &(Time, Record)| match record {
             Record::Acknowledged { marking, .. } => Some(marking),
@@ -278,7 +278,7 @@ fn a_port_sets_ece_between_two_instants() {
             _ => None,
         };
         let heard: Vec<Marking> = records.iter().filter_map(heard).collect();
-        assert_eq!(heard, (1..=30).map(said).collect::<Vec<_>>(), "{kernel:?}");
+        assert_eq!(heard, (1..=30).map(said).collect::<Vec<_>>(), "{engine:?}");
     }
 }
 
@@ -303,7 +303,7 @@ fn senders_hear_of_the_way_after_a_time() {
     for (path, start) in [(0, 0), (1, 600)] {
         world.flow(&config, None, Time::ZERO + us(start), path, (&[far], &[far]));
     }
-    world.flows.iter_mut().for_each(|flow| flow.told_by = Some(voq));
+    world.flows.iter_mut().for_each(|flow| flow.notified_by = Some(voq));
     let serve = |way| Change::Serve(voq, way);
     world.schedules.push(once(vec![
         (400, vec![serve(None)]),
@@ -313,15 +313,15 @@ fn senders_hear_of_the_way_after_a_time() {
         (900, vec![serve(Some(0))]),
     ]));
     let blueprint = world.build(Time::ZERO + us(1200));
-    for kernel in KERNELS {
+    for engine in ENGINES {
         let sent = |&(at, record): &(Time, Record)| match record {
             Record::Sent { flow, seq, .. } => Some((at.as_ps() / 1_000_000, flow.index(), seq)),
             _ => None,
         };
-        let sent: Vec<_> = run(&blueprint, kernel).iter().filter_map(sent).collect();
+        let sent: Vec<_> = run(&blueprint, engine).iter().filter_map(sent).collect();
         let many = |at, flow, seqs: std::ops::Range<u32>| seqs.map(move |seq| (at, flow, seq));
         let expected = many(0, 0, 0..2).chain(many(561, 0, 2..4)).chain(many(600, 1, 0..2));
         let expected = expected.chain(many(1122, 0, 4..8)).chain(many(1161, 1, 2..4));
-        assert_eq!(sent, expected.collect::<Vec<_>>(), "{kernel:?}");
+        assert_eq!(sent, expected.collect::<Vec<_>>(), "{engine:?}");
     }
 }

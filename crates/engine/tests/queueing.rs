@@ -3,13 +3,13 @@
 use crate::common::{WorldBuilder, columns, everything, value};
 use optcp_des::Streams;
 use optcp_engine::observe::ObserveKind;
-use optcp_engine::{DatagramSpec, Kernel, Simulation};
+use optcp_engine::{DatagramSpec, Engine, Simulation};
 use optcp_net::QueueLimit;
 use optcp_traffic::{ExponentialSize, PacketRate, PacketSize, Poisson, Process};
 use optcp_units::{Codepoint, Duration, Time};
 
 /// One run's mean number of packets in the port, and mean delay in milliseconds.
-fn run(kernel: Kernel, seed: u64, sizes: PacketSize) -> [f64; 2] {
+fn run(engine: Engine, seed: u64, sizes: PacketSize) -> [f64; 2] {
     let span = Duration::from_secs(500);
     let stop = Time::ZERO + span;
     let mut world = WorldBuilder::default();
@@ -29,7 +29,7 @@ fn run(kernel: Kernel, seed: u64, sizes: PacketSize) -> [f64; 2] {
     });
     let blueprint = world.build(stop);
     let observed = everything(&blueprint, &[ObserveKind::Queue, ObserveKind::Datagrams]);
-    let mut simulation = Simulation::new(&blueprint, kernel, observed);
+    let mut simulation = Simulation::new(&blueprint, engine, observed);
     simulation.run();
     let found = columns(simulation.observer());
     let [queue, datagrams] = &found[..] else { panic!("two observations") };
@@ -55,7 +55,7 @@ fn means(runs: &[[f64; 2]]) -> [(f64, f64); 2] {
 #[test]
 fn equal_packets_wait_as_in_a_queue_of_the_kind_m_d_1() {
     let runs: Vec<[f64; 2]> =
-        (0..20).map(|seed| run(Kernel::Fast, seed, PacketSize::Fixed(1250))).collect();
+        (0..20).map(|seed| run(Engine::Fast, seed, PacketSize::Fixed(1250))).collect();
     for ((mean, error), expected) in means(&runs).into_iter().zip([2.4, 3.0]) {
         println!("M/D/1: {mean:.4} +- {error:.4}, theory {expected}");
         // Three standard errors; they themselves must be small enough to show something.
@@ -70,7 +70,7 @@ fn equal_packets_wait_as_in_a_queue_of_the_kind_m_d_1() {
 fn packets_of_exponential_sizes_wait_as_the_second_moment_says() {
     let sizes = ExponentialSize::new(1000, 1, 10_000).expect("a possible mean");
     let runs: Vec<[f64; 2]> =
-        (0..20).map(|seed| run(Kernel::Reference, seed, PacketSize::Exponential(sizes))).collect();
+        (0..20).map(|seed| run(Engine::Reference, seed, PacketSize::Exponential(sizes))).collect();
     // P(k) is proportional to q^k; q gives the mean.
     let moments = |q: f64| {
         let weight = |k: u32| q.powf(f64::from(k));

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use crate::common::{Log, WorldBuilder, everything};
 use optcp_des::Streams;
 use optcp_engine::observe::{Observations, Record};
-use optcp_engine::{Blueprint, Counts, DatagramSpec, Kernel, Simulation};
+use optcp_engine::{Blueprint, Counts, DatagramSpec, Engine, Simulation};
 use optcp_net::{
     Action, Control, IndependentLoss, Loss, Lossy, PeriodicLoss, PortId, QueueLimit, Side,
 };
@@ -136,23 +136,23 @@ fn world(recipe: &Recipe) -> Blueprint {
     world.build(Time::ZERO + STOP)
 }
 
-fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Observations> {
-    Simulation::new(blueprint, kernel, everything(blueprint, &[]))
+fn observed(blueprint: &Blueprint, engine: Engine) -> Simulation<Observations> {
+    Simulation::new(blueprint, engine, everything(blueprint, &[]))
 }
 
 fn outcome(simulation: &Simulation<Observations>) -> (Option<String>, Counts) {
-    // How many events it takes is the kernel's affair.
+    // How many events it takes is the engine's affair.
     (simulation.observer().sha256(), Counts { events: 0, ..simulation.counts() })
 }
 
 /// The reference and what is checked against it; `stepped` are ports whose departures are events.
-fn kernels(stepped: u64) -> [Kernel; 3] {
-    [Kernel::Reference, Kernel::Fast, Kernel::Stepped(stepped)]
+fn engines(stepped: u64) -> [Engine; 3] {
+    [Engine::Reference, Engine::Fast, Engine::Stepped(stepped)]
 }
 
 /// Every record in order.
-fn log(blueprint: &Blueprint, kernel: Kernel) -> Vec<(Time, Record)> {
-    let mut simulation = Simulation::new(blueprint, kernel, Log::default());
+fn log(blueprint: &Blueprint, engine: Engine) -> Vec<(Time, Record)> {
+    let mut simulation = Simulation::new(blueprint, engine, Log::default());
     simulation.run();
     simulation.observer().clone().in_order()
 }
@@ -164,8 +164,8 @@ proptest! {
     fn packets_are_conserved_at_every_instant(recipe in recipe(), stepped: u64) {
         let blueprint = world(&recipe);
         let mut expected = None;
-        for kernel in kernels(stepped) {
-            let mut simulation = observed(&blueprint, kernel);
+        for engine in engines(stepped) {
+            let mut simulation = observed(&blueprint, engine);
             for tenth in 1..40 {
                 simulation.run_before(Time::ZERO + Duration::from_ms(100 * tenth));
                 assert_eq!(simulation.audit(), Ok(()));
@@ -173,15 +173,15 @@ proptest! {
             simulation.run();
             assert_eq!(simulation.audit(), Ok(()));
             let end = outcome(&simulation);
-            prop_assert_eq!(expected.get_or_insert_with(|| end.clone()), &end, "{:?}", kernel);
+            prop_assert_eq!(expected.get_or_insert_with(|| end.clone()), &end, "{:?}", engine);
         }
     }
 
-    /// The kernels give the same records, one by one.
+    /// The engines give the same records, one by one.
     #[test]
-    fn the_kernels_agree(recipe in recipe(), stepped: u64) {
+    fn the_engines_agree(recipe in recipe(), stepped: u64) {
         let blueprint = world(&recipe);
-        let [plain, others @ ..] = kernels(stepped).map(|kernel| log(&blueprint, kernel));
+        let [plain, others @ ..] = engines(stepped).map(|engine| log(&blueprint, engine));
         for fast in others {
             if let Some(at) = plain.iter().zip(&fast).position(|(a, b)| a != b) {
                 let lines = |log: &[(Time, Record)]| -> String {
@@ -201,15 +201,15 @@ proptest! {
         stepped: u64,
     ) {
         let blueprint = world(&recipe);
-        for kernel in kernels(stepped) {
-            let mut whole = observed(&blueprint, kernel);
+        for engine in engines(stepped) {
+            let mut whole = observed(&blueprint, engine);
             whole.run();
-            let mut first = observed(&blueprint, kernel);
+            let mut first = observed(&blueprint, engine);
             first.run_before(Time::ZERO + Duration::from_ms(cut_ms));
             let mut copy = first.clone();
             drop(first);
             copy.run();
-            prop_assert_eq!(outcome(&copy), outcome(&whole), "{:?}", kernel);
+            prop_assert_eq!(outcome(&copy), outcome(&whole), "{:?}", engine);
         }
     }
 
@@ -229,14 +229,14 @@ proptest! {
             last.at = last.at + Duration::from_ms(shift);
         }
         let shared = trunk.shared_until(&other);
-        for kernel in kernels(stepped) {
-            let mut simulation = observed(&trunk, kernel);
+        for engine in engines(stepped) {
+            let mut simulation = observed(&trunk, engine);
             simulation.run_before(shared);
             simulation.continue_as(&other);
             simulation.run();
-            let mut alone = observed(&other, kernel);
+            let mut alone = observed(&other, engine);
             alone.run();
-            prop_assert_eq!(outcome(&simulation), outcome(&alone), "{:?}", kernel);
+            prop_assert_eq!(outcome(&simulation), outcome(&alone), "{:?}", engine);
         }
     }
 }

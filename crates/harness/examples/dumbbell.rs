@@ -1,7 +1,7 @@
 //! Runs the benchmark workload once, without Python: `dumbbell TCP FLOWS SECONDS`.
 
 use optcp_harness::workload::{Dumbbell, Tcp};
-use optcp_runs::Kernel;
+use optcp_runs::Engine;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -19,7 +19,7 @@ fn main() {
     };
     let flows = u32::try_from(number("FLOWS")).unwrap_or(u32::MAX);
     let seconds = number("SECONDS");
-    let outcome = Dumbbell::new(tcp, flows.max(1), seconds.max(1), Kernel::Fast).run();
+    let outcome = Dumbbell::new(tcp, flows.max(1), seconds.max(1), Engine::Fast).run();
     println!(
         "{{\"packet_hops\": {}, \"utilisation\": {:.4}, \"events\": {}}}",
         outcome.packet_hops, outcome.utilisation, outcome.events

@@ -4,11 +4,11 @@
 //! 48 ms, access links ten times its rate; round trips are 99 to 101 ms, since exactly equal ones lock
 //! flows in step. One packet-hop is one transmission of a data packet or an ACK over one link:
 //! 3 x data sent on the bottleneck + data dropped there + 3 x ACKs. That count is a property of the
-//! workload, whatever a kernel executes for it. The TCPs that are compared by it have packets of one size.
+//! workload, whatever an engine executes for it. The TCPs that are compared by it have packets of one size.
 
 use std::sync::Arc;
 
-use optcp_engine::{Blueprint, FlowSpec, Kernel, Simulation};
+use optcp_engine::{Blueprint, Engine, FlowSpec, Simulation};
 use optcp_net::{Paths, PortConfig, PortId, QueueLimit};
 use optcp_optical::switching::BurstCore;
 use optcp_tcp::config::{CongestionKind, Pacing, RecoveryKind};
@@ -100,7 +100,7 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
             ack_clock_phase: Duration::ZERO,
             data: paths.entry(2 * flow, &there),
             acks: paths.entry(2 * flow + 1, &back),
-            told_by: None,
+            notified_by: None,
         });
     }
     let stop = Time::ZERO + Duration::from_secs(seconds);
@@ -138,7 +138,7 @@ pub struct WorkloadResult {
     pub packet_hops: u64,
     /// Share of the bottleneck's rate that data took in the second half.
     pub utilisation: f64,
-    /// Events that the kernel executed.
+    /// Events that the engine executed.
     pub events: u64,
 }
 
@@ -156,10 +156,10 @@ impl Dumbbell {
     /// # Panics
     /// Without flows.
     #[must_use]
-    pub fn new(tcp: Tcp, flows: u32, seconds: u64, kernel: Kernel) -> Self {
+    pub fn new(tcp: Tcp, flows: u32, seconds: u64, engine: Engine) -> Self {
         let blueprint = dumbbell(tcp, flows, seconds);
         let rate = blueprint.ports[BOTTLENECK.index()].0.rate;
-        Dumbbell { simulation: Simulation::new(&blueprint, kernel, ()), rate }
+        Dumbbell { simulation: Simulation::new(&blueprint, engine, ()), rate }
     }
 
     /// The same on up to so many threads.
@@ -226,15 +226,15 @@ mod tests {
     #[test]
     fn hops_are_counted_alike() {
         for tcp in Tcp::ALL {
-            let kernels = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
-            let [plain, fast, stepped] = kernels.map(|kernel| {
+            let engines = [Engine::Reference, Engine::Fast, Engine::Stepped(u64::MAX)];
+            let [plain, fast, stepped] = engines.map(|engine| {
                 let WorkloadResult { packet_hops, utilisation, .. } =
-                    Dumbbell::new(tcp, 10, 3, kernel).run();
+                    Dumbbell::new(tcp, 10, 3, engine).run();
                 (packet_hops, utilisation)
             });
             assert_eq!(plain, fast, "{tcp:?}");
             assert_eq!(plain, stepped, "{tcp:?}");
-            let mut dumbbell = Dumbbell::new(tcp, 10, 3, Kernel::Fast);
+            let mut dumbbell = Dumbbell::new(tcp, 10, 3, Engine::Fast);
             let outcome = dumbbell.run();
             let difference = outcome.packet_hops.abs_diff(dumbbell.simulation.packet_hops());
             let bound = 3 * dumbbell.simulation.in_flight();

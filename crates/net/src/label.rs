@@ -18,23 +18,23 @@ pub enum Hop {
         next: Label,
     },
     /// The same inside a tunnel of the pipe model: the time to live of the packet inside is untouched.
-    Carry {
+    Tunnel {
         /// The port.
         port: PortId,
         /// The label beyond it.
         next: Label,
     },
-    /// Takes it if its side is selected: a [`Gate`] of the table, by number.
-    Gate(u32),
+    /// Takes it if its side is selected: a [`SelectorInput`] of the table, by number.
+    SelectorInput(u32),
     /// Sends it through two ports: a [`Bridge`] of the table, by number.
     Bridge(u32),
-    /// Sends it through one port of a bundle: an [`Entrance`] of the table, by number.
+    /// Sends it through one port of a bundle: an [`BundleHop`] of the table, by number.
     Bundle(u32),
     /// Handles it as under another label, at the same node: an entry that others share.
     Goto(Label),
     /// Handles it under the label, at the same node, that the hash of its flow chooses: a [`Multipath`] of the table, by
     /// number.
-    Spread(u32),
+    Ecmp(u32),
     /// Has no route for it: the packet is lost, which is told of this port of the node.
     Discard(PortId),
     /// Behind a queue that is served over one of several ways at a time: the port of each and the label beyond it, by number in
@@ -44,7 +44,7 @@ pub enum Hop {
 
 /// What a non-merging node does with packets of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gate {
+pub struct SelectorInput {
     /// Which selector decides.
     pub selector: SelectorId,
     /// The side from which packets come to this gate.
@@ -57,7 +57,7 @@ pub struct Gate {
 
 /// A path comes to a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entrance {
+pub struct BundleHop {
     /// The bundle.
     pub bundle: BundleId,
     /// The number of the subnetwork to which the path leads, from zero.
@@ -75,9 +75,9 @@ pub type Bridge = [(PortId, Label); 2];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelTable {
     hops: Vec<Hop>,
-    gates: Vec<Gate>,
+    gates: Vec<SelectorInput>,
     bridges: Vec<Bridge>,
-    entrances: Vec<Entrance>,
+    entrances: Vec<BundleHop>,
     multipaths: Vec<Multipath>,
     ways: Vec<Vec<(PortId, Label)>>,
     /// By flow, then by source: what routers hash. None where nothing is spread.
@@ -120,9 +120,11 @@ impl LabelTable {
     ///
     /// # Panics
     /// Beyond 2^32 gates.
-    pub fn add_gate(&mut self, gate: Gate) -> Label {
+    pub fn add_gate(&mut self, gate: SelectorInput) -> Label {
         self.gates.push(gate);
-        self.add(Hop::Gate(u32::try_from(self.gates.len() - 1).expect("fewer than 2^32 gates")))
+        self.add(Hop::SelectorInput(
+            u32::try_from(self.gates.len() - 1).expect("fewer than 2^32 gates"),
+        ))
     }
 
     /// Adds a bridge and returns what an entry does that sends both ways.
@@ -144,7 +146,7 @@ impl LabelTable {
     ///
     /// # Panics
     /// Beyond 2^32 entrances.
-    pub fn add_entrance(&mut self, entrance: Entrance) -> Hop {
+    pub fn add_entrance(&mut self, entrance: BundleHop) -> Hop {
         self.entrances.push(entrance);
         let number = u32::try_from(self.entrances.len() - 1);
         Hop::Bundle(number.expect("fewer than 2^32 entrances"))
@@ -153,7 +155,7 @@ impl LabelTable {
     /// An entrance.
     #[inline]
     #[must_use]
-    pub fn entrance(&self, number: u32) -> Entrance {
+    pub fn entrance(&self, number: u32) -> BundleHop {
         self.entrances[number as usize]
     }
 
@@ -165,7 +167,7 @@ impl LabelTable {
         assert!(!multipath.next_hops.is_empty(), "a set of next hops has one at least");
         self.multipaths.push(multipath);
         let number = u32::try_from(self.multipaths.len() - 1);
-        Hop::Spread(number.expect("fewer than 2^32 sets of next hops"))
+        Hop::Ecmp(number.expect("fewer than 2^32 sets of next hops"))
     }
 
     /// Adds the ways of a queue, in their order, and returns what the entry behind the queue does.
@@ -226,7 +228,7 @@ impl LabelTable {
 
     /// A gate.
     #[must_use]
-    pub fn gate(&self, number: u32) -> Gate {
+    pub fn gate(&self, number: u32) -> SelectorInput {
         self.gates[number as usize]
     }
 
@@ -298,13 +300,13 @@ impl LabelTable {
         match hop {
             Hop::Deliver
             | Hop::Forward { .. }
-            | Hop::Carry { .. }
+            | Hop::Tunnel { .. }
             | Hop::Goto(_)
             | Hop::Discard(_) => true,
-            Hop::Gate(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
+            Hop::SelectorInput(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
             Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
             Hop::Bundle(n) => self.entrances.get(n as usize) == other.entrances.get(n as usize),
-            Hop::Spread(n) => self.multipaths.get(n as usize) == other.multipaths.get(n as usize),
+            Hop::Ecmp(n) => self.multipaths.get(n as usize) == other.multipaths.get(n as usize),
             Hop::Ways(n) => self.ways.get(n as usize) == other.ways.get(n as usize),
         }
     }
@@ -314,14 +316,14 @@ impl LabelTable {
     pub fn leads_to(&self, hop: Hop) -> Vec<(Option<PortId>, Label)> {
         match hop {
             Hop::Deliver | Hop::Discard(_) => Vec::new(),
-            Hop::Forward { port, next } | Hop::Carry { port, next } => vec![(Some(port), next)],
+            Hop::Forward { port, next } | Hop::Tunnel { port, next } => vec![(Some(port), next)],
             Hop::Goto(label) => vec![(None, label)],
-            Hop::Gate(n) => vec![(None, self.gates[n as usize].next)],
+            Hop::SelectorInput(n) => vec![(None, self.gates[n as usize].next)],
             Hop::Bridge(n) => {
                 self.bridges[n as usize].iter().map(|&(port, next)| (Some(port), next)).collect()
             }
             Hop::Bundle(n) => vec![(None, self.entrances[n as usize].next)],
-            Hop::Spread(n) => {
+            Hop::Ecmp(n) => {
                 let next_hops = &self.multipaths[n as usize].next_hops;
                 next_hops.iter().map(|&(_, label)| (None, label)).collect()
             }

@@ -4,8 +4,8 @@
 //! table for the whole network, one entry per (path, node), rewritten by control actions.
 
 mod action;
-mod dark_queue;
 mod drop;
+mod failed_link_queue;
 mod ids;
 mod jitter;
 mod label;
@@ -22,11 +22,11 @@ mod tally;
 mod transmission;
 
 pub use action::{Action, Control};
-pub use dark_queue::DarkQueue;
 pub use drop::DropReason;
+pub use failed_link_queue::FailedLinkQueue;
 pub use ids::{BundleId, FlowId, Label, PortId};
 pub use jitter::Jitter;
-pub use label::{Bridge, Entrance, Gate, Hop, LabelTable};
+pub use label::{Bridge, BundleHop, Hop, LabelTable, SelectorInput};
 pub use loss::{
     Corruption, Duplication, GilbertElliott, IndependentLoss, Loss, LossKind, Lossy, PeriodicLoss,
     ScriptedLoss, Spoils,

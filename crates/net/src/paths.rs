@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Bridge, Entrance, Gate, Hop, Label, LabelTable, Multipath, PortId, SelectorId, Side};
+use crate::{
+    Bridge, BundleHop, Hop, Label, LabelTable, Multipath, PortId, SelectorId, SelectorInput, Side,
+};
 
 /// Names one set of flows that are forwarded, and switched, together in one direction.
 pub type PathId = u32;
@@ -52,7 +54,7 @@ impl Paths {
     }
 
     /// What an entry does that sends packets into a bundle.
-    pub fn entrance(&mut self, entrance: Entrance) -> Hop {
+    pub fn entrance(&mut self, entrance: BundleHop) -> Hop {
         self.labels.add_entrance(entrance)
     }
 
@@ -116,7 +118,7 @@ impl Paths {
         }
         let (&port, beyond) = route.split_first().expect("a tunnel has a link at least");
         let inside = beyond.iter().rev();
-        let next = inside.fold(onto, |next, &port| self.labels.add(Hop::Carry { port, next }));
+        let next = inside.fold(onto, |next, &port| self.labels.add(Hop::Tunnel { port, next }));
         Hop::Forward { port, next }
     }
 
@@ -131,9 +133,10 @@ impl Paths {
         let Hop::Forward { port, next } = self.labels.hop(before) else {
             unreachable!("entries that are not switched yet forward");
         };
-        let working = self.labels.add_gate(Gate { selector, side: Side::Working, port, next });
+        let working =
+            self.labels.add_gate(SelectorInput { selector, side: Side::Working, port, next });
         self.labels.set(before, Hop::Forward { port, next: working });
-        let gate = Gate { selector, side: Side::Backup, port: backup, next: onto };
+        let gate = SelectorInput { selector, side: Side::Backup, port: backup, next: onto };
         (selector, self.labels.add_gate(gate))
     }
 
@@ -186,14 +189,14 @@ mod tests {
             let Hop::Forward { port, next: inside } = first else { panic!("{first:?}") };
             assert_eq!(port, PortId::new(1));
             let (at_second, next) = match paths.hop(inside) {
-                Hop::Carry { port, next } if pipe => (port, next),
+                Hop::Tunnel { port, next } if pipe => (port, next),
                 Hop::Forward { port, next } if !pipe => (port, next),
                 other => panic!("{other:?}"),
             };
             assert_eq!(at_second, PortId::new(2));
             let port = PortId::new(3);
             let last = Hop::Forward { port, next: end };
-            assert_eq!(paths.hop(next), if pipe { Hop::Carry { port, next: end } } else { last });
+            assert_eq!(paths.hop(next), if pipe { Hop::Tunnel { port, next: end } } else { last });
         }
     }
 

@@ -8,7 +8,7 @@ use crate::Packet;
 
 /// A packet on its way along the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Underway {
+struct InFlightPacket {
     arrival: Time,
     ordinal: u32,
     packet: Packet,
@@ -16,7 +16,7 @@ struct Underway {
 
 /// Packets on their way, ascending by arrival, then by ordinal.
 #[derive(Clone, Debug, Default)]
-pub struct Pipe(VecDeque<Underway>);
+pub struct Pipe(VecDeque<InFlightPacket>);
 
 /// A packet at the far end of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Pipe {
         while place > 0 && self.0[place - 1].arrival > arrival {
             place -= 1;
         }
-        let underway = Underway { arrival, ordinal, packet };
+        let underway = InFlightPacket { arrival, ordinal, packet };
         if place == self.0.len() {
             self.0.push_back(underway);
         } else {

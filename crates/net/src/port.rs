@@ -22,7 +22,7 @@ use crate::queue::{Discipline, Fate, Fates, Fifo, Link, Queue, QueueKind};
 use crate::schedule::Drift;
 use crate::transmission::{NEVER_SENT, transmission_time};
 use crate::{
-    ArrivalState, DarkQueue, DropReason, Jitter, Loss, Packet, PortCounts, QueueLimit, Tally,
+    ArrivalState, DropReason, FailedLinkQueue, Jitter, Loss, Packet, PortCounts, QueueLimit, Tally,
 };
 
 /// What a port is like.
@@ -135,7 +135,7 @@ pub struct Sent {
 pub struct Port {
     config: PortConfig,
     /// What the transmitter does while the link is out of service.
-    dark: Option<Box<DarkQueue>>,
+    dark: Option<Box<FailedLinkQueue>>,
     /// What waits.
     queue: Queue,
     /// What became of packets otherwise, and is still to be told.
@@ -470,7 +470,7 @@ impl Port {
     }
 
     /// The same, but the packet is lost on the way.
-    pub fn launch_in_vain(&mut self, packet: Packet) {
+    pub fn drop_burst(&mut self, packet: Packet) {
         self.tally.lose(packet.size());
     }
 
@@ -515,7 +515,7 @@ impl Port {
             let sizes = self.inside().map(|packet| packet.size());
             let transmission = |size| transmission_time(self.config.rate, size);
             let ends = (self.sending_until, self.busy_until);
-            self.dark = Some(Box::new(DarkQueue::new(ends, sizes, transmission)));
+            self.dark = Some(Box::new(FailedLinkQueue::new(ends, sizes, transmission)));
         }
     }
 

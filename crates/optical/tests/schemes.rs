@@ -1,8 +1,8 @@
-//! What each scheme does, as lists of decisions worked by hand; no kernel is near.
+//! What each scheme does, as lists of decisions worked by hand; no engine is near.
 
 use optcp_optical::protection::{
-    Decision, Detection, Outage, Point, ProtectedSegment, Reversion, Route, Scheme, SetUp, Switch,
-    Timing, Turn, decisions,
+    Decision, Detection, Outage, ProtectedSegment, Reversion, Route, Scheme, SetUp, Switch,
+    SwitchAction, SwitchPoint, Timing, decisions,
 };
 use optcp_units::{Duration, Time};
 
@@ -88,8 +88,9 @@ fn path_switches_and_reverts_a_later_at_the_head() {
 #[test]
 fn loopback_loops_beside_the_fault() {
     assert_eq!(plainly(Scheme::LoopBack), [(5005, 1, TO), (10_000, 1, BACK)]);
-    let [Point { turn, .. }] = Scheme::LoopBack.points(&segment(), NO_SET_UP).try_into().unwrap();
-    assert_eq!(turn, Turn::Forward(Route::LoopBack));
+    let [SwitchPoint { turn, .. }] =
+        Scheme::LoopBack.points(&segment(), NO_SET_UP).try_into().unwrap();
+    assert_eq!(turn, SwitchAction::Forward(Route::LoopBack));
 }
 
 #[test]

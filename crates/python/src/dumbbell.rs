@@ -4,7 +4,7 @@ use optcp_harness::workload::{self, Tcp};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::run::named_kernel;
+use crate::run::named_engine;
 
 /// One run of the workload.
 #[pyclass(module = "optcp._core")]
@@ -13,15 +13,15 @@ pub(crate) struct Dumbbell(workload::Dumbbell);
 #[pymethods]
 impl Dumbbell {
     #[new]
-    #[pyo3(signature = (tcp, flows, seconds, kernel = "fast", threads = 1))]
-    fn new(tcp: &str, flows: u32, seconds: u64, kernel: &str, threads: usize) -> PyResult<Self> {
+    #[pyo3(signature = (tcp, flows, seconds, engine = "fast", threads = 1))]
+    fn new(tcp: &str, flows: u32, seconds: u64, engine: &str, threads: usize) -> PyResult<Self> {
         let Some(tcp) = Tcp::ALL.into_iter().find(|known| known.name() == tcp) else {
             return Err(PyValueError::new_err(format!("the workload knows no TCP `{tcp}`")));
         };
         if flows == 0 || seconds == 0 {
             return Err(PyValueError::new_err("the workload needs flows and seconds above zero"));
         }
-        let dumbbell = workload::Dumbbell::new(tcp, flows, seconds, named_kernel(kernel)?);
+        let dumbbell = workload::Dumbbell::new(tcp, flows, seconds, named_engine(engine)?);
         Ok(Dumbbell(dumbbell.on_threads(threads)))
     }
 

@@ -1,6 +1,6 @@
 //! `Run`, and how runs are made.
 
-use optcp_runs::{Kernel, RunOptions};
+use optcp_runs::{Engine, RunOptions};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,28 +33,28 @@ pub(crate) fn run(
 }
 
 #[pyfunction]
-#[pyo3(signature = (branches, seed, *, fork = true, digest = false, kernel = "fast", cancel = None))]
+#[pyo3(signature = (branches, seed, *, fork = true, digest = false, engine = "fast", cancel = None))]
 pub(crate) fn run_branches(
     py: Python<'_>,
     branches: Vec<Py<Scenario>>,
     seed: u64,
     fork: bool,
     digest: bool,
-    kernel: &str,
+    engine: &str,
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<Run>> {
-    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)?, threads: 1 };
+    let options = RunOptions { fork, digest, engine: named_engine(engine)?, threads: 1 };
     run(py, branches, seed, options, cancel)
 }
 
-/// The kernel of that name.
-pub(crate) fn named_kernel(name: &str) -> PyResult<Kernel> {
-    let of_name = |kernel: &Kernel| kernel.name() == name;
+/// The engine of that name.
+pub(crate) fn named_engine(name: &str) -> PyResult<Engine> {
+    let of_name = |engine: &Engine| engine.name() == name;
     // `optcp bench` compares these two.
-    let compared = [Kernel::Calendar, Kernel::Windows { length: None, stepped: 0 }];
-    Kernel::ALL.into_iter().chain(compared).find(of_name).ok_or_else(|| {
-        let names = Kernel::ALL.map(Kernel::name).join("` or `");
-        PyValueError::new_err(format!("`{name}` is no kernel: it is `{names}`"))
+    let compared = [Engine::Calendar, Engine::Windows { length: None, stepped: 0 }];
+    Engine::ALL.into_iter().chain(compared).find(of_name).ok_or_else(|| {
+        let names = Engine::ALL.map(Engine::name).join("` or `");
+        PyValueError::new_err(format!("`{name}` is no engine: it is `{names}`"))
     })
 }
 

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 
 use optcp_runs::RunOptions;
-use optcp_scenario::hashed;
+use optcp_scenario::ecmp_paths;
 use optcp_scenario::{
-    Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf, Values, WarningKind,
+    Graph, GraphLink, Library, Matrix, Reference, ReferenceResolver, Rows, Values, WarningKind,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::run::{Run, named_kernel, run};
+use crate::run::{Run, named_engine, run};
 use crate::{Cancel, Cancelled, ScenarioError};
 
 /// Where a scenario finds topologies and matrices: `optcp.scenarios.topologies`, which is loaded when one is named.
@@ -24,7 +24,7 @@ impl Beside {
     }
 }
 
-impl Shelf for Beside {
+impl ReferenceResolver for Beside {
     fn graph(&self, reference: Reference<'_>) -> Result<Graph, String> {
         type Links = Vec<(usize, usize, Option<String>, Option<u64>)>;
         type Demands = Vec<(usize, usize, u64)>;
@@ -206,7 +206,7 @@ impl Scenario {
     /// Which way the flows that follow the routing go in a run, and how they spread; none unless routers hash.
     fn hashed<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Option<Bound<'py, PyDict>>> {
         let plan = self.0.plan();
-        let Some(found) = hashed::hashed(plan, seed) else { return Ok(None) };
+        let Some(found) = ecmp_paths::hashed(plan, seed) else { return Ok(None) };
         let ports = |way: &[_]| way.iter().map(|&hop| plan.port_name(hop)).collect::<Vec<_>>();
         let ways = PyDict::new(py);
         for (flow, [data, acks]) in plan.flows.iter().zip(&found.ways) {
@@ -221,7 +221,7 @@ impl Scenario {
                 ways.set_item(&flow.name, one)?;
             }
         }
-        let at = |at: &hashed::SpreadAt| {
+        let at = |at: &ecmp_paths::SpreadAt| {
             let over = at.over.iter().map(|&(hop, flows)| (plan.port_name(hop), flows));
             let [router, destination] = [at.router, at.destination].map(|node| &plan.nodes[node]);
             (router.clone(), destination.clone(), over.collect::<Vec<_>>())
@@ -279,16 +279,16 @@ impl Scenario {
         self.0.axes().to_vec()
     }
 
-    #[pyo3(signature = (seed, *, digest = false, kernel = "fast", threads = 1, cancel = None))]
+    #[pyo3(signature = (seed, *, digest = false, engine = "fast", threads = 1, cancel = None))]
     fn run(
         slf: Bound<'_, Self>,
         seed: u64,
         digest: bool,
-        kernel: &str,
+        engine: &str,
         threads: usize,
         cancel: Option<&Cancel>,
     ) -> PyResult<Run> {
-        let options = RunOptions { fork: false, digest, kernel: named_kernel(kernel)?, threads };
+        let options = RunOptions { fork: false, digest, engine: named_engine(engine)?, threads };
         let mut runs = run(slf.py(), vec![slf.unbind()], seed, options, cancel)?;
         runs.pop().ok_or_else(|| Cancelled::new_err("the run gave no result"))
     }

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::run::named_kernel;
+use crate::run::named_engine;
 use crate::scenario::Scenario;
 use crate::table::dictionaries;
 use crate::{Cancel, Cancelled};
@@ -23,7 +23,7 @@ pub(crate) enum Value {
 }
 
 #[pyfunction]
-#[pyo3(signature = (axes, cells, todo, root, *, fork = true, digest = false, kernel = "fast", threads = 1, cancel = None))]
+#[pyo3(signature = (axes, cells, todo, root, *, fork = true, digest = false, engine = "fast", threads = 1, cancel = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
 pub(crate) fn run_block<'py>(
     py: Python<'py>,
@@ -33,14 +33,14 @@ pub(crate) fn run_block<'py>(
     root: Option<PathBuf>,
     fork: bool,
     digest: bool,
-    kernel: &str,
+    engine: &str,
     threads: usize,
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
     if todo.iter().flat_map(|(_, cells)| cells).any(|&cell| cell >= cells.len()) {
         return Err(PyValueError::new_err("there is no such cell"));
     }
-    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)?, threads };
+    let options = RunOptions { fork, digest, engine: named_engine(engine)?, threads };
     let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
     let value = |value: &Value| match value {
         Value::Number(number) => AxisValue::Number(*number),

@@ -62,7 +62,7 @@ pub struct Timing {
 /// What the router at the near end of a direction of a link sees: when it takes it for failed, and
 /// when for working again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sighting {
+pub struct LinkDetection {
     /// The direction that leads away from the router.
     pub hop: DirectedLink,
     /// When the failure is known.
@@ -100,10 +100,10 @@ impl Timing {
 /// What routers see of failures, in order of time. A failure that is over before it is known is not
 /// seen; one that comes before the repair of the last is known belongs to that one.
 #[must_use]
-pub fn sightings(failures: &[Failure], timing: &Timing) -> Vec<Sighting> {
+pub fn sightings(failures: &[Failure], timing: &Timing) -> Vec<LinkDetection> {
     let mut failures = failures.to_vec();
     failures.sort_by_key(|failure| failure.at);
-    let mut seen: Vec<Sighting> = Vec::new();
+    let mut seen: Vec<LinkDetection> = Vec::new();
     for failure in failures {
         for direction in [0, 1].into_iter().filter(|&way| failure.directions[way]) {
             let hop = (failure.link, direction);
@@ -115,7 +115,7 @@ pub fn sightings(failures: &[Failure], timing: &Timing) -> Vec<Sighting> {
             }
             let down = failure.at + timing.detection;
             if failure.repair.is_none_or(|repair| down < repair) {
-                seen.push(Sighting { hop, down, up });
+                seen.push(LinkDetection { hop, down, up });
             }
         }
     }
@@ -134,7 +134,7 @@ pub fn announcements(
 ) -> Option<Vec<Announcement>> {
     let seen = sightings(failures, timing);
     let mut found: Vec<(Time, usize, bool, Vec<usize>)> = Vec::new();
-    for &Sighting { hop: (link, direction), down, up } in &seen {
+    for &LinkDetection { hop: (link, direction), down, up } in &seen {
         let Some(ends) = topology.links()[link].map(|link| link.ends) else { continue };
         let at = down + timing.hold_down;
         if up.is_some_and(|up| up <= at) {
@@ -157,7 +157,7 @@ pub fn announcements(
     let mut announcement = |(at, link, up, senders): (Time, usize, bool, Vec<usize>)| {
         let heard = go_on().then(|| heard(topology, failures, timing, at, &senders))?;
         let ends = topology.links()[link].map_or([0; 2], |link| link.ends);
-        let sees = |one: &&Sighting| {
+        let sees = |one: &&LinkDetection| {
             one.hop.0 == link && one.down <= at && one.up.is_none_or(|up| at < up)
         };
         let beside = seen.iter().filter(sees).map(|one| ends[one.hop.1]);
@@ -181,7 +181,7 @@ pub fn announcements(
 /// Whether the router at the other end of a link holds it to be down at an instant, and will say when it no
 /// longer does.
 fn other_end_holds_down(
-    seen: &[Sighting],
+    seen: &[LinkDetection],
     hold_down: Duration,
     (link, direction): DirectedLink,
     at: Time,

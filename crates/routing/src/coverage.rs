@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::backup::Repair;
 use crate::repair::repair;
-use crate::{DirectedLink, Forwarding, Gone, Routes, Topology};
+use crate::{DirectedLink, Forwarding, Removed, Routes, Topology};
 
 /// Counts over all pairs of a router and a destination (RFC 6571's per-prefix view), and over all
 /// directions of links (its per-link view). A pair stands for the link that it leaves by, so that pairs
@@ -53,7 +53,8 @@ pub fn coverage(topology: &Topology, forwarding: Forwarding) -> Coverage {
             let backup: Option<Repair> =
                 repair(topology, &routes, mechanism, protect, router, destination);
             let around = around.entry(hop).or_insert_with(|| {
-                let way = routes.to(destination).detour(topology, Gone::LinkBehind(router), router);
+                let way =
+                    routes.to(destination).detour(topology, Removed::LinkBehind(router), router);
                 !way.is_empty()
             });
             counts.pairs += 1;

@@ -18,7 +18,7 @@ use crate::{Adjacency, Distance, Topology, Tree};
 
 /// What is not there any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gone {
+pub enum Removed {
     /// The link over which this node reaches the destination.
     LinkBehind(usize),
     /// A node that is not the destination.
@@ -28,12 +28,12 @@ pub enum Gone {
 impl Tree {
     /// The adjacencies from `from` on when something is gone; none if there is no way.
     #[must_use]
-    pub fn detour(&self, topology: &Topology, gone: Gone, from: usize) -> Vec<Adjacency> {
-        let (Gone::Node(root) | Gone::LinkBehind(root)) = gone;
+    pub fn detour(&self, topology: &Topology, gone: Removed, from: usize) -> Vec<Adjacency> {
+        let (Removed::Node(root) | Removed::LinkBehind(root)) = gone;
         let behind = self.next(root).map(|(link, _)| link);
         let usable = |adjacency: &Adjacency, node: usize| match gone {
-            Gone::Node(gone) => adjacency.to != gone && node != gone,
-            Gone::LinkBehind(_) => Some(adjacency.hop.0) != behind,
+            Removed::Node(gone) => adjacency.to != gone && node != gone,
+            Removed::LinkBehind(_) => Some(adjacency.hop.0) != behind,
         };
         let found = self.found_anew(topology, root, usable);
         let distance = |node| found.get(&node).copied().unwrap_or_else(|| self.distance(node));

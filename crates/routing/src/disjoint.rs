@@ -19,7 +19,7 @@ use crate::{DirectedLink, Topology};
 
 /// What two paths must not have in common, apart from their ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Apart {
+pub enum Disjointness {
     /// No link.
     Links,
     /// No node, and so no link.
@@ -43,7 +43,7 @@ pub fn disjoint_pair(
     topology: &Topology,
     from: usize,
     to: usize,
-    apart: Apart,
+    apart: Disjointness,
 ) -> Option<[Vec<DirectedLink>; 2]> {
     if from == to {
         return None;
@@ -172,7 +172,7 @@ impl Bridged {
 
     /// Goes on with two disjoint paths between nodes that no bridge separates.
     fn extend(&self, pair: &mut [Vec<DirectedLink>; 2], from: usize, to: usize) {
-        let between = disjoint_pair(&self.between, from, to, Apart::Links);
+        let between = disjoint_pair(&self.between, from, to, Disjointness::Links);
         debug_assert!(from == to || between.is_some(), "no bridge is between them");
         for (path, part) in pair.iter_mut().zip(between.into_iter().flatten()) {
             path.extend(part);
@@ -180,12 +180,12 @@ impl Bridged {
     }
 }
 
-fn arcs(topology: &Topology, ends: [usize; 2], apart: Apart) -> Vec<Arc> {
+fn arcs(topology: &Topology, ends: [usize; 2], apart: Disjointness) -> Vec<Arc> {
     let mut arcs = Vec::new();
     for node in (0..topology.nodes()).filter(|&node| !topology.adjacencies(node).is_empty()) {
         let inside = Arc { from: 2 * node, to: 2 * node + 1, cost: [0; 2], hop: None, used: false };
         // Two paths through a node need two units.
-        let units = if apart == Apart::Links && !ends.contains(&node) { 2 } else { 1 };
+        let units = if apart == Disjointness::Links && !ends.contains(&node) { 2 } else { 1 };
         arcs.extend(std::iter::repeat_n(inside, units));
         arcs.extend(topology.adjacencies(node).iter().map(|adjacency| Arc {
             from: 2 * node + 1,
@@ -247,7 +247,7 @@ mod tests {
     fn a_trap_is_avoided() {
         let links = [(0, 1, 1), (1, 4, 1), (4, 5, 1), (0, 2, 2), (2, 4, 2), (1, 3, 2), (3, 5, 2)];
         let topology = graph(6, &links);
-        for apart in [Apart::Links, Apart::Nodes] {
+        for apart in [Disjointness::Links, Disjointness::Nodes] {
             let pair = disjoint_pair(&topology, 0, 5, apart);
             assert_eq!(pair, Some([vec![(0, 0), (5, 0), (6, 0)], vec![(3, 0), (4, 0), (2, 0)]]));
         }
@@ -267,8 +267,8 @@ mod tests {
             (5, 6, 1),
         ];
         let topology = graph(7, &links);
-        assert!(disjoint_pair(&topology, 0, 6, Apart::Links).is_some());
-        assert_eq!(disjoint_pair(&topology, 0, 6, Apart::Nodes), None);
+        assert!(disjoint_pair(&topology, 0, 6, Disjointness::Links).is_some());
+        assert_eq!(disjoint_pair(&topology, 0, 6, Disjointness::Nodes), None);
     }
 
     /// Behind the host's link the pair goes around both triangles; the link between them has no other beside it.
@@ -292,7 +292,7 @@ mod tests {
         let [path, other] = Bridged::new(&topology).pair(&topology, 0, shortest);
         assert_eq!(path, [(0, 0), (1, 0), (2, 0), (4, 0), (7, 0)]);
         assert_eq!(other, [(3, 0), (5, 0), (6, 0)]);
-        assert_eq!(disjoint_pair(&topology, 0, 6, Apart::Links), None);
+        assert_eq!(disjoint_pair(&topology, 0, 6, Disjointness::Links), None);
     }
 
     /// All paths without loops between two nodes.
@@ -336,7 +336,7 @@ mod tests {
                 prop_assert_eq!(found[number], all_paths(&left, a, b).is_empty());
             }
             // Where two disjoint paths are, it is these.
-            if let Some(pair) = disjoint_pair(&topology, 0, 5, Apart::Links) {
+            if let Some(pair) = disjoint_pair(&topology, 0, 5, Disjointness::Links) {
                 let shortest = Tree::new(&topology, 5).path(&topology, 0);
                 prop_assert_eq!(Bridged::new(&topology).pair(&topology, 0, shortest), pair);
             }
@@ -351,10 +351,10 @@ mod tests {
             let nodes = |path: &[DirectedLink]| -> Vec<usize> {
                 path.iter().filter_map(|&hop| topology.adjacency(hop)).map(|a| a.to).filter(|&n| n != 5).collect()
             };
-            for apart in [Apart::Links, Apart::Nodes] {
+            for apart in [Disjointness::Links, Disjointness::Nodes] {
                 let disjoint = |a: &[DirectedLink], b: &[DirectedLink]| {
                     let links = a.iter().all(|one| b.iter().all(|other| one.0 != other.0));
-                    links && (apart == Apart::Links || nodes(a).iter().all(|node| !nodes(b).contains(node)))
+                    links && (apart == Disjointness::Links || nodes(a).iter().all(|node| !nodes(b).contains(node)))
                 };
                 let sum = |a: &[DirectedLink], b: &[DirectedLink]| length(&topology, a) + length(&topology, b);
                 let pairs = all.iter().flat_map(|a| all.iter().map(move |b| (a, b)));

@@ -24,7 +24,7 @@ use optcp_units::{Duration, Time};
 use crate::convergence::Announcement;
 
 /// What a router has to act on.
-struct News {
+struct FailureReport {
     announcement: usize,
     /// A link, and whether it works.
     change: (usize, bool),
@@ -42,7 +42,7 @@ pub(crate) fn own(announced: &[Announcement], hold: Duration) -> Vec<Vec<Option<
     beside.dedup();
     for router in beside {
         let news = |(announcement, one): (usize, &Announcement)| {
-            Some(News {
+            Some(FailureReport {
                 announcement,
                 change: (one.link, one.up),
                 heard: one.heard[router]?,
@@ -63,7 +63,7 @@ pub(crate) fn synchronized(announced: &[Announcement], hold: Duration) -> Vec<Ve
     let news = |(announcement, one): (usize, &Announcement)| {
         let ready = *one.installed.iter().flatten().max()?;
         let change = (one.link, one.up);
-        Some(News { announcement, change, heard: one.at, ready, held: !one.up })
+        Some(FailureReport { announcement, change, heard: one.at, ready, held: !one.up })
     };
     let news = announced.iter().enumerate().filter_map(news).collect();
     let mut acted = vec![Vec::new(); announced.len()];
@@ -75,7 +75,7 @@ pub(crate) fn synchronized(announced: &[Announcement], hold: Duration) -> Vec<Ve
 }
 
 /// When somebody acts on each piece of news that somebody has.
-fn after(mut news: Vec<News>, hold: Duration) -> Vec<(usize, Time)> {
+fn after(mut news: Vec<FailureReport>, hold: Duration) -> Vec<(usize, Time)> {
     news.sort_by_key(|one| (one.heard, one.announcement));
     // From the last one on: what is held may end with what comes after it.
     let mut acted: Vec<Time> = news.iter().map(|one| one.ready).collect();

@@ -1,5 +1,5 @@
 //! Routing as plain computation: shortest paths, backup paths for fast reroute, and what routers
-//! change when a link fails. Knows graphs and instants; no packets, no kernel.
+//! change when a link fails. Knows graphs and instants; no packets, no engine.
 
 mod backup;
 mod convergence;
@@ -17,10 +17,10 @@ mod timeline;
 mod topology;
 
 pub use backup::{Mechanism, Protect, Repair, Segment, TunnelTtl};
-pub use convergence::{Announcement, Failure, Sighting, Timing, announcements, sightings};
+pub use convergence::{Announcement, Failure, LinkDetection, Timing, announcements, sightings};
 pub use coverage::{Coverage, coverage};
-pub use detour::Gone;
-pub use disjoint::{Apart, Bridged, bridges, disjoint_pair};
+pub use detour::Removed;
+pub use disjoint::{Bridged, Disjointness, bridges, disjoint_pair};
 pub use k_shortest::k_shortest;
 pub use lfa::{Alternate, alternates, choose};
 pub use remote_lfa::{PqNode, extended_p_space, p_space, pq_node, q_space};

@@ -14,7 +14,7 @@
 //! path avoids the node, one is taken that avoids the link. No shared-risk groups.
 
 use crate::backup::{Protect, Segment};
-use crate::{Adjacency, Cost, DirectedLink, Gone, Routes, Topology};
+use crate::{Adjacency, Cost, DirectedLink, Removed, Routes, Topology};
 
 /// A repair along the post-convergence path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,12 +65,12 @@ pub fn post_convergence(
         let back = topology.adjacency((primary.hop.0, 1 - primary.hop.1))?;
         let costs = [primary.cost, back.cost].map(Cost::from);
         let avoided = Avoided::Link { ends: [router, primary.to], costs };
-        along(routes, avoided, &tree.detour(topology, Gone::LinkBehind(router), router))
+        along(routes, avoided, &tree.detour(topology, Removed::LinkBehind(router), router))
     };
     if protect == Protect::Link || primary.to == destination {
         return link();
     }
-    let around = tree.detour(topology, Gone::Node(primary.to), router);
+    let around = tree.detour(topology, Removed::Node(primary.to), router);
     along(routes, Avoided::Node(primary.to), &around).or_else(link)
 }
 

@@ -43,7 +43,7 @@ pub enum Entry {
     /// Sends them on along the shortest path that it knows.
     Next(DirectedLink),
     /// Spreads them over several next hops of equal cost.
-    Spread(Vec<DirectedLink>),
+    Ecmp(Vec<DirectedLink>),
     /// Sends them along its backup.
     Backup(Repair),
 }
@@ -271,9 +271,9 @@ impl Router {
         let left: Vec<DirectedLink> =
             all.iter().copied().filter(|hop| !self.seen.contains(hop)).collect();
         match left[..] {
-            [] => Entry::Spread(all),
+            [] => Entry::Ecmp(all),
             [hop] => Entry::Next(hop),
-            _ => Entry::Spread(left),
+            _ => Entry::Ecmp(left),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use optcp_routing::{
-    Adjacency, Converge, Coverage, DirectedLink, Entry, Failure, Forwarding, Gone, Link, Mechanism,
-    Protect, Repair, Routes, Timing, Topology, Tree, alternates, coverage, extended_p_space,
-    p_space, q_space, repair, timeline,
+    Adjacency, Converge, Coverage, DirectedLink, Entry, Failure, Forwarding, Link, Mechanism,
+    Protect, Removed, Repair, Routes, Timing, Topology, Tree, alternates, coverage,
+    extended_p_space, p_space, q_space, repair, timeline,
 };
 use optcp_units::{Duration, Time};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn entry(mut hops: Vec<DirectedLink>) -> Option<Entry> {
     match hops.len() {
         0 => None,
         1 => hops.pop().map(Entry::Next),
-        _ => Some(Entry::Spread(hops)),
+        _ => Some(Entry::Ecmp(hops)),
     }
 }
 
@@ -139,8 +139,8 @@ proptest! {
             let tree = routes.to(to);
             let next = topology.adjacency(tree.next(router).unwrap()).unwrap().to;
             let around = topology.adjacencies(next).iter().map(|adjacency| adjacency.hop.0).collect();
-            let mut gone = vec![(Gone::LinkBehind(router), vec![link])];
-            gone.extend((next != to).then_some((Gone::Node(next), around)));
+            let mut gone = vec![(Removed::LinkBehind(router), vec![link])];
+            gone.extend((next != to).then_some((Removed::Node(next), around)));
             for (gone, links) in gone {
                 let left = topology.without(links);
                 let anew = Tree::new(&left, to);
@@ -385,7 +385,7 @@ fn arrives(topology: &Topology, table: &[Vec<Option<Entry>>], from: usize, to: u
         for &node in nodes.iter().filter(|&&node| node != to) {
             match &table[node][to] {
                 Some(Entry::Next(hop)) => next.extend([far_end(*hop)]),
-                Some(Entry::Spread(hops)) => next.extend(hops.iter().map(|&hop| far_end(hop))),
+                Some(Entry::Ecmp(hops)) => next.extend(hops.iter().map(|&hop| far_end(hop))),
                 Some(Entry::Backup(backup)) => {
                     next.extend(backup.hops.last().map(|&hop| far_end(hop)))
                 }

@@ -58,7 +58,7 @@ fn run(failures: &[Failure], converge: Converge) -> Timeline {
 fn told(timeline: &Timeline) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
     let way = |entry: &Entry| match entry {
         Entry::Next((link, _)) => vec![*link],
-        Entry::Spread(hops) => hops.iter().map(|hop| hop.0).collect(),
+        Entry::Ecmp(hops) => hops.iter().map(|hop| hop.0).collect(),
         Entry::Backup(backup) => backup.hops.iter().map(|hop| hop.0).collect(),
     };
     let one = |change: &optcp_routing::Change| {
@@ -304,7 +304,7 @@ fn loops(timeline: &Timeline) -> Vec<(u64, usize)> {
                         _ if node == destination => return false,
                         Some(Entry::Next(hop)) => vec![*hop],
                         Some(Entry::Backup(backup)) => backup.hops.clone(),
-                        Some(Entry::Spread(_)) | None => panic!("one next hop each"),
+                        Some(Entry::Ecmp(_)) | None => panic!("one next hop each"),
                     };
                     if hops[0].0 == AC {
                         return false;

@@ -13,7 +13,7 @@ mod series;
 
 pub use build::{Arrived, Failed, Rerouted, RoutingRecord, Switched};
 pub use live::LiveRun;
-pub use optcp_engine::Kernel;
+pub use optcp_engine::Engine;
 pub use optcp_engine::observe::{Column, Values};
 pub use optcp_net::DropReason;
 pub use parquet::{Data, ParquetError, Table, Texts};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use optcp_engine::observe::{Observations, Observer, Quiet, hex};
-use optcp_engine::{Blueprint, Counts, Cut, FlowSpec, Kernel, Simulation, cuts};
+use optcp_engine::{Blueprint, Counts, Engine, FlowSpec, PathOutage, Simulation, path_outages};
 use optcp_net::DropReason;
 use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
@@ -65,14 +65,14 @@ pub struct RunOptions {
     /// Whether [`Run::records_sha256`] is wanted.
     pub digest: bool,
     /// What drives the run.
-    pub kernel: Kernel,
+    pub engine: Engine,
     /// On how many threads at most; results do not depend on it.
     pub threads: usize,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        RunOptions { fork: true, digest: false, kernel: Kernel::default(), threads: 1 }
+        RunOptions { fork: true, digest: false, engine: Engine::default(), threads: 1 }
     }
 }
 
@@ -103,7 +103,7 @@ pub struct Run {
     /// Which routes the flows took that came at random, group by group.
     pub arrived: Vec<Arrived>,
     /// When the ways of flows led nowhere: by flow, data first, in order of time. No part of the digests.
-    pub cuts: Vec<CutOff>,
+    pub path_outages: Vec<CutOff>,
     /// What was observed, in the order of the scenario.
     pub series: Vec<Series>,
     /// When each group was active whose goodput was observed, in the order of the scenario, without the groups that
@@ -197,7 +197,7 @@ impl<O: Observer> Progress<O> {
     ) -> Self {
         let waited = |flow: &FlowSpec| flow.segments.is_some();
         Progress {
-            simulation: Simulation::new(blueprint, options.kernel, observer)
+            simulation: Simulation::new(blueprint, options.engine, observer)
                 .on_threads(options.threads),
             awaited: plan.end_with_flows.then(|| blueprint.flows.iter().map(waited).collect()),
             ends: plan.measure.iter().flat_map(|window| [window.until, window.after]).collect(),
@@ -401,7 +401,7 @@ pub(crate) fn result<O: Observer + AsRef<Observations>>(
         failed: world.failed.clone(),
         routing: world.routing.clone(),
         arrived: world.arrived.clone(),
-        cuts: cut_off(plan, &world.blueprint, simulation.stop()),
+        path_outages: cut_off(plan, &world.blueprint, simulation.stop()),
         series: series(plan, observations),
         active: active(plan, &starts, simulation),
         waiting: simulation.waiting(),
@@ -419,12 +419,12 @@ pub(crate) fn result<O: Observer + AsRef<Observations>>(
 }
 
 fn cut_off(plan: &Plan, blueprint: &Blueprint, stop: Time) -> Vec<CutOff> {
-    let named = |cut: Cut| {
+    let named = |cut: PathOutage| {
         let flow = &plan.flows[cut.flow.index()];
         let group = plan.groups[flow.group].clone();
         CutOff { flow: flow.name.clone(), group, acks: cut.acks, from: cut.from, until: cut.until }
     };
-    cuts(blueprint, stop).into_iter().map(named).collect()
+    path_outages(blueprint, stop).into_iter().map(named).collect()
 }
 
 fn active<O: Observer + AsRef<Observations>>(
@@ -454,7 +454,7 @@ fn active<O: Observer + AsRef<Observations>>(
 /// SHA-256 over the counts and the series, names included, numbers little-endian.
 fn metrics_sha256(run: &Run, cancel: &Cancel) -> Result<String, Cancelled> {
     let mut sha = Sha256::new();
-    // Events are the kernel's affair: another kernel makes the same run of fewer.
+    // Events are the engine's affair: another engine makes the same run of fewer.
     let counts = run.counts.iter().filter(|(name, _)| *name != "events");
     for (name, value) in counts.chain(&run.drops) {
         sha.update(name);

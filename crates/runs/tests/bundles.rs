@@ -1,6 +1,6 @@
 //! Bundles, groups of different sizes and counts of ports, against numbers worked out by hand.
 
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, Series, Values, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, Series, Values, run_branches};
 use optcp_scenario::Scenario;
 use optcp_scenario::plan::Plan;
 
@@ -149,11 +149,11 @@ fn a_run_is_the_same_however_it_is_made() {
     for (scenario, forked) in [early, late].iter().zip(forked) {
         assert!(numbers(&forked.series[0], "bytes").iter().sum::<u64>() > 1_000_000);
         assert!(forked.drops.iter().any(|&(reason, _)| reason == "queue-full"));
-        // Without records, with them, and with the other kernel.
-        for (digest, kernel) in
-            [(false, Kernel::Fast), (true, Kernel::Fast), (false, Kernel::Reference)]
+        // Without records, with them, and with the other engine.
+        for (digest, engine) in
+            [(false, Engine::Fast), (true, Engine::Fast), (false, Engine::Reference)]
         {
-            let options = RunOptions { fork: false, digest, kernel, ..RunOptions::default() };
+            let options = RunOptions { fork: false, digest, engine, ..RunOptions::default() };
             let alone = runs(&[scenario], options).remove(0);
             assert_eq!(alone.series, forked.series);
             assert_eq!(alone.metrics_sha256, forked.metrics_sha256);

@@ -1,6 +1,6 @@
 //! The network of the obs paper, against its text and numbers worked out by hand.
 
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, Series, Values, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, Series, Values, run_branches};
 use optcp_scenario::Scenario;
 
 const OBS: &str = include_str!("../../../papers/optcp_papers/obs/scenarios/obs.toml");
@@ -164,7 +164,7 @@ fn the_histogram_counts_the_bursts_of_the_list() {
 }
 
 #[test]
-fn the_kernels_agree_on_bursts() {
+fn the_engines_agree_on_bursts() {
     for set in [
         vec![("parameters.recovery", "sack"), ("parameters.size", "2 MB")],
         vec![
@@ -174,12 +174,12 @@ fn the_kernels_agree_on_bursts() {
         ],
     ] {
         let set = [&set[..], &[("parameters.longest", "60 s")]].concat();
-        let of = |kernel| {
-            let options = RunOptions { kernel, digest: true, ..RunOptions::default() };
+        let of = |engine| {
+            let options = RunOptions { engine, digest: true, ..RunOptions::default() };
             let run = run_with(&set, options);
             assert_eq!(run.drops[0].0, "burst-lost");
             (run.records_sha256.clone(), run.metrics_sha256.clone())
         };
-        assert_eq!(of(Kernel::Reference), of(Kernel::Fast));
+        assert_eq!(of(Engine::Reference), of(Engine::Fast));
     }
 }

@@ -12,7 +12,7 @@
 //!               s
 //! ```
 
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, Values, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, Values, run_branches};
 use optcp_scenario::Scenario;
 
 const WORLD: &str = r#"
@@ -99,29 +99,29 @@ fn scenario(text: &str, set: &[(&str, &str)]) -> Scenario {
         .unwrap_or_else(|problem| panic!("{}", problem.render(false)))
 }
 
-/// A run, which must be the same with all kernels, and as a branch of another one.
+/// A run, which must be the same with all engines, and as a branch of another one.
 fn run(text: &str, set: &[(&str, &str)]) -> Run {
     let scenario = scenario(text, set);
     let later = scenario.with_overrides(&[("failures.0.at".to_owned(), "1500 ms".to_owned())]);
     let later = later.expect("the link may fail later");
-    let of = |kernel, fork| {
+    let of = |engine, fork| {
         let branches = [&scenario, &later];
-        let options = RunOptions { kernel, fork, digest: true, ..RunOptions::default() };
+        let options = RunOptions { engine, fork, digest: true, ..RunOptions::default() };
         let runs = run_branches(&branches, 1, options, &Cancel::default());
         runs.expect("nobody cancels it").remove(0)
     };
-    let fast = of(Kernel::Fast, true);
-    for (kernel, fork) in [
-        (Kernel::Fast, false),
-        (Kernel::Reference, false),
-        (Kernel::Reference, true),
-        (Kernel::Stepped(u64::MAX), true),
-        (Kernel::Stepped(0b1010), false),
+    let fast = of(Engine::Fast, true);
+    for (engine, fork) in [
+        (Engine::Fast, false),
+        (Engine::Reference, false),
+        (Engine::Reference, true),
+        (Engine::Stepped(u64::MAX), true),
+        (Engine::Stepped(0b1010), false),
     ] {
-        let other = of(kernel, fork);
-        assert_eq!(fast.records_sha256, other.records_sha256, "{kernel:?} {fork}");
-        assert_eq!(fast.metrics_sha256, other.metrics_sha256, "{kernel:?} {fork}");
-        assert_eq!(fast.drops, other.drops, "{kernel:?} {fork}");
+        let other = of(engine, fork);
+        assert_eq!(fast.records_sha256, other.records_sha256, "{engine:?} {fork}");
+        assert_eq!(fast.metrics_sha256, other.metrics_sha256, "{engine:?} {fork}");
+        assert_eq!(fast.drops, other.drops, "{engine:?} {fork}");
     }
     let count = |name| count(&fast, name);
     let ended = count("delivered") + count("dropped") + count("copies_discarded");

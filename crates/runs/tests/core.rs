@@ -1,7 +1,7 @@
 //! Cores of burst switches: contention against Erlang's formula B, the schedulings and conversions against
 //! each other, and runs against numbers worked out by hand.
 
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, Values, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, Values, run_branches};
 use optcp_scenario::Scenario;
 
 const ERLANG_B: &str = include_str!("../../../python/optcp/scenarios/erlang-b.toml");
@@ -137,18 +137,18 @@ fn without_conversion_more_is_lost() {
 }
 
 #[test]
-fn the_kernels_agree_on_cores() {
+fn the_engines_agree_on_cores() {
     for set in [
         vec![],
         vec![("core.scheduling", "horizon"), ("core.conversion", "none")],
         vec![("core.processing", "0 s"), ("core.conversion", "none")],
     ] {
-        let of = |kernel| {
-            let options = RunOptions { kernel, digest: true, ..RunOptions::default() };
+        let of = |engine| {
+            let options = RunOptions { engine, digest: true, ..RunOptions::default() };
             let run = run(RING, &set, 1, options);
             assert_eq!(run.drops[0].0, "contention");
             (run.records_sha256.clone(), run.metrics_sha256.clone())
         };
-        assert_eq!(of(Kernel::Reference), of(Kernel::Fast));
+        assert_eq!(of(Engine::Reference), of(Engine::Fast));
     }
 }

@@ -18,7 +18,7 @@ fn run(text: &str, set: &[(&str, &str)], seed: u64) -> Run {
 fn cuts(run: &Run) -> Vec<(&'static str, u64, u64)> {
     let us = |at: optcp_units::Time| at.as_ps() / 1_000_000;
     let way = |acks: bool| if acks { "acks" } else { "data" };
-    run.cuts.iter().map(|cut| (way(cut.acks), us(cut.from), us(cut.until))).collect()
+    run.path_outages.iter().map(|cut| (way(cut.acks), us(cut.from), us(cut.until))).collect()
 }
 
 const MS: u64 = 1000;
@@ -42,7 +42,7 @@ fn a_cut_lasts_until_the_node_that_switches_has_been_told() {
             [("data", 5000 * MS, (5000 + data) * MS), ("acks", 5000 * MS, (5000 + acks) * MS)];
         assert_eq!(cuts(&run), expected, "{set:?}");
         assert_eq!(
-            (run.cuts[0].flow.as_str(), run.cuts[0].group.as_str()),
+            (run.path_outages[0].flow.as_str(), run.path_outages[0].group.as_str()),
             ("probes/A/0", "probes")
         );
     }

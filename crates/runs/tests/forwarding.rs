@@ -1,7 +1,7 @@
 //! Runs over written forwarding tables, and delays that change evenly, against what can be worked out by hand.
 
 use optcp_engine::observe::Values;
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 
 /// From A to B over X (10 ms in all) or Y (3 ms): 1000 bytes take 1 ms on each link. ACKs go back over X.
@@ -41,15 +41,15 @@ entries = [
   { node = "B", to = "A", next = "X > A" },
 "#;
 
-/// A run, which must be the same on both kernels.
+/// A run, which must be the same on both engines.
 fn run(text: &str) -> Run {
     let scenario = Scenario::parse(text, "written.toml", &[])
         .unwrap_or_else(|problem| panic!("{}", problem.render(false)));
-    let of = |kernel| {
-        let options = RunOptions { kernel, fork: false, digest: true, ..RunOptions::default() };
+    let of = |engine| {
+        let options = RunOptions { engine, fork: false, digest: true, ..RunOptions::default() };
         run_branches(&[&scenario], 1, options, &Cancel::default()).expect("nobody cancels it")
     };
-    let [fast, plain] = [Kernel::Fast, Kernel::Reference].map(of);
+    let [fast, plain] = [Engine::Fast, Engine::Reference].map(of);
     assert_eq!(fast[0].records_sha256, plain[0].records_sha256);
     assert_eq!(fast[0].metrics_sha256, plain[0].metrics_sha256);
     fast[0].clone()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 
 const RING: &str = r#"
@@ -24,13 +24,13 @@ fn world(more: &str, set: &[(&str, &str)]) -> Scenario {
         .unwrap_or_else(|problem| panic!("{}", problem.render(false)))
 }
 
-fn runs(worlds: &[&Scenario], seed: u64, kernel: Kernel) -> Vec<Run> {
-    let options = RunOptions { digest: true, kernel, ..RunOptions::default() };
+fn runs(worlds: &[&Scenario], seed: u64, engine: Engine) -> Vec<Run> {
+    let options = RunOptions { digest: true, engine, ..RunOptions::default() };
     run_branches(worlds, seed, options, &Cancel::default()).expect("nobody cancels it")
 }
 
 fn run(world: &Scenario, seed: u64) -> Run {
-    runs(&[world], seed, Kernel::Fast).remove(0)
+    runs(&[world], seed, Engine::Fast).remove(0)
 }
 
 const DRAWN: &str = r#"
@@ -62,11 +62,11 @@ fn each_run_draws_its_pairs_and_branches_share_them() {
         (world(DRAWN, &[]), world(DRAWN, &[("protection.0.switch_delay", "500 ms")]));
     let mut seen = BTreeSet::new();
     for seed in 1..=20 {
-        let both = runs(&[&fast, &slow], seed, Kernel::Fast);
+        let both = runs(&[&fast, &slow], seed, Engine::Fast);
         assert_eq!(names(&both[0]), names(&both[1]));
         assert!((1..=3).contains(&names(&both[0]).len()));
         seen.insert(names(&both[0]));
-        let reference = runs(&[&fast, &slow], seed, Kernel::Reference);
+        let reference = runs(&[&fast, &slow], seed, Engine::Reference);
         assert_eq!(
             both.iter().map(|run| &run.records_sha256).collect::<Vec<_>>(),
             reference.iter().map(|run| &run.records_sha256).collect::<Vec<_>>()

@@ -1,12 +1,12 @@
 //! A run that is stopped, copied and changed on its way is the run that was never touched.
 
-use optcp_runs::{Cancel, Kernel, LiveRun, Run, RunOptions, run_branches};
+use optcp_runs::{Cancel, Engine, LiveRun, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 use optcp_units::{Duration, Time};
 
 const RING: &str = include_str!("../../../python/optcp/scenarios/ring.toml");
 const DIGEST: RunOptions =
-    RunOptions { digest: true, fork: false, kernel: Kernel::Fast, threads: 1 };
+    RunOptions { digest: true, fork: false, engine: Engine::Fast, threads: 1 };
 
 fn ring(overrides: &[(&str, &str)]) -> Scenario {
     parsed(RING, overrides)
@@ -70,7 +70,7 @@ fn a_run_that_ends_with_its_flows_may_stop_on_its_way() {
     let ends = [("end_with_flows", "true"), ("flows.0.size", "1 MB"), ("failures.0.repair", "4 s")];
     let text = RING.replace("kind = \"goodput\"\ninterval = \"100 ms\"", "kind = \"completions\"");
     let scenario = parsed(&text, &ends);
-    // How many steps the kernel takes is its own affair, and no part of the digests: `counts` has them.
+    // How many steps the engine takes is its own affair, and no part of the digests: `counts` has them.
     for stops in [&[400, 2000, 7999][..], &[1000, 1001, 5500]] {
         let mut run = LiveRun::new(&scenario, 1, DIGEST);
         stops.iter().for_each(|&at| run.advance(ms(at)));
@@ -125,11 +125,11 @@ fn the_end_is_the_next_whole_second_after_hours_of_silence() {
         start = "7201.1 s"
     "#;
     let scenario = Scenario::parse(text, "patient.toml", &[]).expect("a world");
-    for kernel in [Kernel::Reference, Kernel::Fast] {
-        let options = RunOptions { kernel, ..DIGEST };
+    for engine in [Engine::Reference, Engine::Fast] {
+        let options = RunOptions { engine, ..DIGEST };
         let runs = run_branches(&[&scenario], 1, options, &Cancel::default());
         let counts = runs.expect("nobody stops it").remove(0).counts;
         let sent = counts.iter().find(|(name, _)| *name == "sent").expect("a count");
-        assert_eq!(sent.1, 3, "{kernel:?}: {counts:?}");
+        assert_eq!(sent.1, 3, "{engine:?}: {counts:?}");
     }
 }

@@ -1,12 +1,12 @@
-//! Traces of mahimahi, whose opportunities are worked out by hand, with both kernels.
+//! Traces of mahimahi, whose opportunities are worked out by hand, with both engines.
 
-use optcp_runs::{Cancel, Column, Kernel, Run, RunOptions, Values, run_branches};
-use optcp_scenario::{Graph, Library, Reference, Scenario, Shelf};
+use optcp_runs::{Cancel, Column, Engine, Run, RunOptions, Values, run_branches};
+use optcp_scenario::{Graph, Library, Reference, ReferenceResolver, Scenario};
 
 /// Reads a trace from the name of its file.
 struct Named;
 
-impl Shelf for Named {
+impl ReferenceResolver for Named {
     fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
         Err("no topology here".to_owned())
     }
@@ -36,13 +36,13 @@ fn column<'r>(run: &'r Run, name: &str) -> &'r Values {
     &run.series[0].columns.iter().find(of_it).expect("there is one").values
 }
 
-/// When packets left, in us, which both kernels agree on.
+/// When packets left, in us, which both engines agree on.
 fn left(set: &[(&str, &str)]) -> Vec<u64> {
     let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let world = Scenario::parse_with(WORLD, "mahimahi.toml", &set, &Library::new(Named))
         .unwrap_or_else(|problem| panic!("{}", problem.render(false)));
-    let [reference, fast] = [Kernel::Reference, Kernel::Fast].map(|kernel| {
-        let options = RunOptions { kernel, ..RunOptions::default() };
+    let [reference, fast] = [Engine::Reference, Engine::Fast].map(|engine| {
+        let options = RunOptions { engine, ..RunOptions::default() };
         let runs = run_branches(&[&world], 1, options, &Cancel::default());
         runs.expect("nobody cancels it").remove(0)
     });

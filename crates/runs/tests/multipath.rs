@@ -1,8 +1,8 @@
 //! Flows that routers spread over next hops of equal cost, against what the hash says of each.
 
 use optcp_net::{Hashing, multipath};
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, Values, run_branches};
-use optcp_scenario::{Scenario, hashed};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, Values, run_branches};
+use optcp_scenario::{Scenario, ecmp_paths};
 
 const FLOWS: usize = 60;
 
@@ -47,14 +47,14 @@ fn scenario(set: &[(&str, &str)]) -> Scenario {
     Scenario::parse(LEAVES, "leaves.toml", &set).unwrap_or_else(|diagnostic| panic!("{diagnostic}"))
 }
 
-/// A run, which must be the same on both kernels.
+/// A run, which must be the same on both engines.
 fn run(scenario: &Scenario, seed: u64) -> Run {
-    let of = |kernel| {
-        let options = RunOptions { kernel, fork: false, digest: true, ..RunOptions::default() };
+    let of = |engine| {
+        let options = RunOptions { engine, fork: false, digest: true, ..RunOptions::default() };
         let runs = run_branches(&[scenario], seed, options, &Cancel::default());
         runs.expect("nobody cancels it").remove(0)
     };
-    let [fast, plain] = [Kernel::Fast, Kernel::Reference].map(of);
+    let [fast, plain] = [Engine::Fast, Engine::Reference].map(of);
     assert_eq!(fast.records_sha256, plain.records_sha256);
     fast
 }
@@ -74,14 +74,14 @@ fn expected(scenario: &Scenario, seed: u64, leaf: &str, left: [bool; 3]) -> [u64
     let plan = scenario.plan();
     let hashing = plan.routing.as_ref().and_then(|routing| routing.ecmp).expect("spreads");
     let node = plan.nodes.iter().position(|name| name == leaf).expect("a leaf");
-    let router = hashed::seeds(plan, seed)[node];
+    let router = ecmp_paths::seeds(plan, seed)[node];
     // Links 2, 4 and 6 lead from L1 to the spines, 3, 5 and 7 from them to L2.
     let (first, direction) = if leaf == "L1" { (2, 0) } else { (3, 1) };
     let spines: Vec<usize> = (0..3).filter(|&spine| left[spine]).collect();
-    let numbers = spines.iter().map(|spine| hashed::number((first + 2 * spine, direction)));
+    let numbers = spines.iter().map(|spine| ecmp_paths::number((first + 2 * spine, direction)));
     let mut counts = [0; 3];
     for flow in 0..FLOWS {
-        let key = multipath::key(hashed::key(&format!("f/H/{flow}")), leaf == "L2");
+        let key = multipath::key(ecmp_paths::key(&format!("f/H/{flow}")), leaf == "L2");
         counts[spines[hashing.place(router, key, numbers.clone())]] += 1;
     }
     counts
@@ -103,7 +103,7 @@ fn packets_take_the_next_hop_that_the_hash_chooses() {
             assert_eq!(over("L2", spine), acks * of("L2")[spine], "{name} {seed}");
         }
         // The paths that `validate` prints are those.
-        let hashed = hashed::hashed(scenario.plan(), seed).expect("spreads");
+        let hashed = ecmp_paths::hashed(scenario.plan(), seed).expect("spreads");
         let first = |spine: usize| {
             let over = |way: &&[Vec<_>; 2]| way[0][1] == (2 + 2 * spine, 0);
             hashed.ways.iter().filter(over).count() as u64
@@ -133,7 +133,8 @@ fn flows_of_a_next_hop_that_failed_take_the_others() {
 #[test]
 fn a_seed_in_the_file_is_that_of_all_runs() {
     let fixed = scenario(&[("routing.ecmp_seed", "7")]);
-    let ways = |scenario: &Scenario, seed| hashed::hashed(scenario.plan(), seed).expect("spreads");
+    let ways =
+        |scenario: &Scenario, seed| ecmp_paths::hashed(scenario.plan(), seed).expect("spreads");
     assert_eq!(ways(&fixed, 1), ways(&fixed, 2));
     let drawn = scenario(&[]);
     assert_ne!(ways(&drawn, 1), ways(&drawn, 2));
@@ -220,25 +221,25 @@ size = "1000 B"
 /// a packet is lost only if it enters a port behind later ones.
 #[test]
 fn packets_under_spread_labels_and_others_enter_a_port_in_their_order() {
-    let windows = Kernel::Windows { length: Some(29), stepped: 0 };
-    let stepped = [u64::MAX, 0x5555_5555_5555_5555].map(Kernel::Stepped);
+    let windows = Engine::Windows { length: Some(29), stepped: 0 };
+    let stepped = [u64::MAX, 0x5555_5555_5555_5555].map(Engine::Stepped);
     for (farther, sent) in [("", 1625), (FARTHER, 2250)] {
         let scenario = Scenario::parse(&format!("{FEEDERS}{farther}"), "feeders.toml", &[])
             .unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
-        let run = |(kernel, threads)| {
-            let options = RunOptions { kernel, threads, digest: true, ..RunOptions::default() };
+        let run = |(engine, threads)| {
+            let options = RunOptions { engine, threads, digest: true, ..RunOptions::default() };
             let runs = run_branches(&[&scenario], 1, options, &Cancel::default());
             runs.expect("nobody cancels it").remove(0)
         };
-        let reference = run((Kernel::Reference, 1));
+        let reference = run((Engine::Reference, 1));
         let count = |name: &str| reference.counts.iter().find(|(known, _)| *known == name);
         assert_eq!(count("sent"), Some(&("sent", sent)));
         assert_eq!(count("dropped"), Some(&("dropped", 0)));
-        let kernels = [Kernel::Fast, stepped[0], stepped[1], windows].map(|kernel| (kernel, 1));
-        for kernel in kernels.into_iter().chain([(windows, 2)]) {
-            let other = run(kernel);
-            assert_eq!(other.drops, reference.drops, "{kernel:?}");
-            assert_eq!(other.records_sha256, reference.records_sha256, "{kernel:?}");
+        let engines = [Engine::Fast, stepped[0], stepped[1], windows].map(|engine| (engine, 1));
+        for engine in engines.into_iter().chain([(windows, 2)]) {
+            let other = run(engine);
+            assert_eq!(other.drops, reference.drops, "{engine:?}");
+            assert_eq!(other.records_sha256, reference.records_sha256, "{engine:?}");
         }
     }
 }

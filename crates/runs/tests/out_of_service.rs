@@ -1,22 +1,22 @@
 //! What a node does with a link that is out of service before it knows, and after: losses counted by hand.
 
-use optcp_runs::{Cancel, Kernel, RunOptions, run_branches};
+use optcp_runs::{Cancel, Engine, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 
-/// The packets lost, by reason, which both kernels must agree on.
+/// The packets lost, by reason, which both engines must agree on.
 fn lost(text: &str, set: &[(&str, &str)]) -> Vec<(String, u64)> {
     let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let scenario = Scenario::parse(text, "test.toml", &set)
         .unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
-    let kernels = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
-    let [plain, fast, stepped] = kernels.map(|kernel| {
-        let options = RunOptions { fork: false, digest: true, kernel, ..RunOptions::default() };
+    let engines = [Engine::Reference, Engine::Fast, Engine::Stepped(u64::MAX)];
+    let [plain, fast, stepped] = engines.map(|engine| {
+        let options = RunOptions { fork: false, digest: true, engine, ..RunOptions::default() };
         let run =
             run_branches(&[&scenario], 1, options, &Cancel::default()).expect("nobody cancels");
         let drops = run[0].drops.iter().map(|(reason, count)| (reason.to_string(), *count));
         (drops.collect::<Vec<_>>(), run[0].records_sha256.clone())
     });
-    assert_eq!(plain, fast, "the kernels do not agree");
+    assert_eq!(plain, fast, "the engines do not agree");
     assert_eq!(plain, stepped, "the lanes do not agree");
     plain.0
 }

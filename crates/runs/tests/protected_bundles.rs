@@ -1,6 +1,6 @@
 //! Protection of flows that go through a bundle: instants and losses worked out by hand.
 
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 use optcp_units::Time;
 
@@ -137,7 +137,7 @@ fn another_link_of_the_path_is_protected_by_itself() {
     assert_eq!((switches.as_str(), &lost[0]), ("", &("link-down", 5 + 100 + 5)));
 }
 
-/// TCP through the bundle, too, with ACKs on the way back; both kernels, in one piece and forked.
+/// TCP through the bundle, too, with ACKs on the way back; both engines, in one piece and forked.
 #[test]
 fn a_run_is_the_same_however_it_is_made() {
     let main =
@@ -170,11 +170,11 @@ fn a_run_is_the_same_however_it_is_made() {
         let forked = runs(&[&branches[0], &branches[1]], options);
         assert!(forked.iter().all(|run| run.forked_at.is_some() && run.switches.len() == 4));
         for (scenario, forked) in branches.iter().zip(&forked) {
-            for kernel in [Kernel::Fast, Kernel::Reference, Kernel::Stepped(u64::MAX)] {
+            for engine in [Engine::Fast, Engine::Reference, Engine::Stepped(u64::MAX)] {
                 let options =
-                    RunOptions { fork: false, digest: true, kernel, ..RunOptions::default() };
+                    RunOptions { fork: false, digest: true, engine, ..RunOptions::default() };
                 let alone = runs(&[scenario], options).remove(0);
-                assert_eq!(alone.records_sha256, forked.records_sha256, "{scheme} {kernel:?}");
+                assert_eq!(alone.records_sha256, forked.records_sha256, "{scheme} {engine:?}");
             }
         }
         assert_ne!(forked[0].records_sha256, forked[1].records_sha256);

@@ -1,6 +1,6 @@
 //! Links that are protected for all that routers send over them, against what can be worked out by hand.
 
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, Values, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, Values, run_branches};
 use optcp_scenario::Scenario;
 
 /// Packets of 1000 B leave S at k = 0, 1, 2, ... ms, and are at A 5.08 ms later. A-C fails from 1 s to 2 s.
@@ -55,15 +55,15 @@ fn scenario(set: &[(&str, &str)]) -> Scenario {
     Scenario::parse(SQUARE, "square.toml", &set).unwrap_or_else(|diagnostic| panic!("{diagnostic}"))
 }
 
-/// A run, which must be the same on both kernels.
+/// A run, which must be the same on both engines.
 fn run(set: &[(&str, &str)]) -> Run {
     let scenario = scenario(set);
-    let of = |kernel| {
-        let options = RunOptions { kernel, fork: false, digest: true, ..RunOptions::default() };
+    let of = |engine| {
+        let options = RunOptions { engine, fork: false, digest: true, ..RunOptions::default() };
         let runs = run_branches(&[&scenario], 1, options, &Cancel::default());
         runs.expect("nobody cancels it").remove(0)
     };
-    let [fast, plain] = [Kernel::Fast, Kernel::Reference].map(of);
+    let [fast, plain] = [Engine::Fast, Engine::Reference].map(of);
     assert_eq!(fast.records_sha256, plain.records_sha256, "{set:?}");
     assert_eq!(fast.metrics_sha256, plain.metrics_sha256, "{set:?}");
     fast

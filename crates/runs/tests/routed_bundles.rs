@@ -1,6 +1,6 @@
 //! Bundles in networks with routing, against what can be worked out by hand.
 
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, Series, Values, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, Series, Values, run_branches};
 use optcp_scenario::Scenario;
 
 const SQUARE: &str = include_str!("square.toml");
@@ -47,11 +47,11 @@ fn read(text: &str, set: &[(&str, &str)]) -> Scenario {
     Scenario::parse(text, "test.toml", &set).unwrap_or_else(|diagnostic| panic!("{diagnostic}"))
 }
 
-/// A run, which must be the same on both kernels.
+/// A run, which must be the same on both engines.
 fn run(text: &str, set: &[(&str, &str)], seed: u64) -> Run {
     let scenario = read(text, set);
-    let [fast, plain] = [Kernel::Fast, Kernel::Reference].map(|kernel| {
-        let options = RunOptions { kernel, fork: false, digest: true, ..RunOptions::default() };
+    let [fast, plain] = [Engine::Fast, Engine::Reference].map(|engine| {
+        let options = RunOptions { engine, fork: false, digest: true, ..RunOptions::default() };
         let runs = run_branches(&[&scenario], seed, options, &Cancel::default());
         runs.expect("nobody cancels").remove(0)
     });
@@ -148,7 +148,7 @@ fn tunnels_lead_through_bundles() {
 
 /// With TCP both ways, every selection, members failing one after the other, and routers that act apart.
 #[test]
-fn kernels_agree_on_bundles_under_routing() {
+fn engines_agree_on_bundles_under_routing() {
     let flows = r#"flows = [
     { group = "main", from = "S", to = "R", per_source = 3 }, { group = "back", from = "R", to = "S" },
 ]"#;
@@ -234,12 +234,12 @@ fn windows_end_where_another_branch_goes_on_with_fewer_entrances() {
         let set = [("protection.0.switch_delay".to_owned(), format!("{delay:?}"))];
         Scenario::parse(BRANCHES, "branches.toml", &set).unwrap_or_else(|error| panic!("{error}"))
     });
-    let runs = |kernel| {
-        let options = RunOptions { kernel, digest: true, ..RunOptions::default() };
+    let runs = |engine| {
+        let options = RunOptions { engine, digest: true, ..RunOptions::default() };
         let branches: Vec<&Scenario> = scenarios.iter().collect();
         let runs =
             run_branches(&branches, 4198, options, &Cancel::default()).expect("not cancelled");
         runs.into_iter().map(|run| run.records_sha256).collect::<Vec<_>>()
     };
-    assert_eq!(runs(Kernel::Windows { length: Some(31), stepped: 0 }), runs(Kernel::Reference));
+    assert_eq!(runs(Engine::Windows { length: Some(31), stepped: 0 }), runs(Engine::Reference));
 }

@@ -1,6 +1,6 @@
 //! Runs over routed networks against what can be worked out by hand.
 
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, run_branches};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, run_branches};
 use optcp_scenario::Scenario;
 
 const SQUARE: &str = include_str!("square.toml");
@@ -10,16 +10,16 @@ fn scenario(text: &str, set: &[(&str, &str)]) -> Scenario {
     Scenario::parse(text, "square.toml", &set).unwrap_or_else(|diagnostic| panic!("{diagnostic}"))
 }
 
-fn runs(branches: &[&Scenario], seed: u64, kernel: Kernel, fork: bool) -> Vec<Run> {
-    let options = RunOptions { kernel, fork, digest: true, ..RunOptions::default() };
+fn runs(branches: &[&Scenario], seed: u64, engine: Engine, fork: bool) -> Vec<Run> {
+    let options = RunOptions { engine, fork, digest: true, ..RunOptions::default() };
     run_branches(branches, seed, options, &Cancel::default()).expect("nobody cancels it")
 }
 
-/// A run, which must be the same on both kernels.
+/// A run, which must be the same on both engines.
 fn run(text: &str, set: &[(&str, &str)], seed: u64) -> Run {
     let scenario = scenario(text, set);
     let [fast, plain] =
-        [Kernel::Fast, Kernel::Reference].map(|kernel| runs(&[&scenario], seed, kernel, false));
+        [Engine::Fast, Engine::Reference].map(|engine| runs(&[&scenario], seed, engine, false));
     assert_eq!(fast[0].records_sha256, plain[0].records_sha256, "{set:?}, seed {seed}");
     assert_eq!(fast[0].metrics_sha256, plain[0].metrics_sha256, "{set:?}, seed {seed}");
     fast[0].clone()
@@ -129,9 +129,9 @@ fn branches_of_a_sweep_share_their_warm_up_and_agree_with_runs_of_their_own() {
         .flat_map(|packets| links.iter().map(|link| world(link, packets)))
         .collect();
     let all: Vec<&Scenario> = branches.iter().collect();
-    for kernel in [Kernel::Fast, Kernel::Reference] {
-        let forked = runs(&all, 3, kernel, true);
-        let apart = runs(&all, 3, kernel, false);
+    for engine in [Engine::Fast, Engine::Reference] {
+        let forked = runs(&all, 3, engine, true);
+        let apart = runs(&all, 3, engine, false);
         for (forked, apart) in forked.iter().zip(&apart) {
             assert!(forked.forked_at.is_some_and(|at| at.as_ps() >= 2_000_000_000_000));
             assert_eq!(forked.records_sha256, apart.records_sha256);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use optcp_runs::{Cancel, Column, Kernel, Run, RunOptions, Series, Values, run_branches};
+use optcp_runs::{Cancel, Column, Engine, Run, RunOptions, Series, Values, run_branches};
 use optcp_scenario::Scenario;
 
 /// A line of 10 Mb/s with a way around its middle.
@@ -34,13 +34,13 @@ fn scenario(rest: &str, set: &[(&str, &str)]) -> Scenario {
         .unwrap_or_else(|diagnostic| panic!("{diagnostic}"))
 }
 
-fn runs(branches: &[&Scenario], kernel: Kernel, fork: bool) -> Vec<Run> {
-    let options = RunOptions { fork, digest: true, kernel, ..RunOptions::default() };
+fn runs(branches: &[&Scenario], engine: Engine, fork: bool) -> Vec<Run> {
+    let options = RunOptions { fork, digest: true, engine, ..RunOptions::default() };
     run_branches(branches, 1, options, &Cancel::default()).expect("nobody cancels")
 }
 
 fn run(rest: &str) -> Run {
-    runs(&[&scenario(rest, &[])], Kernel::Fast, true).remove(0)
+    runs(&[&scenario(rest, &[])], Engine::Fast, true).remove(0)
 }
 
 fn numbers(series: &Series, name: &str) -> Vec<u64> {
@@ -157,7 +157,7 @@ fn flows_come_at_random_and_end_when_their_data_is_there() {
 #[test]
 fn flows_that_had_no_time_to_end_are_listed() {
     let run =
-        runs(&[&scenario(COME_AND_GO, &[("flows.0.size", "10 MB")])], Kernel::Fast, true).remove(0);
+        runs(&[&scenario(COME_AND_GO, &[("flows.0.size", "10 MB")])], Engine::Fast, true).remove(0);
     let finished = numbers(&run.series[0], "finished");
     let end = numbers(&run.series[0], "time_ps");
     assert!(finished.contains(&0));
@@ -170,7 +170,7 @@ fn flows_that_had_no_time_to_end_are_listed() {
 #[test]
 fn draws_are_independent_of_each_other() {
     let starts = |rest: &str, set: &[(&str, &str)]| {
-        let run = runs(&[&scenario(rest, set)], Kernel::Fast, true).remove(0);
+        let run = runs(&[&scenario(rest, set)], Engine::Fast, true).remove(0);
         let series = &run.series[0];
         // Flows may end in another order than they come in.
         let flows = numbers(series, "flow").into_iter().zip(numbers(series, "start_ps"));
@@ -198,9 +198,9 @@ fn forked_runs_with_traffic_are_the_runs_themselves() {
     let set = |at| [("parameters.at", at), ("flows.0.size", "300 kB")];
     let branches = [scenario(&rest, &set("10 s")), scenario(&rest, &set("12 s"))];
     let branches: Vec<&Scenario> = branches.iter().collect();
-    let expected = runs(&branches, Kernel::Reference, false);
-    for kernel in [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)] {
-        let forked = runs(&branches, kernel, true);
+    let expected = runs(&branches, Engine::Reference, false);
+    for engine in [Engine::Reference, Engine::Fast, Engine::Stepped(u64::MAX)] {
+        let forked = runs(&branches, engine, true);
         assert!(forked.iter().any(|run| run.forked_at.is_some()));
         for (forked, expected) in forked.iter().zip(&expected) {
             assert_eq!(forked.records_sha256, expected.records_sha256);

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use optcp_units::nearest::suggestion;
 
-use crate::crossed::crossed;
 use crate::plan::{LinkPlan, Plan};
 use crate::problem::Problem;
+use crate::traffic_footprint::crossed;
 use crate::tree::{Origin, quoted, written};
 use crate::warnings::some;
 

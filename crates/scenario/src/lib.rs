@@ -8,11 +8,10 @@
 
 mod catalogue;
 mod check;
-mod crossed;
 mod de;
+pub mod ecmp_paths;
 mod every;
 mod expression;
-pub mod hashed;
 mod library;
 mod overrides;
 pub mod plan;
@@ -26,13 +25,14 @@ pub mod routed;
 mod scenario;
 mod schema;
 mod sweep;
+mod traffic_footprint;
 mod tree;
 mod warnings;
 mod written;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use check::{TcpChoices, great_circle_km, pick};
-pub use library::{Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf, Values};
+pub use library::{Graph, GraphLink, Library, Matrix, Reference, ReferenceResolver, Rows, Values};
 pub use optcp_routing::Coverage;
 pub use plan::Plan;
 pub use problem::Diagnostic;

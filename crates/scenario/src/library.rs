@@ -61,7 +61,7 @@ pub type Values = Vec<(u64, String)>;
 pub type Rows = Vec<(u64, Vec<(String, String)>)>;
 
 /// Who looks things up; what is wrong with a reference comes back as a message.
-pub trait Shelf: Send + Sync {
+pub trait ReferenceResolver: Send + Sync {
     /// A network.
     ///
     /// # Errors
@@ -95,11 +95,11 @@ pub trait Shelf: Send + Sync {
 
 /// Where networks and matrices are looked up.
 #[derive(Clone)]
-pub struct Library(Arc<dyn Shelf>);
+pub struct Library(Arc<dyn ReferenceResolver>);
 
 impl Library {
     /// A library with this shelf.
-    pub fn new(shelf: impl Shelf + 'static) -> Self {
+    pub fn new(shelf: impl ReferenceResolver + 'static) -> Self {
         Library(Arc::new(shelf))
     }
 
@@ -127,7 +127,7 @@ impl Library {
 /// A shelf without a book.
 struct Empty;
 
-impl Shelf for Empty {
+impl ReferenceResolver for Empty {
     fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
         Err("there is no library of topologies here".to_owned())
     }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use optcp_optical::protection::{Point, ProtectedSegment, Route, Scheme, SetUp, Turn};
+use optcp_optical::protection::{
+    ProtectedSegment, Route, Scheme, SetUp, SwitchAction, SwitchPoint,
+};
 use optcp_units::{Duration, Rate};
 
 use crate::plan::{BundlePlan, CapacityKind, DirectedLink, LinkPlan, Plan, ProtectionPlan, Way};
@@ -134,20 +136,20 @@ impl Protected {
     }
 
     /// The bundle through which packets of a point go back, if they do; schemes with one are refused.
-    pub fn back_through(&self, point: &Point) -> Option<usize> {
+    pub fn back_through(&self, point: &SwitchPoint) -> Option<usize> {
         let back = match point.turn {
-            Turn::Forward(Route::LoopBack) => &self.working()[..point.node],
-            Turn::Select | Turn::Forward(Route::Backup) => &[],
+            SwitchAction::Forward(Route::LoopBack) => &self.working()[..point.node],
+            SwitchAction::Select | SwitchAction::Forward(Route::Backup) => &[],
         };
         back.iter().find_map(|link| link.bundle)
     }
 
     /// The way around from a point, in pieces that other packets may join between.
-    pub fn pieces(&self, scheme: Scheme, point: &Point) -> Vec<Vec<DirectedLink>> {
+    pub fn pieces(&self, scheme: Scheme, point: &SwitchPoint) -> Vec<Vec<DirectedLink>> {
         let backup = self.backup.clone();
         match point.turn {
-            Turn::Select | Turn::Forward(Route::Backup) => vec![backup],
-            Turn::Forward(Route::LoopBack) => {
+            SwitchAction::Select | SwitchAction::Forward(Route::Backup) => vec![backup],
+            SwitchAction::Forward(Route::LoopBack) => {
                 let passed = self.working()[..point.node].iter();
                 let mut back = reversed(&passed.map(|link| link.ports[0]).collect::<Vec<_>>());
                 if scheme.rejoins_at_head() {

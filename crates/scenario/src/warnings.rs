@@ -8,8 +8,8 @@ pub(crate) mod text;
 mod topology;
 mod unused;
 
-use crate::crossed::{Crossed, crossed};
 use crate::plan::Plan;
+use crate::traffic_footprint::{TrafficFootprint, crossed};
 use crate::tree::{Node, Origin, Step, place};
 
 pub(crate) use text::some;
@@ -113,7 +113,7 @@ struct Finder<'f> {
     plan: &'f Plan,
     tree: &'f Node,
     places: &'f Places<'f>,
-    crossed: Crossed,
+    crossed: TrafficFootprint,
     found: Vec<Warning>,
 }
 

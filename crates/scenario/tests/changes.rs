@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use optcp_scenario::plan::{ChangePlan, Plan, SchedulePlan};
-use optcp_scenario::{Graph, Library, Reference, Rows, Scenario, Shelf, Values};
+use optcp_scenario::{Graph, Library, Reference, ReferenceResolver, Rows, Scenario, Values};
 use optcp_units::{Duration, Time};
 
 const WORLD: &str = r#"
@@ -197,7 +197,7 @@ fn queues_are_served_over_the_member_to_which_a_circuit_is_there() {
 
 struct Trace;
 
-impl Shelf for Trace {
+impl ReferenceResolver for Trace {
     fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
         Err("no topology here".to_owned())
     }
@@ -236,7 +236,7 @@ fn changes_come_from_a_file() {
 
 struct Opportunities;
 
-impl Shelf for Opportunities {
+impl ReferenceResolver for Opportunities {
     fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
         Err("no topology here".to_owned())
     }

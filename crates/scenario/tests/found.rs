@@ -2,7 +2,7 @@
 
 use optcp_net::Setting;
 use optcp_scenario::plan::{Carries, Plan};
-use optcp_scenario::{Library, Matrix, Scenario, Shelf};
+use optcp_scenario::{Library, Matrix, ReferenceResolver, Scenario};
 use optcp_units::Duration;
 
 /// A trap: the shortest path from A to F, over B and E, leaves no other without its links; two disjoint ones exist.
@@ -30,7 +30,7 @@ cost = 2
 
 struct Matrices;
 
-impl Shelf for Matrices {
+impl ReferenceResolver for Matrices {
     fn graph(&self, _: optcp_scenario::Reference<'_>) -> Result<optcp_scenario::Graph, String> {
         Err("no topology here".to_owned())
     }

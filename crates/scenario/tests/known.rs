@@ -1,7 +1,7 @@
 //! What is found in a network of known places and demands, beside hosts: worked by hand.
 
 use optcp_scenario::plan::Plan;
-use optcp_scenario::{Graph, GraphLink, Library, Reference, Scenario, Shelf};
+use optcp_scenario::{Graph, GraphLink, Library, Reference, ReferenceResolver, Scenario};
 
 /// Cities, and where they are in millionths of a degree of longitude and latitude.
 const CITIES: [(&str, [i64; 2]); 4] =
@@ -9,7 +9,7 @@ const CITIES: [(&str, [i64; 2]); 4] =
 
 struct Atlas;
 
-impl Shelf for Atlas {
+impl ReferenceResolver for Atlas {
     fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
         let link = |ends| GraphLink { ends, name: None, length_mm: Some(100_000_000) };
         Ok(Graph {

@@ -1,10 +1,10 @@
 //! Warnings at the port where flows meet, and what messages say: worked by hand.
 
-use optcp_scenario::{Library, Matrix, Scenario, Shelf, Warning};
+use optcp_scenario::{Library, Matrix, ReferenceResolver, Scenario, Warning};
 
 struct Matrices;
 
-impl Shelf for Matrices {
+impl ReferenceResolver for Matrices {
     fn graph(&self, _: optcp_scenario::Reference<'_>) -> Result<optcp_scenario::Graph, String> {
         Err("no topology here".to_owned())
     }

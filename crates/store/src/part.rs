@@ -309,7 +309,7 @@ fn arrived_table(run: &Run) -> Table {
 }
 
 fn cut_table(run: &Run) -> Table {
-    let all = || run.cuts.iter();
+    let all = || run.path_outages.iter();
     listed([
         ("flow", texts(all().map(|one| one.flow.as_str()))),
         ("group", texts(all().map(|one| one.group.as_str()))),

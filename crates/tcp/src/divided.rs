@@ -11,10 +11,10 @@ use crate::window::Window;
 
 impl Tcb {
     /// From now on `networks` networks are kept apart, of which `present` is in use.
-    pub(crate) fn divide(&mut self, networks: u8, present: u8) {
+    pub(crate) fn enable_per_network_state(&mut self, networks: u8, present: u8) {
         let path = self.path();
         self.networks = Some(Box::new(Networks {
-            parked: vec![path; usize::from(networks)],
+            inactive: vec![path; usize::from(networks)],
             at: usize::from(present),
             outstanding: 0,
             since: Time::ZERO,
@@ -40,8 +40,8 @@ impl Tcb {
     pub(crate) fn select(&mut self, network: usize, outstanding: u32) {
         let Some(mut networks) = self.networks.take() else { return };
         if network != networks.at {
-            self.exchange(&mut networks.parked[networks.at]);
-            self.exchange(&mut networks.parked[network]);
+            self.exchange(&mut networks.inactive[networks.at]);
+            self.exchange(&mut networks.inactive[network]);
             networks.at = network;
         }
         networks.outstanding = outstanding;
@@ -62,7 +62,7 @@ impl Tcb {
         let Some(networks) = &mut self.networks else { return };
         networks.since = now;
         let others =
-            networks.parked.iter().enumerate().filter(|&(number, _)| number != networks.at);
+            networks.inactive.iter().enumerate().filter(|&(number, _)| number != networks.at);
         let slowest = others.filter_map(|(_, path)| path.estimator.measured()).max();
         self.timer.forget();
         self.timer.set_slowest(slowest.unwrap_or_default());
@@ -71,7 +71,7 @@ impl Tcb {
     /// The connection is open: all networks begin with this window.
     pub(crate) fn open_networks(&mut self, window: f64) {
         if let Some(networks) = &mut self.networks {
-            networks.parked.iter_mut().for_each(|path| path.window.cwnd = window);
+            networks.inactive.iter_mut().for_each(|path| path.window.cwnd = window);
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Path {
 #[derive(Clone, Debug)]
 pub(crate) struct Networks {
     /// By network; nothing in the place of the one that is in the control block.
-    pub(crate) parked: Vec<Path>,
+    pub(crate) inactive: Vec<Path>,
     /// The network whose state is in the control block.
     pub(crate) at: usize,
     /// Segments outstanding that were sent on it.
@@ -55,7 +55,7 @@ impl Networks {
     /// Data is sent with nothing outstanding on any network, `idle` after the last segment: those that are not in use learn of
     /// the pause too.
     pub(crate) fn on_resume(&mut self, now: Time, idle: Duration) {
-        let others = self.parked.iter_mut().enumerate().filter(|&(number, _)| number != self.at);
+        let others = self.inactive.iter_mut().enumerate().filter(|&(number, _)| number != self.at);
         others.for_each(|(_, path)| path.congestion.on_resume(now, idle));
     }
 }

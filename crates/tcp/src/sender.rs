@@ -139,9 +139,9 @@ impl Sender {
 
     /// Its data go over one of `networks` networks at a time, at present over `present`: keeps what it knows of each apart, if
     /// it was made to (`path_state`) and goes by SACK. To be said before it starts.
-    pub fn divide(&mut self, networks: u8, present: u8) {
+    pub fn enable_per_network_state(&mut self, networks: u8, present: u8) {
         if self.tcb.config.path_state == PathState::PerNetwork {
-            self.recovery.divide(&mut self.tcb, networks, present);
+            self.recovery.enable_per_network_state(&mut self.tcb, networks, present);
         }
     }
 

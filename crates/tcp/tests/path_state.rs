@@ -35,7 +35,7 @@ impl Host {
     /// It begins on the packet network.
     fn start(config: Config) -> (Self, Vec<u32>) {
         let mut host = Host(Sender::new(Arc::new(config), None, Duration::ZERO));
-        host.0.divide(2, PACKET);
+        host.0.enable_per_network_state(2, PACKET);
         host.0.start();
         let sent = host.send(0);
         (host, sent)
@@ -229,7 +229,7 @@ fn one_network_is_as_none() {
         let config = Config { path_state, ..plain() };
         let mut sender = Sender::new(Arc::new(config), None, Duration::ZERO);
         if path_state == PathState::One {
-            sender.divide(2, PACKET);
+            sender.enable_per_network_state(2, PACKET);
         }
         assert!(!sender.is_divided());
         sender.start();

@@ -207,7 +207,7 @@ fn a_pause_on_one_network_is_one_for_all() {
             let mut config = Config { path_state, ..config(CongestionKind::Cubic) };
             config.controllers.cubic.cubic_version = version;
             let mut connection = Connection::start(config);
-            connection.sender.divide(2, 0);
+            connection.sender.enable_per_network_state(2, 0);
             connection.finish(BEFORE);
             connection.sender.change_network(connection.now, 1);
             for pause in [Duration::ZERO, pause] {

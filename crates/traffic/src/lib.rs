@@ -1,6 +1,6 @@
 //! What is sent when by sources other than a greedy TCP flow: arrival processes and sizes.
 //!
-//! Nothing here knows a packet or a kernel. A process draws from a stream of its own and hands out
+//! Nothing here knows a packet or an engine. A process draws from a stream of its own and hands out
 //! instants in whole picoseconds, one after the other; the whole state is plain data, so a run that
 //! holds a process can be cloned at any instant.
 //!

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use optcp_scenario::{Graph, GraphLink, Matrix, Reference, Rows, Shelf, Values};
+use optcp_scenario::{Graph, GraphLink, Matrix, Reference, ReferenceResolver, Rows, Values};
 use serde::Deserialize;
 
 /// A network as `optcp.scenarios.topologies.find` returns it: nodes; links by the numbers of their ends, with a name and a length in
@@ -34,7 +34,7 @@ fn found<T: Clone>(among: &BTreeMap<String, T>, name: &str) -> Result<T, String>
     among.get(name).cloned().ok_or_else(|| format!("`{name}` has not been handed in"))
 }
 
-impl Shelf for Handed {
+impl ReferenceResolver for Handed {
     fn graph(&self, reference: Reference<'_>) -> Result<Graph, String> {
         let (nodes, links, demands, places, own_names, rates, notes) = match reference {
             Reference::Name(name) => found(&self.names, name),

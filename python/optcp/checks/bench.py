@@ -1,7 +1,7 @@
 """How fast the simulator is: a dumbbell and other worlds, windows and threads in one run, a core of burst switches.
 
 A packet-hop is one transmission of a data packet or an ACK over one link; the workload defines their number,
-whatever the kernel executes for it. Rows of one size are measured in turn, so that what else the machine does meets
+whatever the engine executes for it. Rows of one size are measured in turn, so that what else the machine does meets
 them alike; their ratio is taken turn by turn. Every run has a process of its own, so that its peak memory is its own.
 """
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 #: Flows and simulated seconds.
 SIZES = ((10, 50), (100, 10), (1000, 10))
 
-#: What TCP the flows have, and the kernel unless it is the fast one; the others are compared with the first.
-ROWS = ("newreno", "newreno, reference kernel", "sack", "linux-6", "bbr")
+#: What TCP the flows have, and the engine unless it is the fast one; the others are compared with the first.
+ROWS = ("newreno", "newreno, reference engine", "sack", "linux-6", "bbr")
 
-#: How a world has its run, by kernel and threads; the others are compared with the first. Where a world can have no
+#: How a world has its run, by engine and threads; the others are compared with the first. Where a world can have no
 #: windows, all are the calendar.
 WAYS = {"calendar": ("calendar", 1), "windows": ("windows", 1), "two threads": ("fast", 2)}
 
@@ -48,10 +48,10 @@ def peak_kb():
 _CHILD = (
     _PEAK
     + """
-tcp, flows, seconds, kernel = sys.argv[1], *map(int, sys.argv[2:4]), sys.argv[4]
+tcp, flows, seconds, engine = sys.argv[1], *map(int, sys.argv[2:4]), sys.argv[4]
 before_kb = peak_kb()
 start = time.process_time()
-dumbbell = _core.Dumbbell(tcp, flows, seconds, kernel)
+dumbbell = _core.Dumbbell(tcp, flows, seconds, engine)
 ready = time.process_time()
 hops, utilisation, events = dumbbell.run()
 end = time.process_time()
@@ -95,7 +95,7 @@ print(json.dumps({"hops": run.counts["packet_hops"], "events": run.counts["event
 _WAY_CHILD = (
     _PEAK
     + """
-how = {"kernel": sys.argv[1], "threads": int(sys.argv[2])}
+how = {"engine": sys.argv[1], "threads": int(sys.argv[2])}
 file, settings = sys.argv[3], json.loads(sys.argv[4])
 scenario = _core.Scenario.load(file, list(settings.items())) if file else None
 before_kb = peak_kb()
@@ -114,7 +114,7 @@ class Row:
     Attributes
     ----------
     tcp
-        The TCP of the flows, and the kernel unless it is the fast one.
+        The TCP of the flows, and the engine unless it is the fast one.
     flows, seconds
         The size; simulated seconds.
     packet_hops
@@ -130,7 +130,7 @@ class Row:
     utilisation
         Share of the bottleneck's rate that data took in the second half, 0 to 1.
     events_per_hop
-        Events that the kernel executed for a packet-hop.
+        Events that the engine executed for a packet-hop.
     """
 
     tcp: str
@@ -165,7 +165,7 @@ class World:
     memory_mb
         What the run adds to the peak memory of its process, MiB; 0 where the system does not tell.
     events_per_hop
-        Events that the kernel executed for a packet-hop.
+        Events that the engine executed for a packet-hop.
     """
 
     name: str
@@ -306,8 +306,8 @@ def measure_in_one_run(
                 what[0] = str(file)
             turns = [
                 {
-                    way: _child([sys.executable, "-c", _WAY_CHILD, kernel, str(threads), *what])
-                    for way, (kernel, threads) in WAYS.items()
+                    way: _child([sys.executable, "-c", _WAY_CHILD, engine, str(threads), *what])
+                    for way, (engine, threads) in WAYS.items()
                 }
                 for _ in range(repeat)
             ]
@@ -347,8 +347,8 @@ def measure(tcps: Sequence[str], flows: int, seconds: int, repeat: int) -> list[
 
 
 def _run(tcp: str, flows: int, seconds: int) -> dict[str, float]:
-    name, _, kernel = tcp.removesuffix(" kernel").partition(", ")
-    command = [sys.executable, "-c", _CHILD, name, str(flows), str(seconds), kernel or "fast"]
+    name, _, engine = tcp.removesuffix(" engine").partition(", ")
+    command = [sys.executable, "-c", _CHILD, name, str(flows), str(seconds), engine or "fast"]
     found = _child(command)
     return {**found, "speed": found["hops"] / found["cpu_s"]}
 

@@ -26,13 +26,13 @@ from optcp.cli.options import (
 from optcp.errors import InputError, nearest
 
 
-def _kernel(context: click.Context, _: click.Parameter, value: str) -> str:
+def _engine(context: click.Context, _: click.Parameter, value: str) -> str:
     if context.resilient_parsing:
         return value
-    from optcp.scenarios.scenario import KERNELS
+    from optcp.scenarios.scenario import ENGINES
 
-    if value not in KERNELS:
-        raise InputError(f"--kernel {value}: there is no such kernel; {nearest(value, KERNELS)}")
+    if value not in ENGINES:
+        raise InputError(f"--engine {value}: there is no such engine; {nearest(value, ENGINES)}")
     return value
 
 
@@ -59,7 +59,7 @@ def _kernel(context: click.Context, _: click.Parameter, value: str) -> str:
     metavar="N",
     help="Have each run on N threads, one run after the other: for a large world. [default: 1]",
 )
-@click.option("--kernel", default="fast", show_default=True, callback=_kernel, help="fast, or reference to check it.")
+@click.option("--engine", default="fast", show_default=True, callback=_engine, help="fast, or reference to check it.")
 @DIGEST
 @FORK
 @click.option("--force", is_flag=True, help="Remove another study that is in the directory.")
@@ -81,7 +81,7 @@ def run(
     jobs: int | None,
     dask: str | None,
     threads: int,
-    kernel: str,
+    engine: str,
     digest: bool,
     fork: bool,
     force: bool,
@@ -111,13 +111,13 @@ def run(
 
     target = out or Path("results") / scenario.stem
     check_directory(target)
-    check_threads(threads, kernel)
+    check_threads(threads, engine)
     if threads > 1 and (dask is not None or (jobs or 1) > 1):
         raise click.UsageError("--threads N has one run after the other: it does not go with --jobs or --dask")
     named: dict[str, bytes] = {}
     changed = list(pairs(settings).items())
     with noted(named):
-        study = single.study(scenario, changed, seed, runs, digest=digest, fork=fork, kernel=kernel)
+        study = single.study(scenario, changed, seed, runs, digest=digest, fork=fork, engine=engine)
     if by is not None:
         check_observed(study.grid, by, "--by")
     store = Store(target)

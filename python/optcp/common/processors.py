@@ -12,16 +12,16 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def check_threads(threads: int, kernel: str) -> None:
+def check_threads(threads: int, engine: str) -> None:
     """Check a number of threads of one run.
 
     Raises
     ------
     InputError
-        If there are not so many processors, or the kernel knows one thread.
+        If there are not so many processors, or the engine knows one thread.
     """
     if not 1 <= threads <= processors():
         given = threads if threads.bit_length() <= 64 else "a larger number"
         raise InputError(f"threads are 1 to {processors()} here, the number of processors; {given} was given")
-    if threads > 1 and kernel == "reference":
-        raise InputError(f"the reference kernel has one thread; {threads} was given")
+    if threads > 1 and engine == "reference":
+        raise InputError(f"the reference engine has one thread; {threads} was given")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LAST_SEED = 2**64 - 1
 """Seeds are whole numbers of 64 bits."""
 
-KERNELS = ("fast", "reference")
+ENGINES = ("fast", "reference")
 """What can drive a run; the first is the default."""
 
 
@@ -167,7 +167,7 @@ class Scenario:
         settings = key if isinstance(key, Mapping) else {arguments.text(key, "key"): value}
         return Scenario(self.core.override(written(settings)))
 
-    def run(self, seed: int = 1, *, digest: bool = False, kernel: str = "fast", threads: int = 1) -> FreshRun:
+    def run(self, seed: int = 1, *, digest: bool = False, engine: str = "fast", threads: int = 1) -> FreshRun:
         """Run it once. Other threads go on meanwhile; Ctrl-C ends it.
 
         Parameters
@@ -176,7 +176,7 @@ class Scenario:
             Of all random draws, 0 to 2^64 - 1.
         digest
             Whether ``records_sha256`` is wanted, which takes longer.
-        kernel
+        engine
             "fast" or "reference"; results are equal.
         threads
             Of this one run, 1 to the number of processors; 16 at most count. Results are equal, but for ``events``.
@@ -185,16 +185,16 @@ class Scenario:
         Raises
         ------
         InputError
-            If there is no such seed or kernel, not so many processors, or more threads than the kernel can have.
+            If there is no such seed or engine, not so many processors, or more threads than the engine can have.
         """
         seed, digest = check_seed(seed), arguments.flag(digest, "digest")
-        kernel = arguments.choice(kernel, "kernel", KERNELS)
+        engine = arguments.choice(engine, "engine", ENGINES)
         threads = arguments.whole(threads, "threads")
-        check_threads(threads, kernel)
+        check_threads(threads, engine)
         cancel = _core.Cancel()
         # Ctrl-C reaches the main thread of a process only while that one waits.
         with ThreadPoolExecutor(1) as pool:
-            found = pool.submit(self.core.run, seed, digest=digest, kernel=kernel, threads=threads, cancel=cancel)
+            found = pool.submit(self.core.run, seed, digest=digest, engine=engine, threads=threads, cancel=cancel)
             try:
                 return FreshRun(self, found.result())
             except KeyboardInterrupt:

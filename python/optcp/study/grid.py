@@ -17,7 +17,7 @@ import numpy as np
 from optcp import _core
 from optcp.data.axes import Axis
 from optcp.scenarios.branch import Branch, UncheckedBranch
-from optcp.scenarios.scenario import KERNELS, Settings, as_written, written
+from optcp.scenarios.scenario import ENGINES, Settings, as_written, written
 from optcp.study import room
 
 Values = Sequence[Any] | Mapping[Any, Settings]
@@ -40,7 +40,7 @@ class Grid:
         Whether runs also compute ``records_sha256``.
     fork
         Whether branches share their warm-up; results are equal either way.
-    kernel
+    engine
         What drives the runs, "fast" or "reference"; results are equal either way.
     named
         The axes where they have names and values of their own; None where they follow from the branches' keys.
@@ -50,7 +50,7 @@ class Grid:
     branches: tuple[Branch, ...]
     digest: bool = False
     fork: bool = True
-    kernel: str = KERNELS[0]
+    engine: str = ENGINES[0]
     named: tuple[Axis, ...] | None = None
 
     @classmethod
@@ -63,7 +63,7 @@ class Grid:
         title: str | None = None,
         digest: bool = False,
         fork: bool = True,
-        kernel: str = KERNELS[0],
+        engine: str = ENGINES[0],
         check: bool = True,
     ) -> Grid:
         """Every combination of the axes' values, each on top of ``overrides``.
@@ -91,7 +91,7 @@ class Grid:
         named = [Axis(name, tuple(map(as_written, values))) for name, values in axes.items()]
         room.check_count(math.prod(len(one) for one in points), room.CELL, "cells")
         cells = [dict(itertools.chain(*(one.items() for one in cell))) for cell in itertools.product(*points)]
-        made = cls.of_cells(world, cells, overrides, title=title, digest=digest, fork=fork, kernel=kernel, check=check)
+        made = cls.of_cells(world, cells, overrides, title=title, digest=digest, fork=fork, engine=engine, check=check)
         if not any(isinstance(values, Mapping) for values in axes.values()):
             return made
         short = short_names(list(axes))
@@ -107,7 +107,7 @@ class Grid:
         title: str | None = None,
         digest: bool = False,
         fork: bool = True,
-        kernel: str = KERNELS[0],
+        engine: str = ENGINES[0],
         check: bool = True,
     ) -> Grid:
         """One branch a cell, its settings on top of ``overrides``: for cells in which several settings change together.
@@ -129,7 +129,7 @@ class Grid:
             branches.append(Branch(cell, make()) if check or not branches else UncheckedBranch(cell, make))
             growth.check(len(branches))
         name = world.stem if isinstance(world, Path) else world.summary()["title"]
-        return cls(title or name, tuple(branches), digest, fork, kernel)
+        return cls(title or name, tuple(branches), digest, fork, engine)
 
     @functools.cached_property
     def firsts(self) -> tuple[int, ...]:
@@ -190,8 +190,8 @@ class Grid:
 
     @functools.cached_property
     def hash(self) -> str:
-        """SHA-256 of all that stored runs depend on: worlds, axes, digest, fork, kernel, and the compiled simulator."""
-        parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.kernel, *self.columns]
+        """SHA-256 of all that stored runs depend on: worlds, axes, digest, fork, engine, and the compiled simulator."""
+        parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.engine, *self.columns]
         parts += [branch.scenario.sha256 for branch in self.branches]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

@@ -96,7 +96,7 @@ class Block:
 
     def options(self, *, digest: bool) -> dict[str, Any]:
         """How its runs are made; with a digest also where the grid wants none, but its directory has them."""
-        return {"fork": self.grid.fork, "digest": self.grid.digest or digest, "kernel": self.grid.kernel}
+        return {"fork": self.grid.fork, "digest": self.grid.digest or digest, "engine": self.grid.engine}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.scenarios.scenario import KERNELS, Scenario, check_seed
+from optcp.scenarios.scenario import ENGINES, Scenario, check_seed
 from optcp.study.form import described
 from optcp.study.runner import Block, blocks, groups_of
 from optcp.study.study import Study
@@ -55,7 +55,7 @@ def study(
     *,
     digest: bool,
     fork: bool,
-    kernel: str = KERNELS[0],
+    engine: str = ENGINES[0],
 ) -> Study:
     """Read the scenario and check every cell of its grid; an override of an axis takes the axis' place.
 
@@ -77,7 +77,7 @@ def study(
         title=world.core.summary()["title"] or path.stem.encode(errors="replace").decode(),
         digest=digest or any(one["kind"] == "packets" for one in world.resolved["observe"]),
         fork=fork,
-        kernel=kernel,
+        engine=engine,
     )
 
 

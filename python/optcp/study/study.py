@@ -15,7 +15,7 @@ import numpy as np
 
 from optcp.common import arguments
 from optcp.errors import InputError
-from optcp.scenarios.scenario import KERNELS, Scenario, check_seed, load
+from optcp.scenarios.scenario import ENGINES, Scenario, check_seed, load
 from optcp.scenarios.warned import Warned, of_cells
 from optcp.stats import sequential
 from optcp.study import room
@@ -49,7 +49,7 @@ class Study:
         For progress lines; the scenario's own if left out.
     digest
         Whether ``records_sha256`` is wanted, which takes longer.
-    fork, kernel
+    fork, engine
         How runs are made: whether cells share their warm-up, "fast" or "reference". Results are equal.
 
     Raises
@@ -83,7 +83,7 @@ class Study:
         title: str | None = None,
         digest: bool = False,
         fork: bool = True,
-        kernel: str = KERNELS[0],
+        engine: str = ENGINES[0],
     ) -> None:
         of_axes: tuple[Warned, ...] = ()
         chosen = _seeds(seeds)
@@ -101,7 +101,7 @@ class Study:
                 title=None if title is None else arguments.text(title, "title"),
                 digest=arguments.flag(digest, "digest"),
                 fork=arguments.flag(fork, "fork"),
-                kernel=arguments.choice(kernel, "kernel", KERNELS),
+                engine=arguments.choice(engine, "engine", ENGINES),
             )
         object.__setattr__(self, "_of_axes", of_axes)
         object.__setattr__(self, "grid", world)
@@ -181,7 +181,7 @@ class Study:
             raise arguments.refused(executor, "executor", "an executor, which has a method submit")
         if executor is not None and jobs is not None:
             raise InputError("jobs are threads of this process, an executor has its own workers: give one of them")
-        check_threads(threads, self.grid.kernel)
+        check_threads(threads, self.grid.engine)
         if threads > 1 and (executor is not None or (jobs or 1) > 1):
             raise InputError("several threads a run do not go with jobs or an executor: runs follow one another")
         here = jobs or (processors() if threads == 1 else 1)

@@ -83,7 +83,7 @@ print(len(run))
         ("world.set('stop', None)", "None is no value of a scenario"),
         ("world.run(seed=-1)", "seed -1: the smallest seed is 0"),
         ("world.run(seed=2**64)", "the largest seed is"),
-        ("world.run(kernel='quick')", "there is no kernel 'quick'"),
+        ("world.run(engine='quick')", "there is no engine 'quick'"),
         ("world.run()['goodpt']", "the run has no observation 'goodpt'; did you mean 'goodput'?"),
         ("world.run()['goodput']['byts']", "the table has no column 'byts'; did you mean 'bytes'?"),
         ("optcp.Scenario.parse('stop = 3')", "scenario.toml"),

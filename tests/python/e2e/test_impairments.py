@@ -135,11 +135,11 @@ def test_reordered_segments_are_seen_and_copies_are_none():
 
 
 @pytest.mark.parametrize("kind", ['"duplication"\nprobability = 0.05', '"corruption"\nbit_error_rate = 1e-6'])
-def test_kernels_agree(kind):
+def test_engines_agree(kind):
     link = 'jitter = "lognormal(2 ms, 3 ms)"\novertaking = true'
     rest = FLOW.format(size="2 MB") + f'[[losses]]\nlink = ["A", "B"]\nkind = {kind}\npackets = "both"\n'
     rest += '[[losses]]\nlink = ["B", "A"]\nkind = "duplication"\nprobability = 0.1\npackets = "acks"\n'
-    one, other = (run(link, rest, kernel=kernel, digest=True) for kernel in ("fast", "reference"))
+    one, other = (run(link, rest, engine=engine, digest=True) for engine in ("fast", "reference"))
     assert one.records_sha256 == other.records_sha256
 
 

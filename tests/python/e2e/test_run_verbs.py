@@ -163,7 +163,7 @@ def test_a_sweep_is_one_study_and_digests_do_not_depend_on_jobs(command, tmp_pat
         ("a", ["--jobs", 1]),
         ("b", ["--jobs", 2]),
         ("c", ["--jobs", 2, "--no-fork"]),
-        ("d", ["--kernel", "reference"]),
+        ("d", ["--engine", "reference"]),
     ):
         command("run", text, "--runs", 2, "--digest", "--out", name, *options)
         done = Done.open(tmp_path / name)

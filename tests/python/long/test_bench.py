@@ -1,4 +1,4 @@
-"""The benchmark: what it counts, and that the kernel has not become heavier. Never how long it takes."""
+"""The benchmark: what it counts, and that the engine has not become heavier. Never how long it takes."""
 
 import json
 import re

@@ -37,7 +37,7 @@ SMALLER = {
     },
     "reconfigurable-days": {"parameters.length": "24 ms", "parameters.warm": "8 ms", "parameters.measured": "16 ms"},
 }
-"""Worlds of 10 Gb/s and of many hosts, as small as the tests of the kernels have them."""
+"""Worlds of 10 Gb/s and of many hosts, as small as the tests of the engines have them."""
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@
 //! Feeders are counted over the whole stretch up to the next control action: a flow that has ended still counts.
 
 use optcp_des::Due;
-use optcp_net::{Entrance, Hop, Label, LabelTable, Packet, PortId};
+use optcp_net::{BundleHop, Hop, Label, LabelTable, Packet, PortId};
 use optcp_optical::bundle::Bundle;
 use optcp_units::Time;
 
@@ -126,7 +126,7 @@ impl<'a> FeederAnalysis<'a> {
     fn hop(&self, label: Label) -> Hop {
         let hop = self.labels.hop(label);
         let Hop::Bundle(entrance) = hop else { return hop };
-        let Entrance { bundle, destination, next } = self.labels.entrance(entrance);
+        let BundleHop { bundle, destination, next } = self.labels.entrance(entrance);
         let fixed = self.bundles[bundle as usize].fixed(destination);
         fixed.map_or(hop, |port| Hop::Forward { port, next })
     }
@@ -194,7 +194,7 @@ impl<'a> FeederAnalysis<'a> {
             let first = before == Feeder::None;
             let hop = self.hop(label);
             // Steps at these wait for their turn, and so must all others into the same port.
-            let special = matches!(hop, Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_));
+            let special = matches!(hop, Hop::SelectorInput(_) | Hop::Bridge(_) | Hop::Bundle(_));
             let feeder = if special { SPECIAL } else { feeder };
             if let Hop::Bundle(entrance) = hop
                 && first
@@ -233,24 +233,26 @@ impl<'a> FeederAnalysis<'a> {
             self.last[at.0 as usize] = Some(Feeder::Many);
             trail.push(at);
             match self.hop(at) {
-                Hop::Forward { port, next } | Hop::Carry { port, next }
+                Hop::Forward { port, next } | Hop::Tunnel { port, next }
                     if self.hop(next) == Hop::Deliver =>
                 {
                     break Feeder::One(port.number());
                 }
-                Hop::Forward { next, .. } | Hop::Carry { next, .. } => at = next,
+                Hop::Forward { next, .. } | Hop::Tunnel { next, .. } => at = next,
                 Hop::Bundle(entrance) => {
-                    let Entrance { next, .. } = self.labels.entrance(entrance);
+                    let BundleHop { next, .. } = self.labels.entrance(entrance);
                     if self.hop(next) == Hop::Deliver {
                         break Feeder::Many;
                     }
                     at = next;
                 }
                 Hop::Goto(label) => at = label,
-                Hop::Spread(_) => break self.last_of_spread(at),
+                Hop::Ecmp(_) => break self.last_of_spread(at),
                 // Nothing comes to the endpoint.
                 Hop::Discard(_) => break Feeder::None,
-                Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Ways(_) => break Feeder::Many,
+                Hop::Deliver | Hop::SelectorInput(_) | Hop::Bridge(_) | Hop::Ways(_) => {
+                    break Feeder::Many;
+                }
             }
         };
         trail.into_iter().for_each(|label| self.last[label.0 as usize] = Some(found));
@@ -273,15 +275,15 @@ impl<'a> FeederAnalysis<'a> {
 
     fn is_eager(&self, label: Label) -> bool {
         match self.hop(label) {
-            Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
+            Hop::Forward { port, .. } | Hop::Tunnel { port, .. } => {
                 self.lone_pipe(self.feeds[port.index()])
             }
-            hop @ (Hop::Spread(_) | Hop::Goto(_)) => {
+            hop @ (Hop::Ecmp(_) | Hop::Goto(_)) => {
                 self.labels.leads_to(hop).into_iter().all(|(_, next_hop)| self.is_eager(next_hop))
             }
             Hop::Deliver
             | Hop::Discard(_)
-            | Hop::Gate(_)
+            | Hop::SelectorInput(_)
             | Hop::Bridge(_)
             | Hop::Bundle(_)
             | Hop::Ways(_) => false,
@@ -303,7 +305,7 @@ impl<'a> FeederAnalysis<'a> {
     fn defer_spreads(&mut self) {
         let reached = (0..self.labels.len()).map(label).filter(|&at| {
             self.brings[at.0 as usize] != Feeder::None
-                && matches!(self.labels.hop(at), Hop::Spread(_))
+                && matches!(self.labels.hop(at), Hop::Ecmp(_))
         });
         let spreads: Vec<Label> = reached.collect();
         let mut changed = true;
@@ -318,19 +320,19 @@ impl<'a> FeederAnalysis<'a> {
     /// Gives several feeders to the ports that packets under `label` enter, and says whether a port had only one.
     fn defer(&mut self, label: Label) -> bool {
         match self.hop(label) {
-            Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
+            Hop::Forward { port, .. } | Hop::Tunnel { port, .. } => {
                 let alone = self.lone_pipe(self.feeds[port.index()]);
                 if alone {
                     self.feeds[port.index()] = Feeder::Many;
                 }
                 alone
             }
-            hop @ (Hop::Spread(_) | Hop::Goto(_)) => {
+            hop @ (Hop::Ecmp(_) | Hop::Goto(_)) => {
                 let next_hops = self.labels.leads_to(hop).into_iter();
                 next_hops.fold(false, |changed, (_, next_hop)| self.defer(next_hop) || changed)
             }
             // Labels that always wait have added their feeder in `reach`.
-            Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
+            Hop::SelectorInput(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
             Hop::Deliver | Hop::Discard(_) | Hop::Ways(_) => false,
         }
     }
@@ -341,14 +343,18 @@ impl<'a> FeederAnalysis<'a> {
         let SendingEnd { data, ref sender, .. } = self.senders[flow];
         let acks = self.receivers[flow].acks;
         let alone = |entry: Label| match self.hop(entry) {
-            Hop::Forward { port, .. } | Hop::Carry { port, .. } => match self.feeds[port.index()] {
-                Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
-                Feeder::None | Feeder::Many => false,
-            },
-            Hop::Goto(_) | Hop::Spread(_) | Hop::Ways(_) => false,
-            Hop::Deliver | Hop::Discard(_) | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => {
-                false
+            Hop::Forward { port, .. } | Hop::Tunnel { port, .. } => {
+                match self.feeds[port.index()] {
+                    Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
+                    Feeder::None | Feeder::Many => false,
+                }
             }
+            Hop::Goto(_) | Hop::Ecmp(_) | Hop::Ways(_) => false,
+            Hop::Deliver
+            | Hop::Discard(_)
+            | Hop::SelectorInput(_)
+            | Hop::Bridge(_)
+            | Hop::Bundle(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0]) && alone(acks);
         // An ACK overtakes neither what the application writes before it comes, nor what the sender is told.
@@ -365,18 +371,18 @@ impl<'a> FeederAnalysis<'a> {
         // A way is never longer than there are labels.
         for _ in 0..self.labels.len() {
             match self.hop(at) {
-                Hop::Forward { next, .. } | Hop::Carry { next, .. }
+                Hop::Forward { next, .. } | Hop::Tunnel { next, .. }
                     if self.hop(next) == Hop::Deliver =>
                 {
                     return true;
                 }
-                Hop::Forward { next, .. } | Hop::Carry { next, .. }
+                Hop::Forward { next, .. } | Hop::Tunnel { next, .. }
                     if self.eager[next.0 as usize] =>
                 {
                     at = next
                 }
                 // It may be so behind these.
-                Hop::Spread(_) | Hop::Goto(_) => return true,
+                Hop::Ecmp(_) | Hop::Goto(_) => return true,
                 _ => return false,
             }
         }
@@ -393,14 +399,14 @@ impl<'a> FeederAnalysis<'a> {
             Hop::Deliver => Entry::end(Entry::DELIVER),
             Hop::Forward { port, next } => Entry::new(port, next.0, 1, ahead(next)),
             // In a tunnel that hides its routers from the time to live.
-            Hop::Carry { port, next } => Entry::new(port, next.0, 0, ahead(next)),
+            Hop::Tunnel { port, next } => Entry::new(port, next.0, 0, ahead(next)),
             Hop::Bundle(entrance) => {
-                let Entrance { next, .. } = self.labels.entrance(entrance);
+                let BundleHop { next, .. } = self.labels.entrance(entrance);
                 Entry::new(Entry::BUNDLE, entrance, 1, ahead(next))
             }
             Hop::Goto(other) => self.entry(other),
-            Hop::Spread(set) => Entry::new(Entry::SPREAD, set, 0, Ahead::Wait),
-            Hop::Gate(_) | Hop::Bridge(_) | Hop::Ways(_) | Hop::Discard(_) => {
+            Hop::Ecmp(set) => Entry::new(Entry::SPREAD, set, 0, Ahead::Wait),
+            Hop::SelectorInput(_) | Hop::Bridge(_) | Hop::Ways(_) | Hop::Discard(_) => {
                 Entry::end(Entry::SPECIAL)
             }
         }

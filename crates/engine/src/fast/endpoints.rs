@@ -5,10 +5,10 @@ use optcp_net::{FlowId, Packet, PortId};
 use optcp_units::Time;
 
 use super::Fast;
-use crate::alarms::Alarms;
+use crate::event_handler::EventHandler;
 use crate::model::Model;
 use crate::observe::{Cause, Observer};
-use crate::timers::Alarm;
+use crate::timers::TimerEvent;
 
 impl Fast {
     /// A packet is at its endpoint: the ACK to send now, if any.
@@ -64,7 +64,7 @@ impl Fast {
         while let Some(due) = model.senders[id.index()].sender.deadline()
             && due <= event.time()
         {
-            model.event = Alarm::Sender.key(id, due);
+            model.event = TimerEvent::Sender.key(id, due);
             model.senders[id.index()].sender.handle_timer(due);
             self.drain_sender(model, id, Cause::Timer);
         }
@@ -77,7 +77,7 @@ impl Fast {
         while let Some(due) = model.receivers[id.index()].receiver.deadline()
             && due <= event.time()
         {
-            model.event = Alarm::Receiver.key(id, due);
+            model.event = TimerEvent::Receiver.key(id, due);
             let ack = model.receivers[id.index()].receiver.handle_timer(due);
             let packet = model.send_ack(id, ack);
             self.walk(model, packet, None);
@@ -86,7 +86,7 @@ impl Fast {
     }
 }
 
-impl Alarms for Fast {
+impl EventHandler for Fast {
     fn calendar(&mut self) -> &mut Calendar {
         &mut self.calendar
     }
@@ -131,8 +131,8 @@ impl Alarms for Fast {
         }
     }
 
-    fn launch_in_vain(&mut self, port: PortId, packets: Vec<Packet>) {
+    fn drop_burst(&mut self, port: PortId, packets: Vec<Packet>) {
         let mut from = self.ports.get_mut(port);
-        packets.into_iter().for_each(|packet| from.launch_in_vain(packet));
+        packets.into_iter().for_each(|packet| from.drop_burst(packet));
     }
 }

@@ -1,7 +1,7 @@
-//! The fast kernel: departures by arithmetic, and no events for steps that nothing else can disturb.
+//! The fast engine: departures by arithmetic, and no events for steps that nothing else can disturb.
 //!
 //! # Models
-//! The same as the reference kernel, record for record.
+//! The same as the reference engine, record for record.
 //! # Source
 //! Its own; the measurements behind it are in `docs/developers/performance.md`.
 //! # Parameters
@@ -28,14 +28,14 @@ use optcp_optical::bundle::Bundle;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::Blueprint;
-use crate::alarms::Alarms;
 use crate::controls::Controls;
-use crate::helpers::Helpers;
-use crate::kernel::Kernel;
+use crate::engine::Engine;
+use crate::event_handler::EventHandler;
 use crate::model::Model;
 use crate::observe::Observer;
 use crate::stepping::Stepping;
 use crate::timers::first_alarms;
+use crate::workers::WorkerState;
 
 use eager::Feeders;
 use forwarding::Forwarding;
@@ -68,15 +68,15 @@ pub(crate) struct Fast {
 }
 
 impl Fast {
-    /// Ports that must take the stepped lane do so, and those that this kernel has in it.
+    /// Ports that must take the stepped lane do so, and those that this engine has in it.
     pub(crate) fn new<O: Observer>(
         blueprint: &Blueprint,
         model: &mut Model<O>,
-        kernel: Kernel,
+        engine: Engine,
     ) -> Self {
         let calendar = first_alarms(blueprint, model);
         let planned = blueprint.planned();
-        let stepped = |port: PortId| kernel.stepped_ports() >> (port.number() % 64) & 1 == 1;
+        let stepped = |port: PortId| engine.stepped_ports() >> (port.number() % 64) & 1 == 1;
         let mut wants: Vec<Wants> = PortId::all()
             .take(blueprint.ports.len())
             .map(|id| Wants {
@@ -97,7 +97,7 @@ impl Fast {
             stale: true,
             waiting: Buckets::new(horizon(blueprint)),
             calendar,
-            windows: Windows::new(kernel),
+            windows: Windows::new(engine),
             feeders: None,
             cut: Time::ZERO,
             survey_at: Time::MAX,
@@ -110,14 +110,14 @@ impl Fast {
         &mut self,
         model: &mut Model<O>,
         controls: &mut Controls,
-        helpers: &mut Helpers<(Fast, Model<O>)>,
+        workers: &mut WorkerState<(Fast, Model<O>)>,
         limit: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         loop {
             self.survey_if_due(model);
             let bound = controls.next_at().min(limit).min(self.survey_at);
-            if !self.run_stretch(model, helpers, bound, go_on) {
+            if !self.run_stretch(model, workers, bound, go_on) {
                 return false;
             }
             for id in self.ports.ids() {

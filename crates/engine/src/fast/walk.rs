@@ -8,8 +8,8 @@ use optcp_units::Time;
 use super::Fast;
 use super::forwarding::{Entry, LpId};
 use super::port::Ports;
-use crate::alarms::Alarms;
 use crate::departures;
+use crate::event_handler::EventHandler;
 use crate::model::{Model, Onward};
 use crate::observe::{Observer, Record};
 use crate::stepping::Stepping;
@@ -90,7 +90,7 @@ impl Fast {
                 Some(arrival) => arrival,
                 None => {
                     self.set_event(model, now, &mut ingress);
-                    let otherwise = self.admit_otherwise(model, id, packet.onward(label, header));
+                    let otherwise = self.admit_slow(model, id, packet.onward(label, header));
                     let Some((arrival, marked)) = otherwise else { return };
                     header = marked;
                     arrival
@@ -126,7 +126,7 @@ impl Fast {
         packet: &Packet,
         (label, header): (Label, Header),
     ) -> Option<Time> {
-        let arrival = self.ports.accept_surely(id, now, header.size())?;
+        let arrival = self.ports.try_accept_fast(id, now, header.size())?;
         if O::TAKES_RECORDS {
             model.record(Record::Accepted { port: id, packet: packet.onward(label, header) });
         }
@@ -136,7 +136,7 @@ impl Fast {
     /// The same where it must be looked at more closely: it may be lost, wait for a burst, or have come to a
     /// port of which it is not known yet when it leaves. Its header may say something else then.
     #[inline(never)]
-    fn admit_otherwise<O: Observer>(
+    fn admit_slow<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         id: PortId,
@@ -231,7 +231,7 @@ impl Fast {
             let arrival = match self.admit(model, event.time(), port, &packet, under) {
                 Some(arrival) => arrival,
                 None => {
-                    let Some((arrival, header)) = self.admit_otherwise(model, port, packet) else {
+                    let Some((arrival, header)) = self.admit_slow(model, port, packet) else {
                         continue;
                     };
                     packet = packet.onward(packet.label, header);

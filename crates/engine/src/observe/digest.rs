@@ -10,9 +10,9 @@ use super::record::Record;
 /// One running hash (chained XXH3) for each port and each end of a flow, over its records in their
 /// order.
 ///
-/// Only what every kernel does in the same order within an entity goes in: what comes to a port,
+/// Only what every engine does in the same order within an entity goes in: what comes to a port,
 /// and what an endpoint sends, gets and passes on. What is lost at the far end of a pipe has no order
-/// there that kernels agree on beside its time: sums of hashes.
+/// there that engines agree on beside its time: sums of hashes.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
     ports: Vec<u64>,

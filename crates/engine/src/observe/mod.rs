@@ -4,7 +4,6 @@
 
 mod at_ports;
 mod bursts;
-mod came;
 mod column;
 mod completions;
 mod datagrams;
@@ -13,6 +12,7 @@ mod drops;
 mod fibres;
 mod goodput;
 mod intervals;
+mod received_segments;
 #[macro_use]
 mod kinds;
 mod listed;

@@ -18,7 +18,7 @@ pub trait Counters {
 
 /// What watches a run. Dispatch is static: with `()` no record is even built.
 ///
-/// Kernels agree on the records and on the event to which each belongs, and on their order within
+/// Engines agree on the records and on the event to which each belongs, and on their order within
 /// one port, and within one end of a flow. Records of different ones may come in another order: who
 /// lists them sorts them by event, stably.
 pub trait Observer: Send {

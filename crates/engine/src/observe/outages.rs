@@ -14,9 +14,9 @@ use optcp_des::Key;
 use optcp_net::{DropReason, FlowId};
 use optcp_units::{Duration, Time};
 
-use super::came::{Came, Order};
 use super::column::{Findings, Names, bools, column, index, times, u32s, u64s};
 use super::observed::{Groups, Keys, Observed, Watched};
+use super::received_segments::{Order, ReceivedSegments};
 use super::record::{Record, RecordKind};
 use crate::blueprint::FlowSpec;
 
@@ -33,7 +33,7 @@ struct Flow {
     left: Option<u64>,
     /// The last gaps that ended up to the instant.
     usual: VecDeque<Duration>,
-    came: Came,
+    came: ReceivedSegments,
     /// The longest gap that ended after the instant, and its end.
     longest: Option<(Duration, Time)>,
     /// Whether it ended because bytes came.
@@ -69,7 +69,7 @@ impl Flow {
             since: spec.start,
             left: spec.segments.map(|segments| u64::from(segments) * spec.config.mss.count()),
             usual: VecDeque::new(),
-            came: Came::default(),
+            came: ReceivedSegments::default(),
             longest: None,
             ended: false,
             bytes: [0; 2],
@@ -279,7 +279,7 @@ mod tests {
                 ack_clock_phase: Duration::ZERO,
                 data: label,
                 acks: label,
-                told_by: None,
+                notified_by: None,
             }))
         };
         let mss = config.mss.count();

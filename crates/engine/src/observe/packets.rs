@@ -166,7 +166,7 @@ impl Observed for Packets {
 
     fn finish(&mut self, _: Time) {
         self.rows.finish();
-        // Kernels come to different flows in different orders: places are those in the order of the rows.
+        // Engines come to different flows in different orders: places are those in the order of the rows.
         let mut in_order = Vec::with_capacity(self.sacks.len());
         self.rows.change(|row| {
             if let Some(place) = &mut row.sack {

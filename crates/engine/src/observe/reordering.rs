@@ -7,10 +7,10 @@ use optcp_net::FlowId;
 use optcp_tcp::{Phase, Snapshot};
 use optcp_units::Time;
 
-use super::came::{Came, Order};
 use super::column::{Findings, Names, column, index, times, u8s, u32s};
 use super::listed::Listed;
 use super::observed::{Groups, Keys, Observed, Watched};
+use super::received_segments::{Order, ReceivedSegments};
 use super::record::{Record, RecordKind};
 
 /// What happened to a flow.
@@ -55,7 +55,7 @@ pub(super) struct Reordering {
 
 #[derive(Clone, Debug, Default)]
 struct Known {
-    came: Came,
+    came: ReceivedSegments,
     recovering: bool,
     timeouts: u64,
 }

@@ -93,7 +93,7 @@ pub(super) struct Transit {
     keeps: Vec<bool>,
     /// By what tells packets apart; several are copies of each other.
     under_way: BTreeMap<u64, Vec<UnderWay>>,
-    /// What has come and is still to be looked at, as far as it is known: kernels come to events of one instant in
+    /// What has come and is still to be looked at, as far as it is known: engines come to events of one instant in
     /// different orders, and to what happens elsewhere than at queues ahead of time.
     ahead: Vec<(Key, Record)>,
     /// Everything before has come.
@@ -198,7 +198,7 @@ impl Transit {
 }
 
 impl Transit {
-    /// Whether kernels come to it when its time has come: to all that happens at queues, and where their ways begin.
+    /// Whether engines come to it when its time has come: to all that happens at queues, and where their ways begin.
     fn is_in_time(&self, record: &Record) -> bool {
         let (Record::Accepted { port, .. } | Record::Dropped { port, .. }) = *record else {
             return false;

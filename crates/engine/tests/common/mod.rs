@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use optcp_des::{Key, Streams};
 use optcp_engine::observe::{Column, Observations, ObserveKind, Observer, Record, Values, Watched};
-use optcp_engine::{Blueprint, DatagramSpec, FlowSpec, Kernel, QueueSpec};
+use optcp_engine::{Blueprint, DatagramSpec, Engine, FlowSpec, QueueSpec};
 use optcp_net::schedule::Schedule;
 use optcp_net::{Control, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_optical::bundle::Bundle;
@@ -19,23 +19,23 @@ pub fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// The kernels that are checked against the reference: fast, with departures as events, and with some ports of
+/// The engines that are checked against the reference: fast, with departures as events, and with some ports of
 /// each kind.
-pub fn checked(seed: u64) -> [Kernel; 3] {
+pub fn checked(seed: u64) -> [Engine; 3] {
     let some = Streams::new(seed).stream("stepped").next_u64();
-    [Kernel::Fast, Kernel::Stepped(u64::MAX), Kernel::Stepped(some)]
+    [Engine::Fast, Engine::Stepped(u64::MAX), Engine::Stepped(some)]
 }
 
 /// Windows of any length, in half of the worlds with departures of a few ports as events.
-pub fn windows(seed: u64) -> Kernel {
+pub fn windows(seed: u64) -> Engine {
     let mut stream = Streams::new(seed).stream("windows");
     let length = 27 + u32::try_from(stream.below(6)).expect("below 6");
     let few = stream.next_u64() & stream.next_u64() & stream.next_u64();
-    Kernel::Windows { length: Some(length), stepped: if seed.is_multiple_of(2) { 0 } else { few } }
+    Engine::Windows { length: Some(length), stepped: if seed.is_multiple_of(2) { 0 } else { few } }
 }
 
-/// Every kernel, with all departures as events and without.
-pub const KERNELS: [Kernel; 3] = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
+/// Every engine, with all departures as events and without.
+pub const ENGINES: [Engine; 3] = [Engine::Reference, Engine::Fast, Engine::Stepped(u64::MAX)];
 
 /// Every record with its event.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ pub struct Log(Vec<(Key, Record)>);
 impl Log {
     /// The records in order, each with its instant.
     pub fn in_order(mut self) -> Vec<(Time, Record)> {
-        // Kernels learn at different events that a packet with copies is lost.
+        // Engines learn at different events that a packet with copies is lost.
         let lost = |record| match record {
             Record::Lost { flow, reason } => Some((flow.number(), reason)),
             _ => None,
@@ -187,7 +187,7 @@ impl WorldBuilder {
             ack_clock_phase: Duration::ZERO,
             data,
             acks,
-            told_by: None,
+            notified_by: None,
         });
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use optcp_des::Key;
 use optcp_engine::observe::{Observer, Record};
-use optcp_engine::{Blueprint, FlowSpec, Kernel, Simulation};
+use optcp_engine::{Blueprint, Engine, FlowSpec, Simulation};
 use optcp_net::{
     Action, Control, FlowId, Hop, Label, LabelTable, Loss, PortConfig, PortId, QueueLimit,
     ScriptedLoss,
@@ -93,7 +93,7 @@ pub fn run_text(text: &str) -> Result<(String, Vec<Refused>), FormError> {
 /// If the case asks for something that is not there.
 pub fn run(case: &Case) -> Result<CaseResult, Refused> {
     let blueprint = blueprint(case).map_err(|reason| Refused { id: case.id.clone(), reason })?;
-    let mut simulation = Simulation::new(&blueprint, Kernel::default(), Transmissions::default());
+    let mut simulation = Simulation::new(&blueprint, Engine::default(), Transmissions::default());
     simulation.run();
     let end = case.segments + u32::from(case.tcp.handshake);
     let seen = simulation.observer();
@@ -141,7 +141,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         ack_clock_phase: Duration::ZERO,
         data,
         acks,
-        told_by: None,
+        notified_by: None,
     };
     let stop = Time::ZERO + TIME_LIMIT;
     Ok(Blueprint {

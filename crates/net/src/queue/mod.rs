@@ -2,9 +2,9 @@
 //!
 //! A discipline decides when a packet comes ([`OnArrival`]), over one queue in order; or it keeps what waits itself, and
 //! decides when the transmitter is free too ([`OnDeparture`]). The packet in transmission is the port's; it is shown to
-//! the discipline where it may count it. A discipline is plain data that a clone copies, and knows no kernel: the
-//! reference kernel and the stepped lane of the fast one drive it through [`Port`](crate::Port); those that decide on
-//! arrival also serve the lanes of the fast kernel in which departures are no events.
+//! the discipline where it may count it. A discipline is plain data that a clone copies, and knows no engine: the
+//! reference engine and the stepped lane of the fast one drive it through [`Port`](crate::Port); those that decide on
+//! arrival also serve the lanes of the fast engine in which departures are no events.
 //!
 //! To add one: write its file, and two lines here, the module and the registration.
 

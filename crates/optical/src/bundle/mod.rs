@@ -11,7 +11,7 @@
 //! # Limits
 //! A lightpath is one port. When it fails the node goes on choosing it until it is told
 //! ([`Bundle::take_out`]); what it sends there until then is lost. It sees no difference: the transmitter sends
-//! into the dark at its rate ([`optcp_net::DarkQueue`]).
+//! into the dark at its rate ([`optcp_net::FailedLinkQueue`]).
 
 mod anycast;
 mod destination;

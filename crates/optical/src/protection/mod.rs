@@ -4,11 +4,11 @@
 //! (PSL), where packets can leave the working path, to the path merge LSR (PML), where the backup
 //! joins it again. The way from a fault to a decision has three steps, a file each: `detection` says
 //! when the nodes beside a fault know of it, a file of `scheme` says which nodes act and how long the
-//! news takes to them, and a `selector` at each of those nodes decides. None of them knows a kernel:
+//! news takes to them, and a `selector` at each of those nodes decides. None of them knows an engine:
 //! outages are known beforehand, so the decisions are laid out as a list.
 
 mod detection;
-mod news;
+mod failure_report;
 mod scheme;
 mod selector;
 mod timing;
@@ -16,7 +16,7 @@ mod timing;
 use optcp_units::Time;
 
 pub use detection::Detection;
-pub use scheme::{Point, ProtectedSegment, Revert, Route, Scheme, SetUp, Turn};
+pub use scheme::{ProtectedSegment, Revert, Route, Scheme, SetUp, SwitchAction, SwitchPoint};
 pub use selector::Switch;
 pub use timing::{Outage, Reversion, Timing};
 
@@ -38,14 +38,14 @@ pub struct Decision {
 /// of time and without overlap.
 #[must_use]
 pub fn decisions(
-    points: &[Point],
+    points: &[SwitchPoint],
     timing: Timing,
     working: &[Vec<Outage>],
     backup: &[Vec<Outage>],
 ) -> Vec<Decision> {
     let mut decisions: Vec<Decision> = Vec::new();
     for (index, point) in points.iter().enumerate() {
-        let news = news::of(point, timing, working, backup);
+        let news = failure_report::of(point, timing, working, backup);
         let switches = selector::timeline(timing.reversion, point.set_up, &news);
         decisions.extend(switches.into_iter().map(|(at, switch)| Decision {
             at,

@@ -21,7 +21,7 @@
 
 use optcp_units::{Duration, Time};
 
-use super::news::News;
+use super::failure_report::FailureReport;
 use super::timing::Reversion;
 
 /// A decision.
@@ -56,7 +56,7 @@ impl Selector {
         Selector { reversion, set_up, state: State::Working, down: [0; 2] }
     }
 
-    fn handle(&mut self, news: News) -> Option<Switch> {
+    fn handle(&mut self, news: FailureReport) -> Option<Switch> {
         let down = &mut self.down[news.way as usize];
         *down = if news.failed { *down + 1 } else { *down - 1 };
         let [working, backup] = self.down.map(|links| links > 0);
@@ -120,7 +120,7 @@ impl Selector {
 pub(super) fn timeline(
     reversion: Reversion,
     set_up: Duration,
-    news: &[News],
+    news: &[FailureReport],
 ) -> Vec<(Time, Switch)> {
     let mut selector = Selector::new(reversion, set_up);
     let mut switches = Vec::new();
@@ -135,7 +135,7 @@ pub(super) fn timeline(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protection::news::Way;
+    use crate::protection::failure_report::Way;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)
@@ -145,8 +145,10 @@ mod tests {
 
     /// What a selector does that hears of failures (`true`) and repairs at these instants.
     fn decided(reversion: Reversion, heard: &[(u64, Way, bool)]) -> Vec<(Time, Switch)> {
-        let news: Vec<News> =
-            heard.iter().map(|&(at, way, failed)| News { at: ms(at), way, failed }).collect();
+        let news: Vec<FailureReport> = heard
+            .iter()
+            .map(|&(at, way, failed)| FailureReport { at: ms(at), way, failed })
+            .collect();
         timeline(reversion, Duration::ZERO, &news)
     }
 
@@ -227,8 +229,8 @@ mod tests {
     fn a_set_up_takes_its_time_and_a_repair_calls_it_off() {
         let heard = |repair| {
             [
-                News { at: ms(1000), way: Way::Working, failed: true },
-                News { at: ms(repair), way: Way::Working, failed: false },
+                FailureReport { at: ms(1000), way: Way::Working, failed: true },
+                FailureReport { at: ms(repair), way: Way::Working, failed: false },
             ]
         };
         let set_up = Duration::from_ms(100);

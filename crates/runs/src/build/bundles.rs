@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use optcp_net::{Action, BundleId, Control, Entrance, Label, PathId, Paths};
+use optcp_net::{Action, BundleHop, BundleId, Control, Label, PathId, Paths};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::protection::Outage;
 use optcp_units::{Duration, Time};
@@ -74,7 +74,7 @@ impl Entrances {
                     let destination = plan.destination(flow, place, direction);
                     let key = (path, bundle, destination, next);
                     *self.labels.entry(key).or_insert_with(|| {
-                        let hop = paths.entrance(Entrance { bundle, destination, next });
+                        let hop = paths.entrance(BundleHop { bundle, destination, next });
                         paths.add(hop)
                     })
                 }

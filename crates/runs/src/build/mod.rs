@@ -327,7 +327,7 @@ fn flows(
         // Who goes on as before need not hear of it.
         let hears = config.path_state == PathState::PerNetwork;
         Some(FlowSpec {
-            told_by: planned::told_by(plan, flow).filter(|_| hears),
+            notified_by: planned::notified_by(plan, flow).filter(|_| hears),
             clock_phase: clock("clock", config.tick),
             ack_clock_phase: clock("ack-clock", config.ack_delay.max(Duration::from_ps(1))),
             config,

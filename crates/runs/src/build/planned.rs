@@ -25,7 +25,7 @@ pub(super) fn queues(plan: &Plan) -> Vec<QueueSpec> {
 }
 
 /// The queue on the way of a flow's data that tells senders over which way it is served.
-pub(super) fn told_by(plan: &Plan, flow: &FlowPlan) -> Option<PortId> {
+pub(super) fn notified_by(plan: &Plan, flow: &FlowPlan) -> Option<PortId> {
     let tells = |link: usize| plan.links[link].voq.as_ref().is_some_and(|voq| voq.notify.is_some());
     flow.hops.iter().copied().find(|&(link, _)| tells(link)).map(port_id)
 }

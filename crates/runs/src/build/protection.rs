@@ -3,7 +3,8 @@
 use optcp_des::Streams;
 use optcp_net::{Action, Control, Hop, Label, Paths, PortConfig, PortId, SelectorId, Side};
 use optcp_optical::protection::{
-    Decision, Detection, Outage, Point, Reversion, Revert, SetUp, Switch, Timing, Turn, decisions,
+    Decision, Detection, Outage, Reversion, Revert, SetUp, Switch, SwitchAction, SwitchPoint,
+    Timing, decisions,
 };
 use optcp_units::{Duration, Time};
 
@@ -34,7 +35,7 @@ pub(super) struct Segment<'p> {
     protection: &'p ProtectionPlan,
     protected: Protected,
     acks: bool,
-    points: Vec<Point>,
+    points: Vec<SwitchPoint>,
     /// The ports of the way around, from each of them.
     ways: Vec<Vec<PortId>>,
     /// When its links are down.
@@ -43,7 +44,7 @@ pub(super) struct Segment<'p> {
 }
 
 /// The entries of a segment on the label table, before any of its decisions.
-struct Laid {
+struct SegmentEntries {
     /// At each node of the route, as they are while packets take the working path.
     entries: Vec<Label>,
     selector: Option<SelectorId>,
@@ -60,7 +61,7 @@ pub(super) fn protect(
     entrances: &mut Entrances,
 ) -> (Vec<Control>, Vec<Switched>) {
     // Everything is laid before anything is switched: a gate changes what an entry does.
-    let mut laid: Vec<(Segment<'_>, Laid)> = Vec::new();
+    let mut laid: Vec<(Segment<'_>, SegmentEntries)> = Vec::new();
     for (index, protection) in plan.protections.iter().enumerate() {
         // Each direction once for flows that have merged before they can be switched.
         let mut switched: Vec<Label> = Vec::new();
@@ -169,7 +170,7 @@ impl<'p> Segment<'p> {
     }
 
     /// Lays the entries of one path.
-    fn lay(&self, entries: Vec<Label>, paths: &mut Paths) -> Laid {
+    fn lay(&self, entries: Vec<Label>, paths: &mut Paths) -> SegmentEntries {
         let Segment { protection, protected, ways, .. } = self;
         let selects = protection.scheme.bridges() || protection.revert == Revert::Optical;
         let last = ways.last().and_then(|way| way.last()).copied();
@@ -181,7 +182,7 @@ impl<'p> Segment<'p> {
             }
             None => (None, entries[protected.to]),
         };
-        Laid { entries, selector, onto }
+        SegmentEntries { entries, selector, onto }
     }
 
     /// Switches packets that come to a protected link under `entry`, and are under `onto` behind it.
@@ -198,13 +199,13 @@ impl<'p> Segment<'p> {
 
     fn switch(
         &self,
-        laid: &Laid,
+        laid: &SegmentEntries,
         ports: &[PortConfig],
         paths: &mut Paths,
         controls: &mut Vec<Control>,
     ) {
         let points = self.points.iter().zip(&self.ways);
-        let turns: Vec<Turning> =
+        let turns: Vec<SwitchRewrites> =
             points.map(|(point, way)| self.turning(laid, point, way, ports, paths)).collect();
         for (number, decision) in self.decided.iter().enumerate() {
             let to_backup = decision.switch == Switch::ToBackup;
@@ -238,19 +239,19 @@ impl<'p> Segment<'p> {
     /// What a point changes when it turns.
     fn turning(
         &self,
-        laid: &Laid,
-        point: &Point,
+        laid: &SegmentEntries,
+        point: &SwitchPoint,
         way: &[PortId],
         ports: &[PortConfig],
         paths: &mut Paths,
-    ) -> Turning {
+    ) -> SwitchRewrites {
         let Segment { protection, protected, .. } = self;
         let backup = paths.detour(way, laid.onto);
-        let Turn::Forward(_) = point.turn else {
+        let SwitchAction::Forward(_) = point.turn else {
             let head = laid.entries[protected.from];
             let working = paths.hop(head);
             paths.bridge(head, [working, backup]);
-            return Turning::Select;
+            return SwitchRewrites::Select;
         };
         let label = laid.entries[protected.from + point.node];
         let working = paths.hop(label);
@@ -262,7 +263,7 @@ impl<'p> Segment<'p> {
             .iter()
             .fold(Duration::ZERO, |sum, link| sum + link.delay(|hop| delay_of(ports, hop)));
         let cut = way.last().filter(|_| emulated).map(|&port| (port, signal));
-        Turning::Forward { label, working, backup, cut }
+        SwitchRewrites::Forward { label, working, backup, cut }
     }
 }
 
@@ -319,14 +320,14 @@ fn way_over(protection: &ProtectionPlan, piece: &[DirectedLink]) -> Vec<PortId> 
 }
 
 /// What a point changes when it turns.
-enum Turning {
+enum SwitchRewrites {
     /// An entry leads another way; the emulation also cuts a port, so long after the way back.
     Forward { label: Label, working: Hop, backup: Hop, cut: Option<(PortId, Duration)> },
     /// The selector takes the other side.
     Select,
 }
 
-impl Turning {
+impl SwitchRewrites {
     /// What changes at an instant, when the point turns; `until` it turns again.
     fn actions(
         &self,
@@ -338,10 +339,10 @@ impl Turning {
         let side = if to_backup { Side::Backup } else { Side::Working };
         let now = |action| Control { at, action };
         match *self {
-            Turning::Select => {
+            SwitchRewrites::Select => {
                 selector.map(|id| now(Action::Select(id, side))).into_iter().collect()
             }
-            Turning::Forward { label, working, backup, cut } => {
+            SwitchRewrites::Forward { label, working, backup, cut } => {
                 let hop = if to_backup { backup } else { working };
                 let mut actions = vec![now(Action::SetHop(label, hop))];
                 actions.extend(selector.map(|id| now(Action::Expect(id, side))));

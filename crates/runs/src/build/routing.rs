@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_des::Streams;
 use optcp_net::{
-    Action, Control, Entrance, Hashing, Hop, Label, Multipath, Paths, PortConfig, PortId,
+    Action, BundleHop, Control, Hashing, Hop, Label, Multipath, Paths, PortConfig, PortId,
 };
 use optcp_optical::protection::Outage;
 use optcp_routing::{
@@ -14,7 +14,7 @@ use optcp_routing::{
 };
 use optcp_units::Time;
 
-use optcp_scenario::hashed;
+use optcp_scenario::ecmp_paths;
 use optcp_scenario::plan::{Carries, Plan, RoutingPlan};
 use optcp_scenario::routed::topology_of;
 
@@ -115,7 +115,7 @@ impl Tables {
                 .collect();
             entries.insert(destination, labels);
         }
-        let spread = routing.ecmp.map(|hashing| (hashing, hashed::seeds(plan, seed)));
+        let spread = routing.ecmp.map(|hashing| (hashing, ecmp_paths::seeds(plan, seed)));
         let next_hops = BTreeMap::new();
         let links = plan.protections.iter().filter_map(|one| Some(one.link.as_ref()?.hops[0]));
         let protected = links.flat_map(|(link, _)| [(link, 0), (link, 1)]).collect();
@@ -139,7 +139,7 @@ impl Tables {
     pub(super) fn keys(&self, plan: &Plan) -> Vec<u64> {
         let of = |carries: fn(&Carries) -> bool| {
             let flows = plan.flows.iter().filter(move |flow| carries(&flow.carries));
-            flows.map(|flow| hashed::key(&flow.name))
+            flows.map(|flow| ecmp_paths::key(&flow.name))
         };
         let all = of(|carries| *carries == Carries::Flow)
             .chain(of(|carries| matches!(carries, Carries::Datagrams(_))));
@@ -159,8 +159,9 @@ impl Tables {
         let Some((hashing, seed)) = spread.filter(|_| hops.len() > 1) else {
             return self.along(plan, hops, destination, paths);
         };
-        let next_hops =
-            hops.iter().map(|&hop| (hashed::number(hop), self.into(plan, hop, destination, paths)));
+        let next_hops = hops
+            .iter()
+            .map(|&hop| (ecmp_paths::number(hop), self.into(plan, hop, destination, paths)));
         let next_hops = next_hops.collect();
         paths.multipath(Multipath { hashing, seed, next_hops })
     }
@@ -214,7 +215,7 @@ impl Tables {
                 let end = self.far_end(first);
                 let onward = beyond.first().copied().or_else(|| self.routes.next(end, destination));
                 let behind = onward.map_or(end, |hop| self.far_end(hop));
-                paths.entrance(Entrance {
+                paths.entrance(BundleHop {
                     bundle: bundle_id(number, plan.bundles[number].way(&plan.links, first)),
                     destination: plan.numbers[behind],
                     next,
@@ -263,7 +264,7 @@ impl Tables {
             let Some(label) = labels[*router] else { continue };
             let hops = match entry {
                 Entry::Next(hop) => std::slice::from_ref(hop),
-                Entry::Spread(hops) | Entry::Backup(Repair { hops, .. }) => hops,
+                Entry::Ecmp(hops) | Entry::Backup(Repair { hops, .. }) => hops,
             };
             let tunnel = hops.len() > 1 && matches!(entry, Entry::Backup(_));
             let lay = || match (tunnel, routing.ttl) {

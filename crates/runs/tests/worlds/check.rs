@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use optcp_des::Streams;
-use optcp_runs::{Cancel, Data, Kernel, Run, RunOptions, Series, Table, run_branches};
+use optcp_runs::{Cancel, Data, Engine, Run, RunOptions, Series, Table, run_branches};
 use optcp_scenario::{
-    Diagnostic, Graph, GraphLink, Library, Matrix, Reference, Rows, Scenario, Shelf, Values,
+    Diagnostic, Graph, GraphLink, Library, Matrix, Reference, ReferenceResolver, Rows, Scenario,
+    Values,
 };
 use toml::Value;
 
@@ -42,7 +43,7 @@ pub(crate) fn failure<T>(what: &str, detail: impl Into<String>) -> Result<T, Fai
 
 struct Atlas;
 
-impl Shelf for Atlas {
+impl ReferenceResolver for Atlas {
     fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
         let link = |ends| GraphLink { ends, name: None, length_mm: Some(100_000_000) };
         let links = ROADS.into_iter().map(link).collect();
@@ -122,28 +123,28 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
     let watched = watched(text, &plain)?;
     let cells = cells(&watched);
     let branches: Vec<&Scenario> = cells.iter().collect();
-    let forked = runs(&branches, seed, Kernel::Fast, true, true, cancel)?;
+    let forked = runs(&branches, seed, Engine::Fast, true, true, cancel)?;
 
     // Every second world with all departures as events, the others with those of some ports.
     let some = Streams::new(seed).stream("stepped").next_u64();
-    let stepped = Kernel::Stepped(if seed.is_multiple_of(2) { u64::MAX } else { some });
+    let stepped = Engine::Stepped(if seed.is_multiple_of(2) { u64::MAX } else { some });
 
     // Two threads at once.
     let (other, reference) = std::thread::scope(|scope| {
         let other = scope.spawn(|| {
-            let one = |&cell: &&Scenario| runs(&[cell], seed, Kernel::Fast, false, true, cancel);
+            let one = |&cell: &&Scenario| runs(&[cell], seed, Engine::Fast, false, true, cancel);
             crate::caught(|| {
                 let apart = branches.iter().map(one).collect::<Result<Vec<_>, _>>()?;
                 Ok((apart, runs(&branches, seed, stepped, true, true, cancel)?))
             })
         });
-        let reference = runs(&branches, seed, Kernel::Reference, true, true, cancel);
+        let reference = runs(&branches, seed, Engine::Reference, true, true, cancel);
         (other.join(), reference)
     });
     let (apart, stepped) = other.unwrap_or_else(|panic| std::panic::resume_unwind(panic))??;
     for ((forked, apart), reference) in forked.iter().zip(apart.iter().flatten()).zip(reference?) {
         same("forked and not", forked, apart)?;
-        same("kernels", forked, &reference)?;
+        same("engines", forked, &reference)?;
     }
     for (forked, stepped) in forked.iter().zip(&stepped) {
         same("lanes", forked, stepped)?;
@@ -152,7 +153,7 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
     for (forked, windowed) in forked.iter().zip(&windowed) {
         same("windows", forked, windowed)?;
     }
-    let undigested = runs(&branches[..1], seed, Kernel::Fast, false, false, cancel)?;
+    let undigested = runs(&branches[..1], seed, Engine::Fast, false, false, cancel)?;
     same_but_digest("with and without digest", &forked[0], &undigested[0])?;
     unwatched(text, seed, &forked[0], cancel)?;
 
@@ -224,12 +225,12 @@ fn cells(scenario: &Scenario) -> Vec<Scenario> {
 fn runs(
     branches: &[&Scenario],
     seed: u64,
-    kernel: Kernel,
+    engine: Engine,
     fork: bool,
     digest: bool,
     cancel: &Cancel,
 ) -> Result<Vec<Run>, Failure> {
-    let options = RunOptions { fork, digest, kernel, ..RunOptions::default() };
+    let options = RunOptions { fork, digest, engine, ..RunOptions::default() };
     ended(branches, seed, options, cancel)
 }
 
@@ -249,8 +250,8 @@ fn in_windows(branches: &[&Scenario], seed: u64, cancel: &Cancel) -> Result<Vec<
     // Shorter ones only take longer in worlds that stand still for long.
     let length = Some(29 + u32::try_from(drawn % 4).unwrap_or(0));
     let threads = if drawn & 4 == 0 { 1 } else { 2 };
-    let kernel = Kernel::Windows { length, stepped: 0 };
-    let options = RunOptions { kernel, threads, digest: true, ..RunOptions::default() };
+    let engine = Engine::Windows { length, stepped: 0 };
+    let options = RunOptions { engine, threads, digest: true, ..RunOptions::default() };
     ended(branches, seed, options, cancel)
 }
 
@@ -277,7 +278,7 @@ fn unwatched(text: &str, seed: u64, full: &Run, cancel: &Cancel) -> Result<(), F
             what: "what is possible watched is refused unwatched".to_owned(),
             detail: refusal.render(false),
         })?;
-        let bare = &runs(&[&scenario], seed, Kernel::Fast, true, false, cancel)?[0];
+        let bare = &runs(&[&scenario], seed, Engine::Fast, true, false, cancel)?[0];
         let found = bare
             .series
             .iter()
@@ -313,7 +314,7 @@ fn same_but_digest(what: &str, a: &Run, b: &Run) -> Result<(), Failure> {
         ("switches", a.switches == b.switches),
         ("routing", a.routing == b.routing),
         ("arrived", a.arrived == b.arrived),
-        ("cuts", a.cuts == b.cuts),
+        ("cuts", a.path_outages == b.path_outages),
         ("number of series", a.series.len() == b.series.len()),
         ("metrics_sha256", a.metrics_sha256 == b.metrics_sha256),
         ("scenario_sha256", a.scenario_sha256 == b.scenario_sha256),
@@ -325,7 +326,7 @@ fn same_but_digest(what: &str, a: &Run, b: &Run) -> Result<(), Failure> {
 }
 
 fn same_counts(what: &str, a: &Run, b: &Run) -> Result<(), Failure> {
-    // Events are the kernel's affair.
+    // Events are the engine's affair.
     let of = |run: &Run| {
         let mut counts = run.counts.clone();
         counts.retain(|(name, _)| *name != "events");

@@ -1,4 +1,4 @@
-//! Worlds over the whole schema, drawn at random: both kernels, forked and not, with and without digest, in windows on
+//! Worlds over the whole schema, drawn at random: both engines, forked and not, with and without digest, in windows on
 //! one thread and two; and every series derived again from the packets.
 //!
 //! `make worlds` looks at more of them than `cargo test` does, and goes on where it was stopped. A world in

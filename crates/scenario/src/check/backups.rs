@@ -11,7 +11,7 @@ use crate::protected::TeLink;
 use crate::schema::{Disjoint, Metric, ProtectionEntry};
 use crate::tree::place;
 
-use super::covers::{Covers, Guard};
+use super::backup_scope::{BackupScope, ProtectedGroup};
 use super::draft::Draft;
 use super::network::Network;
 use super::route::Route;
@@ -21,12 +21,12 @@ use super::ways::Finder;
 /// one of its own, from the first node to the last between which there are two paths, and its flows are switched apart from
 /// others.
 pub(super) fn found(
-    (i, entry, disjoint): (usize, &Guard<'_>, Disjoint),
+    (i, entry, disjoint): (usize, &ProtectedGroup<'_>, Disjoint),
     group: usize,
     plan: &mut Draft,
     network: &Network,
     problems: &mut Problems<'_>,
-) -> Vec<Covers> {
+) -> Vec<BackupScope> {
     let before = problems.found.len();
     let here = |key: &'static str| place!["protection", i, key].to_vec();
     if entry.link.is_some() {
@@ -135,7 +135,7 @@ impl<'n> Search<'n> {
     }
 
     /// A backup around each link or bundle that flows of a group pass.
-    fn around_links(&self, group: usize, plan: &Draft, disjoint: Disjoint) -> Vec<Covers> {
+    fn around_links(&self, group: usize, plan: &Draft, disjoint: Disjoint) -> Vec<BackupScope> {
         // In the order in which flows come to them; both directions of a link have backups of their own.
         let mut order: Vec<(DirectedLink, Vec<usize>, [usize; 2])> = Vec::new();
         let mut flows_on: BTreeMap<DirectedLink, Vec<usize>> = BTreeMap::new();
@@ -152,13 +152,13 @@ impl<'n> Search<'n> {
         let around = |(port, links, ends): (DirectedLink, Vec<usize>, [usize; 2])| {
             let backup = self.around(&links, ends, disjoint)?;
             let flows = flows_on.get(&port).cloned().unwrap_or_default();
-            Some(Covers { flows, link: None, links, backup })
+            Some(BackupScope { flows, link: None, links, backup })
         };
         order.into_iter().filter_map(around).collect()
     }
 
     /// A backup for each path of a group.
-    fn of_paths(&self, group: usize, plan: &mut Draft, disjoint: Disjoint) -> Vec<Covers> {
+    fn of_paths(&self, group: usize, plan: &mut Draft, disjoint: Disjoint) -> Vec<BackupScope> {
         let mut paths: Vec<(usize, Vec<usize>)> = Vec::new();
         let mut known: BTreeMap<(&[usize], &[DirectedLink]), usize> = BTreeMap::new();
         for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.group == group) {
@@ -170,11 +170,11 @@ impl<'n> Search<'n> {
                 }
             }
         }
-        let found: Vec<Covers> = paths
+        let found: Vec<BackupScope> = paths
             .into_iter()
             .filter_map(|(first, flows)| {
                 let backup = self.of_path(&plan.flows[first], disjoint)?;
-                Some(Covers { flows, link: None, links: Vec::new(), backup })
+                Some(BackupScope { flows, link: None, links: Vec::new(), backup })
             })
             .collect();
         for covers in &found {

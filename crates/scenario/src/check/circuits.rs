@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use optcp_optical::protection::{Point, Scheme, SetUp};
+use optcp_optical::protection::{Scheme, SetUp, SwitchPoint};
 use optcp_units::{Duration, Rate};
 
 use crate::plan::{CapacityKind, Carries, DirectedLink, FlowPlan, ProtectionPlan};
@@ -124,7 +124,7 @@ fn pieces(scheme: Scheme, protected: &Protected) -> Vec<(Vec<DirectedLink>, Dire
     let segment = protected.segment(|_| Duration::ZERO, Duration::ZERO);
     let points = scheme.points(&segment, SetUp { computation: Duration::ZERO });
     let working = protected.working();
-    let of_point = |point: &Point| {
+    let of_point = |point: &SwitchPoint| {
         // A node that selects lies behind the last link; its packets left the first one.
         let replaced = working.get(point.node).unwrap_or(&working[0]).ports[0];
         protected.pieces(scheme, point).into_iter().map(move |piece| (piece, replaced))

@@ -9,8 +9,8 @@ use crate::routed;
 use crate::schema::{Disjoint, ListOr, ProtectionEntry};
 use crate::tree::place;
 
+use super::backup_scope::{BackupScope, avoids, name_of, written};
 use super::backups::Search;
-use super::covers::{Covers, avoids, name_of, written};
 use super::draft::Draft;
 use super::network::Network;
 use super::route::Route;
@@ -24,7 +24,7 @@ pub(super) fn links(
     plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,
-) -> Vec<Covers> {
+) -> Vec<BackupScope> {
     let before = problems.found.len();
     check_keys(i, entry, plan, problems);
     if problems.found.len() > before || network.incomplete {
@@ -142,7 +142,7 @@ fn around(
     plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,
-) -> Vec<Covers> {
+) -> Vec<BackupScope> {
     let Some(search) = Search::new(i, entry, plan, network, problems) else { return Vec::new() };
     if disjoint == Disjoint::Node {
         problems
@@ -150,12 +150,12 @@ fn around(
             .label("`auto`, `link-disjoint` or `risk-disjoint`");
         return Vec::new();
     }
-    let found: Vec<Covers> = links
+    let found: Vec<BackupScope> = links
         .iter()
         .filter_map(|&link| {
             let (way, links) = way(link, 0, network);
             let backup = search.around(&links, way.path, disjoint)?;
-            Some(Covers { flows: Vec::new(), link: Some(way), links, backup })
+            Some(BackupScope { flows: Vec::new(), link: Some(way), links, backup })
         })
         .collect();
     if found.is_empty() && !links.is_empty() {
@@ -174,7 +174,7 @@ fn along(
     backup: Route,
     network: &Network,
     problems: &mut Problems<'_>,
-) -> Option<Covers> {
+) -> Option<BackupScope> {
     let ends = [backup.nodes[0], backup.nodes[backup.nodes.len() - 1]];
     let of_link = network.links[link].ends;
     let Some(direction) = [0, 1].into_iter().find(|&d| ends == [of_link[d], of_link[1 - d]]) else {
@@ -189,5 +189,5 @@ fn along(
     if !avoids(i, &backup, &links, "goes over the link that it protects", network, problems) {
         return None;
     }
-    Some(Covers { flows: Vec::new(), link: Some(way), links, backup })
+    Some(BackupScope { flows: Vec::new(), link: Some(way), links, backup })
 }

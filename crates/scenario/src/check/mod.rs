@@ -2,12 +2,12 @@
 //! members, and what cannot be is refused, as much of it at once as can be found.
 
 mod arrivals;
+mod backup_scope;
 mod backups;
 mod bounds;
 mod bundles;
 mod bursts;
 mod circuits;
-mod covers;
 mod draft;
 mod failures;
 mod fibres;

@@ -12,9 +12,9 @@ use crate::schema::{File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
+use super::backup_scope::{BackupScope, ProtectedGroup, avoids, consists_of, name_of, written};
 use super::backups;
 use super::circuits::{self, Circuits};
-use super::covers::{Covers, Guard, avoids, consists_of, name_of, written};
 use super::draft::Draft;
 use super::flows::check_queues;
 use super::links as of_links;
@@ -63,14 +63,14 @@ fn backups_of(
     plan: &mut Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
-) -> Option<(Option<usize>, DetectionPlan, Vec<Covers>)> {
+) -> Option<(Option<usize>, DetectionPlan, Vec<BackupScope>)> {
     let named = entry.link.as_ref().map(|link| links(i, link, network, problems));
     let routes = match &entry.backup {
         ListOr::List(nodes) => network.routes(nodes, place!["protection", i, "backup"], problems),
         ListOr::Found(_) => None,
     };
     let guard = match flows {
-        Some(flows) => Some((Guard { entry, flows }, group(i, flows, plan, problems)?)),
+        Some(flows) => Some((ProtectedGroup { entry, flows }, group(i, flows, plan, problems)?)),
         None => None,
     };
     let detection = detection(i, entry, problems);
@@ -115,17 +115,17 @@ fn group(i: usize, flows: &str, plan: &Draft, problems: &mut Problems<'_>) -> Op
 #[expect(clippy::too_many_arguments, reason = "what is known so far, in its parts")]
 fn one(
     i: usize,
-    entry: &Guard<'_>,
+    entry: &ProtectedGroup<'_>,
     group: usize,
     links: &[usize],
     routes: &[Route],
     plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,
-) -> Option<Covers> {
+) -> Option<BackupScope> {
     let backup = written(i, entry, routes, network, problems)?;
     let flows = flows(i, entry, group, links, &backup, plan, network, problems)?;
-    Some(Covers { flows, link: None, links: links.to_vec(), backup })
+    Some(BackupScope { flows, link: None, links: links.to_vec(), backup })
 }
 
 /// A backup of entry i.
@@ -133,12 +133,12 @@ fn lay(
     i: usize,
     entry: &ProtectionEntry,
     (group, detection): (Option<usize>, DetectionPlan),
-    covers: Covers,
+    covers: BackupScope,
     plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,
 ) -> ProtectionPlan {
-    let Covers { flows, link, links, backup } = covers;
+    let BackupScope { flows, link, links, backup } = covers;
     if let (Some(group), Some(&flow)) = (group, flows.first())
         && let Some(tcp) = plan.flows[flow].tcp
     {
@@ -340,7 +340,7 @@ fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
 #[expect(clippy::too_many_arguments, reason = "what is known so far, in its parts")]
 fn flows(
     i: usize,
-    entry: &Guard<'_>,
+    entry: &ProtectedGroup<'_>,
     group: usize,
     links: &[usize],
     backup: &Route,

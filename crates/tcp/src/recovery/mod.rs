@@ -113,7 +113,7 @@ impl LossRecovery {
 
     /// Keeps the state of `networks` networks apart from now on, of which `present` is in use. Only SACK can tell which of
     /// them lost a segment.
-    pub(crate) fn divide(&mut self, tcb: &mut Tcb, networks: u8, present: u8) {
+    pub(crate) fn enable_per_network_state(&mut self, tcb: &mut Tcb, networks: u8, present: u8) {
         if let LossRecovery::Sack(sack) = self {
             let sack = sack.as_ref().clone();
             let divided = SackPerNetwork::new(sack, tcb, networks, present);

@@ -119,7 +119,7 @@ impl World {
             circuit: Duration::from_ms(draw.pick(&[1, 100, 2_000])),
         };
         let mut sender = Sender::new(Arc::clone(&config), Some(segments), phase);
-        sender.divide(3, 0);
+        sender.enable_per_network_state(3, 0);
         World {
             sender,
             receiver: Receiver::new(&config, ack_phase),
@@ -176,7 +176,7 @@ impl World {
         let sender = self.sender.deadline().map(|at| (at, Event::SenderTimer));
         let receiver = self.receiver.deadline().map(|at| (at, Event::ReceiverTimer));
         let events = [sender, receiver, arrival].into_iter().flatten();
-        // The first of equals: timers before arrivals, as in the kernel.
+        // The first of equals: timers before arrivals, as in the engine.
         events.min_by_key(|&(at, _)| at).expect("data outstanding, so a timer runs")
     }
 

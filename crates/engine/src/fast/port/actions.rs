@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use optcp_des::Due;
-use optcp_net::{DarkQueue, DropReason, Packet};
+use optcp_net::{DropReason, FailedLinkQueue, Packet};
 use optcp_units::{Duration, Time};
 
 use super::PortMut;
-use super::hot::Lane;
+use super::hot::ServiceMode;
 use super::reports::Ends;
 use super::sizes::SizeQueue;
 
@@ -109,7 +109,7 @@ impl PortMut<'_> {
         let queued = pending.iter().filter(|due| port.sent_at(&ends, due) >= now.as_ps());
         let queued = port.in_order(queued);
         self.go_dark(&ends, &queued);
-        if self.hot.lane == Lane::One {
+        if self.hot.service_mode == ServiceMode::OneSize {
             // A transmission that ends now has not ended yet: actions come first.
             self.leave_lane_of_one_size(now.as_ps().saturating_sub(1));
         }
@@ -125,7 +125,7 @@ impl PortMut<'_> {
             let transmission = |size| Duration::from_ps(self.cold.transmission(size));
             let first_end = queued.first().map_or(0, |due| self.as_ref().sent_at(ends, due));
             let ends = (Time::from_ps(first_end), Time::from_ps(self.hot.free_at));
-            let dark = DarkQueue::new(ends, sizes, transmission);
+            let dark = FailedLinkQueue::new(ends, sizes, transmission);
             self.cold.dark = Some(Box::new(dark));
         }
     }

@@ -1,6 +1,6 @@
 //! What a port keeps of its packets where the time up to which it is busy is not enough.
 
-use super::hot::{Hot, Lane};
+use super::hot::{Hot, ServiceMode};
 use super::sizes::SizeQueue;
 
 /// What packets need where several sizes share a queue, in one cache line, and where more is counted, in another one.
@@ -21,7 +21,7 @@ impl Backlog {
         if port.keeps {
             if port.free_at <= now {
                 self.queue.clear();
-            } else if self.queue.is_full() && port.lane == Lane::Any {
+            } else if self.queue.is_full() && port.service_mode == ServiceMode::AnySize {
                 self.queue.forget_sent(now, |size| u64::from(port.per_byte) * u64::from(size));
             }
             self.queue.push(size, sent);

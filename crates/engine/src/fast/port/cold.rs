@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use optcp_des::{Class, Key};
-use optcp_net::{ArrivalState, DarkQueue, Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
+use optcp_net::{
+    ArrivalState, FailedLinkQueue, Jitter, Loss, Packet, PortConfig, PortId, QueueLimit,
+};
 use optcp_units::{Bytes, Duration, Time};
 
 use super::hot::Hot;
@@ -19,7 +21,7 @@ pub(super) struct Cold {
     /// Picoseconds for a byte where that is a whole number, else 0.
     pub(super) per_byte: u32,
     /// What the transmitter does while the link is out of service.
-    pub(super) dark: Option<Box<DarkQueue>>,
+    pub(super) dark: Option<Box<FailedLinkQueue>>,
     pub(super) losses: Box<[Loss]>,
     /// The queue discipline, if it is not drop-tail.
     pub(super) discipline: Option<Box<ArrivalState>>,
@@ -111,7 +113,7 @@ impl Cold {
 
     /// A packet comes while the link is out of service.
     #[cold]
-    pub(super) fn send_into_the_dark(&mut self, now: Time, size: u16) {
+    pub(super) fn transmit_to_failed_link(&mut self, now: Time, size: u16) {
         let transmission = Duration::from_ps(self.transmission(size));
         if let Some(dark) = &mut self.dark {
             dark.take(now, size, transmission, self.config.limit);

@@ -22,7 +22,7 @@ pub(super) struct Hot {
     pub(super) sizes: u16,
     /// So many more packets are surely accepted, however long they have to wait.
     pub(super) room: u16,
-    pub(super) lane: Lane,
+    pub(super) service_mode: ServiceMode,
     /// Whether every packet goes into the backlog.
     pub(super) fills_backlog: bool,
     /// Whether its queue is kept there.
@@ -33,13 +33,13 @@ pub(super) struct Hot {
 
 /// How a port deals with packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lane {
+pub(super) enum ServiceMode {
     /// With one size of them, by arithmetic alone.
-    One,
+    OneSize,
     /// With several.
-    Any,
+    AnySize,
     /// With each as it comes.
-    Rare,
+    General,
 }
 
 impl Hot {
@@ -55,7 +55,7 @@ impl Hot {
             smallest: 0,
             sizes: 0,
             room: 0,
-            lane: Lane::Rare,
+            service_mode: ServiceMode::General,
             fills_backlog: false,
             keeps,
             tallied,
@@ -70,7 +70,7 @@ impl Hot {
 
     /// Whether a packet is accepted that has so long to wait, as far as that is easily told.
     #[inline(always)]
-    pub(super) fn surely_takes(&self, size: u16, waits: u64) -> bool {
+    pub(super) fn fits_fast(&self, size: u16, waits: u64) -> bool {
         self.is_open_for(size) && (waits <= self.longest || self.room > 0)
     }
 
@@ -103,7 +103,7 @@ impl Hot {
 
     /// The next packet is looked at anew.
     pub(super) fn leave_lanes(&mut self) {
-        self.lane = Lane::Rare;
+        self.service_mode = ServiceMode::General;
         (self.smallest, self.sizes) = (0, 0);
         self.fills_backlog = false;
         self.room = 0;

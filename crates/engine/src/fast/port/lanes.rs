@@ -5,7 +5,7 @@ use optcp_units::{Duration, Time};
 
 use super::PortMut;
 use super::cold::{Watched, length};
-use super::hot::Lane;
+use super::hot::ServiceMode;
 use super::sizes::SizeQueue;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
@@ -13,7 +13,7 @@ use crate::observe::{Observer, Record};
 /// Packets that wait longer, 53 days, take the lane for what is rare: without them nothing overflows that is
 /// added up for a packet. An instant, this, the longest transmission (a packet of 65535 B at 1 b/s: 6 days) and
 /// the longest delay fit into 64 bits, and what is sent is sent before [`NEVER_SENT`].
-const LONGEST_WAIT: u64 = 1 << 62;
+const MAX_FAST_WAIT_PS: u64 = 1 << 62;
 
 impl PortMut<'_> {
     /// Tells the observer of what has been sent before `limit`.
@@ -38,7 +38,7 @@ impl PortMut<'_> {
         self.cold.report_sent(model, id, now.as_ps() + 1);
         let refused = match self.cold.losses.iter_mut().find_map(|loss| loss.take(came)) {
             None if self.cold.dark.is_some() => {
-                self.cold.send_into_the_dark(now, packet.size());
+                self.cold.transmit_to_failed_link(now, packet.size());
                 Some(DropReason::LinkDown)
             }
             None => {
@@ -89,18 +89,18 @@ impl PortMut<'_> {
     /// Decides which lane packets take from now on, of which one of this size has come.
     fn choose_lane(&mut self, now: u64, size: u16) {
         let cold = &*self.cold;
-        match self.hot.lane {
-            Lane::One | Lane::Any if self.hot.is_open_for(size) => {}
-            Lane::One => {
+        match self.hot.service_mode {
+            ServiceMode::OneSize | ServiceMode::AnySize if self.hot.is_open_for(size) => {}
+            ServiceMode::OneSize => {
                 self.leave_lane_of_one_size(now);
                 self.open_lane_of_any_size(size);
             }
-            Lane::Any => self.open_lane_of_any_size(size),
-            Lane::Rare if !cold.is_plain() => {}
-            Lane::Rare if cold.mixed || cold.tallied || cold.counted => {
+            ServiceMode::AnySize => self.open_lane_of_any_size(size),
+            ServiceMode::General if !cold.is_plain() => {}
+            ServiceMode::General if cold.mixed || cold.tallied || cold.counted => {
                 self.open_lane_of_any_size(size);
             }
-            Lane::Rare => self.open_lane_of_one_size(size),
+            ServiceMode::General => self.open_lane_of_one_size(size),
         }
     }
 
@@ -112,9 +112,9 @@ impl PortMut<'_> {
             QueueLimit::Bytes(limit) => Some(limit / u64::from(size)),
         };
         // The packet in transmission counts: with n places, n - 1 whole transmissions may be ahead.
-        let longest = packets.map_or(Some(LONGEST_WAIT), |packets| {
+        let longest = packets.map_or(Some(MAX_FAST_WAIT_PS), |packets| {
             let ahead = packets.checked_sub(1)?.saturating_mul(transmission);
-            (ahead <= LONGEST_WAIT).then_some(ahead)
+            (ahead <= MAX_FAST_WAIT_PS).then_some(ahead)
         });
         let Some(longest) = longest else {
             // Not even one packet of this size fits, or more than time can tell.
@@ -122,7 +122,7 @@ impl PortMut<'_> {
             self.hot.keeps = true;
             return;
         };
-        self.hot.lane = Lane::One;
+        self.hot.service_mode = ServiceMode::OneSize;
         (self.hot.smallest, self.hot.sizes) = (size, 1);
         (self.hot.transmission, self.hot.per_byte) = (transmission, 0);
         self.hot.room = 0;
@@ -133,20 +133,20 @@ impl PortMut<'_> {
     /// Opens the lane for packets of this size beside those for which one is open already.
     fn open_lane_of_any_size(&mut self, size: u16) {
         let (hot, cold) = (&mut *self.hot, &*self.cold);
-        let (smallest, largest) = match hot.lane {
-            Lane::One | Lane::Any => {
+        let (smallest, largest) = match hot.service_mode {
+            ServiceMode::OneSize | ServiceMode::AnySize => {
                 let last = hot.smallest + (hot.sizes - 1);
                 (hot.smallest.min(size), last.max(size))
             }
             // A port that was closed and opened again still holds others.
-            Lane::Rare => (self.backlog.queue)
+            ServiceMode::General => (self.backlog.queue)
                 .sizes_from(0)
                 .fold((size, size), |(least, most), held| (least.min(held), most.max(held))),
         };
         let fits = cold.config.limit.has_room(0, 0, largest);
         let sizes = (largest - smallest).checked_add(1).filter(|_| fits && cold.per_byte > 0);
         let Some(sizes) = sizes else { return hot.leave_lanes() };
-        hot.lane = Lane::Any;
+        hot.service_mode = ServiceMode::AnySize;
         (hot.smallest, hot.sizes) = (smallest, sizes);
         (hot.transmission, hot.per_byte) = (0, cold.per_byte);
         hot.room = 0;
@@ -157,7 +157,7 @@ impl PortMut<'_> {
             QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(2) * u64::from(smallest),
             QueueLimit::Bytes(limit) => limit.saturating_sub(2 * u64::from(largest)),
         };
-        hot.longest = surely.saturating_mul(u64::from(cold.per_byte)).min(LONGEST_WAIT);
+        hot.longest = surely.saturating_mul(u64::from(cold.per_byte)).min(MAX_FAST_WAIT_PS);
     }
 
     /// What the transmitter's time has told so far is kept packet by packet from now on.
@@ -176,15 +176,15 @@ impl PortMut<'_> {
     /// Whether a packet of this size has a place in the queue.
     fn fits(&mut self, now: u64, size: u16) -> bool {
         let limit = self.cold.config.limit;
-        if self.hot.lane == Lane::One {
+        if self.hot.service_mode == ServiceMode::OneSize {
             return limit == QueueLimit::Unlimited || self.hot.waits(now) <= self.hot.longest;
         }
         self.forget_sent(now);
         let queue = &self.backlog.queue;
-        if self.hot.lane == Lane::Any {
+        if self.hot.service_mode == ServiceMode::AnySize {
             let largest = (self.hot.smallest + (self.hot.sizes - 1)).max(1);
             let transmission = u64::from(self.hot.per_byte) * u64::from(largest);
-            let rare = LONGEST_WAIT.saturating_sub(self.hot.waits(now)) / transmission;
+            let rare = MAX_FAST_WAIT_PS.saturating_sub(self.hot.waits(now)) / transmission;
             let room = limit.room(queue.len(), queue.bytes(), largest).min(rare);
             self.hot.room = u16::try_from(room).unwrap_or(u16::MAX);
         }

@@ -1,4 +1,4 @@
-//! The ports of the fast kernel.
+//! The ports of the fast engine.
 //!
 //! When a packet comes to a port it is known at once when it will have been sent, so what waits in the queue
 //! is never listed. The transmitter is busy until an instant, which tells how much waits; where that is not
@@ -7,7 +7,7 @@
 //! what is rare: losses, jitter, queues that are watched, links that are down.
 //!
 //! In the fourth lane, the stepped one, a port is an [`optcp_net::Port`] and each departure an event of the
-//! calendar, as in the reference kernel; when a packet may come there [`super::eager`] says. So a queue discipline that decides only when
+//! calendar, as in the reference engine; when a packet may come there [`super::eager`] says. So a queue discipline that decides only when
 //! a packet leaves needs nothing but its file in `net/src/queue/`.
 //!
 //! A port lies in three places: what every packet needs in one cache line ([`Hot`]), what many need in a second
@@ -27,7 +27,7 @@ use optcp_units::{Duration, Rate, Time};
 use backlog::Backlog;
 use cold::Cold;
 pub(super) use cold::Wants;
-use hot::{Hot, Lane};
+use hot::{Hot, ServiceMode};
 
 /// All ports, by number.
 #[derive(Clone, Debug)]
@@ -117,11 +117,11 @@ impl Ports {
 
     /// A packet of this size comes to a port: when it arrives at the far end, if that is easily told.
     #[inline(always)]
-    pub(super) fn accept_surely(&mut self, id: PortId, now: Time, size: u16) -> Option<Time> {
+    pub(super) fn try_accept_fast(&mut self, id: PortId, now: Time, size: u16) -> Option<Time> {
         let now = now.as_ps();
         let port = &mut self.hot[id.index()];
         let waits = port.waits(now);
-        if !port.surely_takes(size, waits) {
+        if !port.fits_fast(size, waits) {
             return None;
         }
         let sent = port.sent(size, now, waits);
@@ -148,9 +148,9 @@ impl Ports {
     #[inline]
     pub(super) fn busy_until(&self, id: PortId) -> Time {
         let port = &self.hot[id.index()];
-        match port.lane {
-            Lane::One | Lane::Any => Time::from_ps(port.free_at),
-            Lane::Rare => self.get(id).busy_until(),
+        match port.service_mode {
+            ServiceMode::OneSize | ServiceMode::AnySize => Time::from_ps(port.free_at),
+            ServiceMode::General => self.get(id).busy_until(),
         }
     }
 }
@@ -217,9 +217,9 @@ impl<'a> PortMut<'a> {
     }
 
     /// A packet of a burst is lost on the way.
-    pub(super) fn launch_in_vain(&mut self, packet: Packet) {
+    pub(super) fn drop_burst(&mut self, packet: Packet) {
         match &mut self.cold.stepped {
-            Some(stepped) => stepped.launch_in_vain(packet),
+            Some(stepped) => stepped.drop_burst(packet),
             None => self.hot.counts.dropped += 1,
         }
     }

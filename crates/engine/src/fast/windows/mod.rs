@@ -13,14 +13,14 @@
 //! On one thread ([`run`]) this keeps the events, ports and endpoints of a logical process in near memory. On several
 //! threads ([`threads`]) logical processes that are a window apart are executed at the same time.
 //!
-//! The rest of the kernel uses [`Windows`], which holds the state, and four operations on the kernel:
+//! The rest of the engine uses [`Windows`], which holds the state, and four operations on the engine:
 //! [`Fast::run_stretch`], [`Fast::close_windows`], [`Fast::wait`] and [`Fast::for_each_waiting`]. Nothing else is visible.
 //! # References
 //! K. M. Chandy and J. Misra, IEEE Trans. Software Eng. SE-5(5), 1979, and R. E. Bryant, MIT-LCS-TR-188, 1977 (logical
 //! processes, lookahead); B. Lubachevsky, CACM 32(1), 1989, and D. Nicol, JACM 40(2), 1993 (windows between barriers);
 //! R. Fujimoto, CACM 33(10), 1990 (survey). Timers that fire in advance ([`partition`]) are this simulator's.
 //! # Parameters
-//! `--threads`; [`crate::Kernel::Windows`] for tests.
+//! `--threads`; [`crate::Engine::Windows`] for tests.
 //! # Limitations
 //! [`NoWindowsReason`](policy::NoWindowsReason) lists the runs that have no windows.
 
@@ -38,9 +38,9 @@ use optcp_units::{Duration, Time};
 
 use super::Fast;
 use super::forwarding::LpId;
-use crate::helpers::Helpers;
 use crate::model::Model;
 use crate::observe::Observer;
+use crate::workers::WorkerState;
 
 use partition::Partition;
 use policy::{NoWindowsReason, WindowPolicy};
@@ -53,23 +53,23 @@ const BRIEF: Duration = Duration::from_ms(10);
 
 impl Fast {
     /// Executes everything before `until`, up to which nothing acts on the run from outside: in windows where it has any,
-    /// on as many threads as `helpers` allows. Says whether it came there, or `go_on` ended it.
+    /// on as many threads as `workers` allows. Says whether it came there, or `go_on` ended it.
     pub(super) fn run_stretch<O: Observer>(
         &mut self,
         model: &mut Model<O>,
-        helpers: &mut Helpers<(Fast, Model<O>)>,
+        workers: &mut WorkerState<(Fast, Model<O>)>,
         until: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         let began = self.cut;
-        self.open_windows(model, helpers.threads, until.saturating_since(began));
+        self.open_windows(model, workers.threads, until.saturating_since(began));
         for process in 0..self.windows.process_count() {
             self.enter(process);
             self.release(model, until);
             self.leave(process);
         }
         match self.windows.processes {
-            Some(_) => self.run_windows(model, helpers, began, go_on),
+            Some(_) => self.run_windows(model, workers, began, go_on),
             None => self.run_to_cut(model, go_on),
         }
     }

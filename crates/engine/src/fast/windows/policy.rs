@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::kernel::Kernel;
+use crate::engine::Engine;
 
 /// Where a run uses windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +15,12 @@ pub(super) enum WindowPolicy {
     WherePossible(Option<u32>),
 }
 
-impl From<Kernel> for WindowPolicy {
-    fn from(kernel: Kernel) -> Self {
-        match kernel {
-            Kernel::Reference | Kernel::Fast | Kernel::Stepped(_) => WindowPolicy::WherePaying,
-            Kernel::Calendar => WindowPolicy::Never,
-            Kernel::Windows { length, .. } => WindowPolicy::WherePossible(length),
+impl From<Engine> for WindowPolicy {
+    fn from(engine: Engine) -> Self {
+        match engine {
+            Engine::Reference | Engine::Fast | Engine::Stepped(_) => WindowPolicy::WherePaying,
+            Engine::Calendar => WindowPolicy::Never,
+            Engine::Windows { length, .. } => WindowPolicy::WherePossible(length),
         }
     }
 }
@@ -33,7 +33,7 @@ pub(super) enum NoWindowsReason {
     /// Bursts share the wavelengths of a core.
     Bursts,
     /// Schedules and queues of several paths concern many ports at the same time.
-    Planned,
+    Schedules,
     /// A path leads in a circle in which no packet ever waits.
     Endless,
     /// Everything can reach everything within the shortest window.
@@ -53,7 +53,7 @@ impl fmt::Display for NoWindowsReason {
         f.write_str(match self {
             NoWindowsReason::Special => "gates or bridges",
             NoWindowsReason::Bursts => "bursts",
-            NoWindowsReason::Planned => "schedules, or queues of several ways",
+            NoWindowsReason::Schedules => "schedules, or queues of several ways",
             NoWindowsReason::Endless => "a circle without a queue",
             NoWindowsReason::Near => "no delay between its parts",
             NoWindowsReason::Few => "too few packets",

@@ -9,10 +9,10 @@ use optcp_units::{Duration, Time};
 use super::partition::Partition;
 use super::policy::{NoWindowsReason, WindowPolicy};
 use super::vertices::Vertices;
+use crate::engine::Engine;
 use crate::fast::forwarding::{Entry, Forwarding, LpId};
-use crate::kernel::Kernel;
 use crate::model::Model;
-use crate::timers::Alarm;
+use crate::timers::TimerEvent;
 
 /// The windows of a run. Displayed, it says how packets wait.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(in crate::fast) struct Windows {
     pub(super) reason: NoWindowsReason,
     /// How often windows have been opened.
     pub(super) opened: u64,
-    /// The logical process that is being executed, whose events are those at hand in the kernel.
+    /// The logical process that is being executed, whose events are those at hand in the engine.
     pub(super) running: LpId,
     /// By logical process: packets that others have sent to it since it was last executed.
     pub(super) inboxes: Vec<Vec<Due<Packet>>>,
@@ -33,10 +33,10 @@ pub(in crate::fast) struct Windows {
 }
 
 impl Windows {
-    /// No windows yet, for a run on this kernel.
-    pub(in crate::fast) fn new(kernel: Kernel) -> Self {
+    /// No windows yet, for a run on this engine.
+    pub(in crate::fast) fn new(engine: Engine) -> Self {
         Windows {
-            policy: kernel.into(),
+            policy: engine.into(),
             processes: None,
             reason: NoWindowsReason::Brief,
             opened: 0,
@@ -149,7 +149,7 @@ impl Processes {
         let entity = FlowId::new(key.entity()).index();
         let vertex = match key.class() {
             Class::TransmissionEnd => entity,
-            _ => vertices.end(entity, Alarm::of(key) == Alarm::Receiver),
+            _ => vertices.end(entity, TimerEvent::of(key) == TimerEvent::Receiver),
         };
         usize::from(self.partition.lp_of_vertex[vertex])
     }
@@ -179,7 +179,7 @@ fn lp_of_label<O>(
         }
         // Whichever next hop it is, all are in one logical process.
         Entry::SPREAD => {
-            let next_hops = model.labels.leads_to(Hop::Spread(entry.next()));
+            let next_hops = model.labels.leads_to(Hop::Ecmp(entry.next()));
             lp_of_label(next_hops[0].1, lp_of_vertex, model, forwarding)
         }
         port if entry.is_port() => lp_of(port),

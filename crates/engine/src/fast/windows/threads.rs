@@ -6,7 +6,7 @@
 //! the number of threads, and each logical process executes the same events in the same order on any thread, so only
 //! time depends on the threads.
 //!
-//! A thread has a kernel and a model of its own, in which the ports, endpoints and bundles of its logical processes are
+//! A thread has an engine and a model of its own, in which the ports, endpoints and bundles of its logical processes are
 //! put in place when a stretch begins, and from which they are taken back when it ends. So the run is in one piece at
 //! control actions and readings, and no memory is shared but what [`ThreadSync`] guards.
 //! # References
@@ -28,15 +28,15 @@ use super::sync::ThreadSync;
 use super::vertices::Vertex;
 use crate::counts::Counts;
 use crate::fast::Fast;
-use crate::helpers::Helpers;
-use crate::kept::Kept;
+use crate::in_flight::InFlightStore;
 use crate::model::Model;
 use crate::observe::Observer;
+use crate::workers::WorkerState;
 
 /// A stretch in which fewer packets pass ports is no work for several threads.
 const ENOUGH: u128 = 50_000;
 
-/// A thread's kernel and model.
+/// A thread's engine and model.
 type Helper<O> = (Fast, Model<O>);
 
 /// Which thread executes which logical processes.
@@ -86,23 +86,23 @@ impl Fast {
     pub(super) fn run_windows<O: Observer>(
         &mut self,
         model: &mut Model<O>,
-        helpers: &mut Helpers<Helper<O>>,
+        workers: &mut WorkerState<Helper<O>>,
         began: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
-        let threads = self.threads_for(helpers.threads, began);
+        let threads = self.threads_for(workers.threads, began);
         if threads < 2 {
             return self.run_windows_alone(model, began, go_on);
         }
         let Some(processes) = &self.windows.processes else { return true };
         let assignment = Assignment::new(&processes.partition, threads);
-        self.prepare(model, helpers, threads);
-        let others = &mut helpers.each[..threads - 1];
-        let mut kept = std::mem::take(&mut model.kept).share(threads).into_iter();
-        model.kept = kept.next().unwrap_or_default();
-        for ((thread, helper), kept) in (1..).zip(&mut *others).zip(kept) {
+        self.prepare(model, workers, threads);
+        let others = &mut workers.each[..threads - 1];
+        let mut in_flight = std::mem::take(&mut model.in_flight).share(threads).into_iter();
+        model.in_flight = in_flight.next().unwrap_or_default();
+        for ((thread, helper), in_flight) in (1..).zip(&mut *others).zip(in_flight) {
             helper.0.cut = self.cut;
-            helper.1.kept = kept;
+            helper.1.in_flight = in_flight;
             helper.1.counts = Counts::default();
             self.hand_over(model, helper, &assignment, thread);
         }
@@ -120,13 +120,13 @@ impl Fast {
         for (thread, helper) in (1..).zip(others) {
             self.hand_over(model, helper, &assignment, thread);
             model.counts.add(&helper.1.counts);
-            helper.1.kept = Kept::default();
+            helper.1.in_flight = InFlightStore::default();
             model.observer.absorb(&mut sync.records(thread));
         }
         for (process, inbox) in self.windows.inboxes.iter_mut().enumerate() {
             sync.receive(process, inbox);
         }
-        model.kept = Kept::join(&mut model.kept);
+        model.in_flight = InFlightStore::join(&mut model.in_flight);
         through
     }
 
@@ -145,15 +145,15 @@ impl Fast {
     fn prepare<O: Observer>(
         &mut self,
         model: &Model<O>,
-        helpers: &mut Helpers<Helper<O>>,
+        workers: &mut WorkerState<Helper<O>>,
         threads: usize,
     ) {
         let Some(processes) = &self.windows.processes else { return };
-        let helpers = &mut helpers.each;
-        while helpers.len() < threads - 1 {
-            helpers.push((self.for_thread(), model.helper()));
+        let workers = &mut workers.each;
+        while workers.len() < threads - 1 {
+            workers.push((self.for_thread(), model.helper()));
         }
-        for (fast, helper) in helpers {
+        for (fast, helper) in workers {
             let number = fast.windows.processes.as_ref().map(|processes| processes.number);
             if number != Some(processes.number) {
                 helper.forward_like(model);
@@ -165,7 +165,7 @@ impl Fast {
         }
     }
 
-    /// A kernel for a further thread.
+    /// An engine for a further thread.
     fn for_thread(&self) -> Fast {
         Fast {
             ports: self.ports.placeholders(),

@@ -11,8 +11,8 @@
 
 use optcp_units::Duration;
 
-use super::{Point, ProtectedSegment, SetUp};
+use super::{ProtectedSegment, SetUp, SwitchPoint};
 
-pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<SwitchPoint> {
     vec![segment.head(segment.covered.iter().map(|&link| (link, Duration::ZERO)).collect())]
 }

@@ -13,21 +13,21 @@
 
 use optcp_units::Duration;
 
-use super::{Point, ProtectedSegment, Route, SetUp, Turn};
+use super::{ProtectedSegment, Route, SetUp, SwitchAction, SwitchPoint};
 
-pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<SwitchPoint> {
     segment.covered.iter().map(|&link| point(segment, link)).collect()
 }
 
 /// The node before `link`, which knows of a fault of the backup only where it begins with it.
-pub(super) fn point(segment: &ProtectedSegment, link: usize) -> Point {
+pub(super) fn point(segment: &ProtectedSegment, link: usize) -> SwitchPoint {
     let head = segment.head(vec![(link, Duration::ZERO)]);
     match link {
         0 => head,
-        _ => Point {
+        _ => SwitchPoint {
             node: link,
-            turn: Turn::Forward(Route::LoopBack),
-            backup_news: Vec::new(),
+            turn: SwitchAction::Forward(Route::LoopBack),
+            backup_reports: Vec::new(),
             ..head
         },
     }

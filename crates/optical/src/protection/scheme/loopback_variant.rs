@@ -11,12 +11,14 @@
 //! # Limits
 //! While the loop empties, looped and direct packets merge at the PSL's port into the backup.
 
-use super::{Point, ProtectedSegment, SetUp, loopback};
+use super::{ProtectedSegment, SetUp, SwitchPoint, loopback};
 
-pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<SwitchPoint> {
     let looping = segment.covered.iter().filter(|&&link| link > 0);
-    let mut points: Vec<Point> = looping.map(|&link| loopback::point(segment, link)).collect();
-    let news = segment.covered.iter().map(|&link| (link, segment.told_upstream(link)));
+    let mut points: Vec<SwitchPoint> =
+        looping.map(|&link| loopback::point(segment, link)).collect();
+    let news =
+        segment.covered.iter().map(|&link| (link, segment.upstream_notification_delay(link)));
     points.push(segment.head(news.collect()));
     points
 }

@@ -23,7 +23,7 @@ registry! {
     }
     /// The nodes that act for a segment. Panics if `covered` names a link that the segment has not.
     #[must_use]
-    pub fn points(segment: &ProtectedSegment, set_up: SetUp) -> Vec<Point>;
+    pub fn points(segment: &ProtectedSegment, set_up: SetUp) -> Vec<SwitchPoint>;
 }
 
 /// What a scheme is follows from what it does for a segment of four links with one fault in the middle.
@@ -32,8 +32,8 @@ impl Scheme {
     /// works on one.
     #[must_use]
     pub fn signals(self) -> bool {
-        let news = |points: Vec<Point>| -> Vec<_> {
-            points.into_iter().map(|point| (point.working_news, point.set_up)).collect()
+        let news = |points: Vec<SwitchPoint>| -> Vec<_> {
+            points.into_iter().map(|point| (point.working_reports, point.set_up)).collect()
         };
         news(self.example(1, 0)) != news(self.example(0, 0))
     }
@@ -47,18 +47,18 @@ impl Scheme {
     /// Whether packets always travel both ways (a permanent bridge), and a selector takes those of one.
     #[must_use]
     pub fn bridges(self) -> bool {
-        self.example(0, 0).iter().any(|point| point.turn == Turn::Select)
+        self.example(0, 0).iter().any(|point| point.turn == SwitchAction::Select)
     }
 
     /// Whether packets that loop back meet, at the segment's first node, others that it has put on the backup.
     #[must_use]
     pub fn rejoins_at_head(self) -> bool {
         let points = self.example(0, 0);
-        let any = |route| points.iter().any(|point| point.turn == Turn::Forward(route));
+        let any = |route| points.iter().any(|point| point.turn == SwitchAction::Forward(route));
         any(Route::LoopBack) && any(Route::Backup)
     }
 
-    fn example(self, processing: u64, computation: u64) -> Vec<Point> {
+    fn example(self, processing: u64, computation: u64) -> Vec<SwitchPoint> {
         let links = vec![Duration::from_ms(1); 4];
         let segment = ProtectedSegment {
             working: links.clone(),
@@ -125,7 +125,7 @@ pub enum Route {
 
 /// How packets are switched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum SwitchAction {
     /// The node forwards them another way.
     Forward(Route),
     /// They come both ways; the node, the segment's last, takes those of one.
@@ -134,15 +134,15 @@ pub enum Turn {
 
 /// A node that acts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct SwitchPoint {
     /// The node, by number from the PSL.
     pub node: usize,
     /// What it does.
-    pub turn: Turn,
+    pub turn: SwitchAction,
     /// The links of the working path that it hears of, and how long the news takes.
-    pub working_news: Vec<(usize, Duration)>,
+    pub working_reports: Vec<(usize, Duration)>,
     /// The links of the backup that it hears of, and how long the news takes.
-    pub backup_news: Vec<(usize, Duration)>,
+    pub backup_reports: Vec<(usize, Duration)>,
     /// From its decision to a backup that carries packets.
     pub set_up: Duration,
 }
@@ -154,12 +154,12 @@ impl ProtectedSegment {
     }
 
     /// From the node before `link` up to the PSL.
-    fn told_upstream(&self, link: usize) -> Duration {
+    fn upstream_notification_delay(&self, link: usize) -> Duration {
         self.message(&self.working_upstream[..link])
     }
 
     /// From the end of the light behind `link` until the PML sees it: signals, not messages.
-    fn dark_downstream(&self, link: usize) -> Duration {
+    fn downstream_los_delay(&self, link: usize) -> Duration {
         self.working[link + 1..].iter().fold(Duration::ZERO, |sum, &link| sum + link)
     }
 
@@ -170,12 +170,12 @@ impl ProtectedSegment {
     }
 
     /// A point at the PSL that takes the backup.
-    fn head(&self, working_news: Vec<(usize, Duration)>) -> Point {
-        Point {
+    fn head(&self, working_reports: Vec<(usize, Duration)>) -> SwitchPoint {
+        SwitchPoint {
             node: 0,
-            turn: Turn::Forward(Route::Backup),
-            working_news,
-            backup_news: self.backup_told_upstream(),
+            turn: SwitchAction::Forward(Route::Backup),
+            working_reports,
+            backup_reports: self.backup_told_upstream(),
             set_up: Duration::ZERO,
         }
     }

@@ -13,17 +13,17 @@
 
 use optcp_units::Duration;
 
-use super::{Point, ProtectedSegment, SetUp, Turn};
+use super::{ProtectedSegment, SetUp, SwitchAction, SwitchPoint};
 
-pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<SwitchPoint> {
     let dark = |links: &[Duration]| links.iter().fold(Duration::ZERO, |sum, &link| sum + link);
-    let working = segment.covered.iter().map(|&link| (link, segment.dark_downstream(link)));
+    let working = segment.covered.iter().map(|&link| (link, segment.downstream_los_delay(link)));
     let backup = (0..segment.backup.len()).map(|link| (link, dark(&segment.backup[link + 1..])));
-    vec![Point {
+    vec![SwitchPoint {
         node: segment.working.len(),
-        turn: Turn::Select,
-        working_news: working.collect(),
-        backup_news: backup.collect(),
+        turn: SwitchAction::Select,
+        working_reports: working.collect(),
+        backup_reports: backup.collect(),
         set_up: Duration::ZERO,
     }]
 }

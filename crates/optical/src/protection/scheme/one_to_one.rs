@@ -11,10 +11,11 @@
 //! Requests are not packets of the simulation. The last node takes packets from both ways at once, or
 //! discards those of the backup after a repair, as reversion says.
 
-use super::{Point, ProtectedSegment, SetUp};
+use super::{ProtectedSegment, SetUp, SwitchPoint};
 
-pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<SwitchPoint> {
     let request = segment.message(&segment.backup_upstream);
-    let news = segment.covered.iter().map(|&link| (link, segment.dark_downstream(link) + request));
+    let news =
+        segment.covered.iter().map(|&link| (link, segment.downstream_los_delay(link) + request));
     vec![segment.head(news.collect())]
 }

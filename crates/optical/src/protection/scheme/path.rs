@@ -11,9 +11,10 @@
 //! Messages are not packets of the simulation: they need no capacity, are never lost, and pass links
 //! that are down in the direction of the packets.
 
-use super::{Point, ProtectedSegment, SetUp};
+use super::{ProtectedSegment, SetUp, SwitchPoint};
 
-pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
-    let news = segment.covered.iter().map(|&link| (link, segment.told_upstream(link)));
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<SwitchPoint> {
+    let news =
+        segment.covered.iter().map(|&link| (link, segment.upstream_notification_delay(link)));
     vec![segment.head(news.collect())]
 }

@@ -10,9 +10,9 @@
 //! # Limits
 //! The route is that of the scenario, whatever has failed; set-up never fails for want of capacity.
 
-use super::{Point, ProtectedSegment, SetUp, path};
+use super::{ProtectedSegment, SetUp, SwitchPoint, path};
 
-pub(super) fn points(segment: &ProtectedSegment, set_up: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, set_up: SetUp) -> Vec<SwitchPoint> {
     let messages = segment.message(&segment.backup) + segment.message(&segment.backup_upstream);
     let mut points = path::points(segment, set_up);
     for point in &mut points {

@@ -22,6 +22,8 @@ pub(super) struct Net {
     pub(super) bursts: bool,
     /// Whether routers have several next hops of equal cost.
     pub(super) fabric: bool,
+    /// The edges with which a way of a virtual output queue begins.
+    pub(super) fed: Vec<usize>,
 }
 
 /// A link, or links, between two nodes.

@@ -78,6 +78,7 @@ impl Maker<'_> {
         entry.insert("between".to_owned(), texts(words.clone()));
         let mut written = Table::new();
         for (number, way) in ways.iter().enumerate() {
+            self.net.fed.push(way[0].edge);
             let path = self.of_links(way);
             written.insert(format!("way{number}"), path);
         }
@@ -184,12 +185,31 @@ impl Maker<'_> {
             };
             changes.push(Value::Table(maker.change(at, voqs)));
         });
+        self.about("reopened", |maker| changes.extend(maker.reopened(period)));
         let moved = |change: &Value| change.get("delay").is_some();
         if changes.iter().any(moved) {
             self.maybe(&mut entry, "ScheduleEntry", 50, &["delays"]);
         }
         entry.insert("changes".to_owned(), Value::Array(changes));
         self.push("schedules", entry);
+    }
+
+    /// Where a way of a virtual output queue begins, the transmitter often holds for a time while packets wait for it.
+    fn reopened(&mut self, period: u64) -> Vec<Value> {
+        if self.net.fed.is_empty() || !self.draw.chance(40) {
+            return Vec::new();
+        }
+        let fed = self.draw.pick(&self.net.fed);
+        let links = self.net.edges[fed].links.clone();
+        let link = self.draw.pick(&links);
+        let mut instants = [0; 2].map(|_| self.within(period));
+        instants.sort_unstable();
+        let change = |(at, does): (u64, &str)| {
+            let fields =
+                [("at", text(leaf::span(at))), ("link", link.clone()), ("transmitter", text(does))];
+            Value::Table(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+        };
+        instants.into_iter().zip(["holds", "sends"]).map(change).collect()
     }
 
     /// Circuits that come in turn.

@@ -29,7 +29,7 @@ impl Evidence<'_> {
             changes.extend(failed.repair.map(|at| at.as_ps()));
         }
         let mut cuts: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
-        for cut in self.run.cuts.iter().filter(|cut| !cut.acks) {
+        for cut in self.run.path_outages.iter().filter(|cut| !cut.acks) {
             let (from, until) = (cut.from.as_ps(), cut.until.as_ps());
             if from >= until {
                 return failure("a cut without length", format!("{cut:?}"));

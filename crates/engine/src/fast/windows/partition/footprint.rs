@@ -1,7 +1,7 @@
 //! Footprints: the ports and endpoints that one event may touch.
 //!
 //! # Model
-//! An event of the fast kernel is a packet that arrives behind a port, or a timer of an endpoint. It touches the port that
+//! An event of the fast engine is a packet that arrives behind a port, or a timer of an endpoint. It touches the port that
 //! the packet enters next; further ports and the endpoint as long as the packet goes on ahead of time; and the port by
 //! which an endpoint answers. All links of a bundle belong together, since the node in front chooses by their queues, and
 //! so do the next hops over which a node spreads flows.

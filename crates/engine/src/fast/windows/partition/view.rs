@@ -12,7 +12,7 @@ use crate::fast::port::Ports;
 use crate::flow::{ReceivingEnd, SendingEnd};
 use crate::model::Model;
 
-/// The parts of a kernel and its model that a partition is found from.
+/// The parts of an engine and its model that a partition is found from.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::fast::windows) struct NetworkView<'a> {
     pub(super) ports: &'a Ports,
@@ -55,7 +55,7 @@ impl<'a> NetworkView<'a> {
     pub(super) fn check(&self) -> Result<(), NoWindowsReason> {
         match self {
             NetworkView { has_bursts: true, .. } => Err(NoWindowsReason::Bursts),
-            NetworkView { has_plans: true, .. } => Err(NoWindowsReason::Planned),
+            NetworkView { has_plans: true, .. } => Err(NoWindowsReason::Schedules),
             _ => Ok(()),
         }
     }
@@ -144,7 +144,7 @@ impl<'a> NetworkView<'a> {
         if !self.is_spread(label) {
             return vec![label];
         }
-        let next_hops = self.labels.leads_to(Hop::Spread(self.forwarding.at(label).next()));
+        let next_hops = self.labels.leads_to(Hop::Ecmp(self.forwarding.at(label).next()));
         next_hops.into_iter().flat_map(|(_, next)| self.spread_labels(next)).collect()
     }
 

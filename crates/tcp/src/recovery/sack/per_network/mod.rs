@@ -44,7 +44,7 @@ pub struct SackPerNetwork {
     /// The state of the network in view, and of the connection.
     sack: Sack,
     /// By network the state of the others; nothing in the place of the one in view.
-    parked: Vec<Sack>,
+    inactive: Vec<Sack>,
     /// The network in view.
     in_view: u8,
     /// The network in use, which is in view but while an ACK, a timer or a timeout is shared out.
@@ -90,11 +90,11 @@ impl SackPerNetwork {
         networks: u8,
         present: u8,
     ) -> Self {
-        tcb.divide(networks, present);
+        tcb.enable_per_network_state(networks, present);
         sack.board.by_network = Some(Box::new(CountsByNetwork::new(networks, present)));
         SackPerNetwork {
             sack,
-            parked: vec![Sack::new(&tcb.config); usize::from(networks)],
+            inactive: vec![Sack::new(&tcb.config); usize::from(networks)],
             in_view: present,
             present,
             forced: false,
@@ -114,8 +114,8 @@ impl SackPerNetwork {
     /// Brings a network into view: its state is where that of an undivided connection is.
     fn bring_into_view(&mut self, tcb: &mut Tcb, network: u8) {
         if self.in_view != network {
-            exchange(&mut self.sack, &mut self.parked[usize::from(self.in_view)]);
-            exchange(&mut self.sack, &mut self.parked[usize::from(network)]);
+            exchange(&mut self.sack, &mut self.inactive[usize::from(self.in_view)]);
+            exchange(&mut self.sack, &mut self.inactive[usize::from(network)]);
             self.in_view = network;
         }
         if let Some(counts) = &mut self.sack.board.by_network {
@@ -126,7 +126,7 @@ impl SackPerNetwork {
 
     /// The numbers of the networks.
     fn networks(&self) -> std::ops::Range<u8> {
-        0..u8::try_from(self.parked.len()).unwrap_or(u8::MAX)
+        0..u8::try_from(self.inactive.len()).unwrap_or(u8::MAX)
     }
 
     /// The counts of the network in view.
@@ -139,7 +139,7 @@ impl SackPerNetwork {
         if network == self.in_view {
             &mut self.sack
         } else {
-            &mut self.parked[usize::from(network)]
+            &mut self.inactive[usize::from(network)]
         }
     }
 
@@ -155,7 +155,7 @@ impl SackPerNetwork {
         let of_it = |seq: Seq, lost: u8| lost == self.in_view && board.is_resent(seq);
         let repaired = self.repaired.range(board.una()..);
         let count = repaired.filter(|&(&seq, &lost)| of_it(seq, lost)).count();
-        let others = self.parked.iter().filter_map(|parked| parked.undo.marker());
+        let others = self.inactive.iter().filter_map(|inactive| inactive.undo.marker());
         let oldest = others.chain([board.una()]).min().unwrap_or_default();
         self.repaired = self.repaired.split_off(&oldest);
         u32::try_from(count).unwrap_or(u32::MAX)
@@ -165,7 +165,7 @@ impl SackPerNetwork {
     fn share_duplicate(&mut self, block: (Seq, Seq)) {
         let (una, end) = (self.sack.board.una(), self.sack.board.end());
         self.sack.detection.on_duplicate(una, end);
-        self.parked.iter_mut().for_each(|parked| parked.detection.on_duplicate(una, end));
+        self.inactive.iter_mut().for_each(|inactive| inactive.detection.on_duplicate(una, end));
         let repaired: Vec<(Seq, u8)> =
             self.repaired.range(block.0..block.1).map(|(&seq, &lost)| (seq, lost)).collect();
         for (seq, lost) in repaired {
@@ -208,7 +208,7 @@ impl SackPerNetwork {
     /// What loss detection goes by on the network in view.
     fn detection_view(&self, tcb: &Tcb, now: Time, recovering: bool) -> View {
         let own = self.sack.detection.evidence();
-        let others = self.parked.iter().filter_map(|parked| parked.detection.evidence());
+        let others = self.inactive.iter().filter_map(|inactive| inactive.detection.evidence());
         // Without a round trip of its own nothing tells how much slower it is.
         let beyond = own.and_then(|(_, rtt)| {
             let (latest, longest) =
@@ -274,7 +274,7 @@ impl SackPerNetwork {
 
     /// Puts the probe off after an ACK or a segment, or cancels it: also while losses of another network are repaired.
     fn schedule_probe(&mut self, tcb: &Tcb, now: Time) {
-        if self.parked.iter().any(|parked| parked.phase != Phase::Open) {
+        if self.inactive.iter().any(|inactive| inactive.phase != Phase::Open) {
             self.sack.probe.cancel();
         } else {
             self.sack.schedule_probe(tcb, now);
@@ -380,8 +380,8 @@ impl Recovery for SackPerNetwork {
 
     /// When the probe's timer or a network's reordering window ends.
     fn deadline(&self) -> Option<Time> {
-        let parked = self.parked.iter().map(|parked| parked.detection.deadline());
-        parked.chain([self.sack.deadline()]).flatten().min()
+        let inactive = self.inactive.iter().map(|inactive| inactive.detection.deadline());
+        inactive.chain([self.sack.deadline()]).flatten().min()
     }
 
     fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {

@@ -19,7 +19,7 @@ pub(crate) const STRIPES: usize = 1 << (32 - PLACE_BITS);
 /// Each thread of a run puts what is new into a stripe of its own; whoever has the packet takes it out of whichever it
 /// is in.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct InFlightStore {
     /// Where what is new goes.
     mine: usize,
     stripes: Vec<Stripe>,
@@ -35,16 +35,16 @@ pub(crate) struct Stripe {
     copied: Slab<Copied>,
 }
 
-impl Clone for Kept {
+impl Clone for InFlightStore {
     fn clone(&self) -> Self {
         debug_assert!(self.shared.is_none(), "a run is cloned between its stretches");
-        Kept { mine: self.mine, stripes: self.stripes.clone(), shared: None }
+        InFlightStore { mine: self.mine, stripes: self.stripes.clone(), shared: None }
     }
 }
 
-impl Kept {
+impl InFlightStore {
     /// The number under which an ACK is found.
-    pub(crate) fn keep_ack(&mut self, ack: Ack) -> u32 {
+    pub(crate) fn store_ack(&mut self, ack: Ack) -> u32 {
         let mine = self.mine;
         number(mine, self.with(mine, |stripe| stripe.acks.insert(ack)))
     }
@@ -96,7 +96,7 @@ impl Kept {
         let (stripe, place) = place(number);
         let options = if packet.is_ack() {
             let ack = self.with(stripe, |stripe| stripe.acks[place]);
-            self.keep_ack(ack)
+            self.store_ack(ack)
         } else {
             let sent = self.with(stripe, |stripe| stripe.sent[place]);
             self.keep_sent(sent)
@@ -165,21 +165,21 @@ impl Kept {
     }
 
     /// Shares the stripes with so many threads: what each of these has, the first one's first.
-    pub(crate) fn share(&mut self, threads: usize) -> Vec<Kept> {
+    pub(crate) fn share(&mut self, threads: usize) -> Vec<InFlightStore> {
         let mut stripes = std::mem::take(&mut self.stripes);
         stripes.resize_with(stripes.len().max(threads), Stripe::default);
         let shared: Arc<[Mutex<Stripe>]> = stripes.into_iter().map(Mutex::new).collect();
         let of_thread =
-            |mine| Kept { mine, stripes: Vec::new(), shared: Some(Arc::clone(&shared)) };
+            |mine| InFlightStore { mine, stripes: Vec::new(), shared: Some(Arc::clone(&shared)) };
         (0..threads).map(of_thread).collect()
     }
 
     /// Takes the stripes back from the first thread, the others being gone.
-    pub(crate) fn join(first: &mut Kept) -> Kept {
+    pub(crate) fn join(first: &mut InFlightStore) -> InFlightStore {
         let shared = first.shared.take();
         let stripes = shared.iter().flat_map(|shared| shared.iter());
         let stripes = stripes.map(|stripe| std::mem::take(&mut *locked(stripe))).collect();
-        Kept { mine: 0, stripes, shared: None }
+        InFlightStore { mine: 0, stripes, shared: None }
     }
 }
 

@@ -1,10 +1,10 @@
-//! All kernels make the same run of every scenario that is shipped, down to the last record.
+//! All engines make the same run of every scenario that is shipped, down to the last record.
 
 use std::path::Path;
 
 use optcp_engine::observe::Values;
-use optcp_runs::{Cancel, Kernel, Run, RunOptions, run_branches};
-use optcp_scenario::{Graph, GraphLink, Library, Reference, Scenario, Shelf};
+use optcp_runs::{Cancel, Engine, Run, RunOptions, run_branches};
+use optcp_scenario::{Graph, GraphLink, Library, Reference, ReferenceResolver, Scenario};
 use optcp_units::{Duration, Time};
 
 /// Longer runs are cut here: nothing new happens in them.
@@ -74,7 +74,7 @@ const ROADS: [([usize; 2], u64); 21] = [
     ([11, 17], 100),
 ];
 
-impl Shelf for Germany {
+impl ReferenceResolver for Germany {
     fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
         let link = |ends, km: u64| GraphLink { ends, name: None, length_mm: Some(km * 1_000_000) };
         Ok(Graph {
@@ -87,15 +87,15 @@ impl Shelf for Germany {
     }
 }
 
-/// The run with the reference kernel; with the fast one; with that where all departures, and where those of every second
+/// The run with the reference engine; with the fast one; with that where all departures, and where those of every second
 /// port, are events; and in windows wherever there can be any, on one thread and on two.
-fn with_all_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 6] {
-    let stepped = [u64::MAX, 0x5555_5555_5555_5555].map(Kernel::Stepped);
-    let windows = Kernel::Windows { length: Some(31), stepped: 0 };
-    let one = [Kernel::Reference, Kernel::Fast, stepped[0], stepped[1], windows];
-    let [reference, fast, all, some, windowed] = one.map(|kernel| (kernel, 1));
-    [reference, fast, all, some, windowed, (windows, 2)].map(|(kernel, threads)| {
-        let options = RunOptions { digest, kernel, threads, ..RunOptions::default() };
+fn with_all_engines(world: &Scenario, seed: u64, digest: bool) -> [Run; 6] {
+    let stepped = [u64::MAX, 0x5555_5555_5555_5555].map(Engine::Stepped);
+    let windows = Engine::Windows { length: Some(31), stepped: 0 };
+    let one = [Engine::Reference, Engine::Fast, stepped[0], stepped[1], windows];
+    let [reference, fast, all, some, windowed] = one.map(|engine| (engine, 1));
+    [reference, fast, all, some, windowed, (windows, 2)].map(|(engine, threads)| {
+        let options = RunOptions { digest, engine, threads, ..RunOptions::default() };
         let runs = run_branches(&[world], seed, options, &Cancel::default());
         runs.expect("nobody cancels it").remove(0)
     })
@@ -103,7 +103,7 @@ fn with_all_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 6] {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test reads what is shipped")]
-fn every_shipped_scenario_runs_alike_with_all_kernels() {
+fn every_shipped_scenario_runs_alike_with_all_engines() {
     let list =
         |folder: &Path| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -130,9 +130,9 @@ fn every_shipped_scenario_runs_alike_with_all_kernels() {
             whole = scenario(&[("stop".to_owned(), LONGEST.to_string())]);
         }
         for seed in [1, 2] {
-            let [plain, others @ ..] = with_all_kernels(&whole, seed, true);
-            for (kernel, fast) in others.iter().enumerate() {
-                let how = format!("{name}, seed {seed}, kernel {kernel}");
+            let [plain, others @ ..] = with_all_engines(&whole, seed, true);
+            for (engine, fast) in others.iter().enumerate() {
+                let how = format!("{name}, seed {seed}, engine {engine}");
                 assert_eq!(plain.records_sha256, fast.records_sha256, "{how}");
                 assert_eq!(plain.series, fast.series, "{how}");
                 assert_eq!(plain.metrics_sha256, fast.metrics_sha256, "{how}");
@@ -143,7 +143,7 @@ fn every_shipped_scenario_runs_alike_with_all_kernels() {
     assert!(compared >= 30, "only {compared} scenarios were found");
 }
 
-/// Kernels come to the flows in different orders; what SACK reports in their ACKs is in the order of time.
+/// Engines come to the flows in different orders; what SACK reports in their ACKs is in the order of time.
 #[test]
 fn sack_blocks_of_several_flows_are_listed_alike() {
     let text = r#"
@@ -178,7 +178,7 @@ kind = "packets"
     let library = Library::new(Germany);
     let world = Scenario::parse_with(text, "sack.toml", &[], &library)
         .unwrap_or_else(|problem| panic!("{problem}"));
-    let [plain, others @ ..] = with_all_kernels(&world, 1, false);
+    let [plain, others @ ..] = with_all_engines(&world, 1, false);
     let sacks = |run: &Run| {
         let (_, sacks) = run.series[0].names.iter().find(|(list, _)| *list == "sacks").unwrap();
         sacks.len()
@@ -222,7 +222,7 @@ links = [["A", "B"]]
         let Values::U32(numbers) = &columns[4].values else { panic!("numbers") };
         times.iter().copied().zip(numbers.iter().copied()).collect::<Vec<_>>()
     };
-    let [whole, ..] = with_all_kernels(&world(""), 1, false);
+    let [whole, ..] = with_all_engines(&world(""), 1, false);
     let all = rows(&whole);
     // Each bound is the instant of a row.
     let (after, until) = (all[all.len() / 4].0, all[all.len() / 4 * 3].0);
@@ -230,7 +230,7 @@ links = [["A", "B"]]
     let kept: Vec<_> = kept.collect();
     assert!(kept.len() > 1000, "{} rows", kept.len());
     let window = format!("after = \"{after} ps\"\nuntil = \"{until} ps\"");
-    for run in with_all_kernels(&world(&window), 1, false) {
+    for run in with_all_engines(&world(&window), 1, false) {
         assert_eq!(rows(&run), kept);
         assert_eq!(run.counts[..5], whole.counts[..5], "all but the number of events");
     }
@@ -277,7 +277,7 @@ fn what_is_sent_beyond_the_end_of_time_is_never_sent() {
                 let text = world(queue, jitter) + watched;
                 let scenario = Scenario::parse(&text, "never.toml", &[])
                     .unwrap_or_else(|problem| panic!("{problem}"));
-                let runs = with_all_kernels(&scenario, 1, true);
+                let runs = with_all_engines(&scenario, 1, true);
                 for run in &runs {
                     let count = |name| run.counts.iter().find(|(of, _)| *of == name).unwrap().1;
                     let lost = count("dropped");
@@ -294,7 +294,7 @@ fn what_is_sent_beyond_the_end_of_time_is_never_sent() {
     }
 }
 
-/// Whatever a bundle, a failure or maintenance asks of queues that last longer than time, all kernels say the
+/// Whatever a bundle, a failure or maintenance asks of queues that last longer than time, all engines say the
 /// same.
 #[test]
 fn queues_beyond_the_end_of_time_are_alike() {
@@ -333,7 +333,7 @@ fn queues_beyond_the_end_of_time_are_alike() {
                 );
                 let scenario = Scenario::parse(&text, "never.toml", &[])
                     .unwrap_or_else(|problem| panic!("{problem}"));
-                let [a, others @ ..] = with_all_kernels(&scenario, 1, true);
+                let [a, others @ ..] = with_all_engines(&scenario, 1, true);
                 for b in others {
                     assert_eq!(a.counts[..5], b.counts[..5], "{selection} {packets} {queue}");
                     assert_eq!(a.metrics_sha256, b.metrics_sha256, "{selection} {packets} {queue}");

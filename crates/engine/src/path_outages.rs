@@ -22,7 +22,7 @@ use crate::Blueprint;
 
 /// For so long the way of a flow in one direction led nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cut {
+pub struct PathOutage {
     /// The flow or, behind the flows, the source of datagrams.
     pub flow: FlowId,
     /// Whether it is the way of its ACKs; of its data otherwise.
@@ -51,7 +51,7 @@ struct Way {
     of: Vec<(FlowId, bool)>,
     /// Since when it has led nowhere.
     since: Option<Time>,
-    cuts: Vec<[Time; 2]>,
+    path_outages: Vec<[Time; 2]>,
 }
 
 /// All ways, and which of them pass what changes at some time.
@@ -74,7 +74,7 @@ struct Network {
 /// The cuts of all flows up to `stop`: by flow, data first, in order of time. A way is followed again only when something
 /// on it changes.
 #[must_use]
-pub fn cuts(blueprint: &Blueprint, stop: Time) -> Vec<Cut> {
+pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
     let changed = blueprint.controls.iter().filter_map(|control| Place::of(control.action));
     let passing: BTreeMap<Place, BTreeSet<usize>> =
         changed.map(|place| (place, BTreeSet::new())).collect();
@@ -99,7 +99,12 @@ pub fn cuts(blueprint: &Blueprint, stop: Time) -> Vec<Cut> {
     for mut way in ways.all {
         way.is_found(true, stop);
         for (flow, acks) in way.of {
-            found.extend(way.cuts.iter().map(|&[from, until]| Cut { flow, acks, from, until }));
+            found.extend(way.path_outages.iter().map(|&[from, until]| PathOutage {
+                flow,
+                acks,
+                from,
+                until,
+            }));
         }
     }
     found.sort_unstable();
@@ -117,7 +122,7 @@ fn all_ways(blueprint: &Blueprint) -> Vec<Way> {
             let key = blueprint.labels.key(flow, acks);
             let place = *places.entry((entry, key)).or_insert(all.len());
             if place == all.len() {
-                all.push(Way { entry, key, of: Vec::new(), since: None, cuts: Vec::new() });
+                all.push(Way { entry, key, of: Vec::new(), since: None, path_outages: Vec::new() });
             }
             all[place].of.push((flow, acks));
         }
@@ -149,7 +154,7 @@ impl Way {
         } else if let Some(since) = self.since.take()
             && since < now
         {
-            self.cuts.push([since, now]);
+            self.path_outages.push([since, now]);
         }
     }
 }
@@ -214,11 +219,11 @@ impl Network {
                     let ways = self.labels.leads_to(hop).into_iter();
                     pending.extend(ways.map(|(_, next)| (next, routers)));
                 }
-                Hop::Spread(set) => pending.push((self.labels.spread_by(set, key), routers)),
-                Hop::Carry { port, next } => {
+                Hop::Ecmp(set) => pending.push((self.labels.spread_by(set, key), routers)),
+                Hop::Tunnel { port, next } => {
                     pending.extend(works(port).then_some((next, routers)));
                 }
-                Hop::Gate(gate) => {
+                Hop::SelectorInput(gate) => {
                     passes(Place::Selector(self.labels.gate(gate).selector));
                     pending.extend(self.labels.may_pass(gate).map(|next| (next, routers)));
                 }

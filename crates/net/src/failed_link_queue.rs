@@ -20,14 +20,14 @@ use crate::{NEVER_SENT, QueueLimit};
 
 /// The queue of a transmitter whose packets are all lost.
 #[derive(Clone, Debug)]
-pub struct DarkQueue {
+pub struct FailedLinkQueue {
     /// When the last bit of each has left, and its size.
     queue: VecDeque<(Time, u16)>,
     bytes: u64,
     busy_until: Time,
 }
 
-impl DarkQueue {
+impl FailedLinkQueue {
     /// With packets of these sizes in the queue, the first of which will have been sent at `first_end`, and
     /// everything, if anything ever came, at `busy_until`.
     #[must_use]
@@ -36,7 +36,7 @@ impl DarkQueue {
         sizes: impl Iterator<Item = u16>,
         transmission: impl Fn(u16) -> Duration,
     ) -> Self {
-        let mut dark = DarkQueue { queue: VecDeque::new(), bytes: 0, busy_until };
+        let mut dark = FailedLinkQueue { queue: VecDeque::new(), bytes: 0, busy_until };
         for size in sizes {
             let before = dark.queue.back().map(|&(end, _)| end);
             let end = before.map_or(first_end, |end| (end + transmission(size)).min(NEVER_SENT));
@@ -92,7 +92,7 @@ mod tests {
     /// transmission; one of 10 B comes and leaves at 80 us. One that comes at 200 us finds the queue empty.
     #[test]
     fn what_waits_is_sent_and_what_comes_waits_behind_it() {
-        let mut dark = DarkQueue::new((at(20), at(70)), [100, 50].into_iter(), transmission);
+        let mut dark = FailedLinkQueue::new((at(20), at(70)), [100, 50].into_iter(), transmission);
         assert_eq!((dark.packets(at(19)), dark.packets(at(20)), dark.packets(at(70))), (2, 1, 0));
         dark.take(at(30), 10, transmission(10), QueueLimit::Unlimited);
         assert_eq!((dark.busy_until(), dark.packets(at(30)), dark.packets(at(75))), (at(80), 2, 1));
@@ -104,7 +104,8 @@ mod tests {
     #[test]
     fn a_full_queue_takes_nothing() {
         for limit in [QueueLimit::Packets(2), QueueLimit::Bytes(150)] {
-            let mut dark = DarkQueue::new((at(20), at(70)), [100, 50].into_iter(), transmission);
+            let mut dark =
+                FailedLinkQueue::new((at(20), at(70)), [100, 50].into_iter(), transmission);
             dark.take(at(19), 10, transmission(10), limit);
             assert_eq!((dark.busy_until(), dark.packets(at(19))), (at(70), 2));
             dark.take(at(20), 10, transmission(10), limit);

@@ -283,11 +283,11 @@ impl Draw {
     /// The entry for packets that take a next hop of several.
     fn next_hop(&mut self, fabric: &mut Fabric, port: PortId, next: Label) -> Label {
         let hop = match self.below(24) {
-            0 => Hop::Carry { port, next },
+            0 => Hop::Tunnel { port, next },
             1 => {
                 let bundle = self.bundle(port);
                 let destination = self.number(5);
-                self.world.paths.entrance(Entrance { bundle, destination, next })
+                self.world.paths.entrance(BundleHop { bundle, destination, next })
             }
             2 => {
                 let label = self.world.paths.open();

@@ -43,7 +43,7 @@ struct Server {
 
 /// What senders know of a queue.
 #[derive(Clone, Debug, Default)]
-struct Told {
+struct PathNotices {
     flows: Vec<FlowId>,
     /// Over which way it is served, as far as they know.
     known: u8,
@@ -53,22 +53,22 @@ struct Told {
 
 /// Queues, their transmitters, and how far schedules have come.
 #[derive(Clone, Debug)]
-pub(crate) struct Planned {
+pub(crate) struct ScheduleState {
     /// By port; empty where there is no such queue.
     roles: Vec<Role>,
     queues: Vec<QueueSpec>,
     servers: Vec<Server>,
     /// By queue.
-    told: Vec<Told>,
+    told: Vec<PathNotices>,
     schedules: Vec<Progress>,
     ports: u32,
 }
 
-impl Told {
+impl PathNotices {
     fn new(queue: &QueueSpec, blueprint: &Blueprint) -> Self {
         let flows = FlowId::all().zip(&blueprint.flows);
-        let hears = flows.filter(|(_, flow)| flow.told_by == Some(queue.port));
-        Told {
+        let hears = flows.filter(|(_, flow)| flow.notified_by == Some(queue.port));
+        PathNotices {
             flows: hears.map(|(id, _)| id).collect(),
             known: queue.served.unwrap_or(0),
             pending: VecDeque::new(),
@@ -76,13 +76,13 @@ impl Told {
     }
 }
 
-impl Planned {
+impl ScheduleState {
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
-        let mut planned = Planned {
+        let mut planned = ScheduleState {
             roles: Vec::new(),
             queues: blueprint.queues.clone(),
             servers: Vec::new(),
-            told: blueprint.queues.iter().map(|queue| Told::new(queue, blueprint)).collect(),
+            told: blueprint.queues.iter().map(|queue| PathNotices::new(queue, blueprint)).collect(),
             schedules: blueprint.schedules.iter().cloned().map(Progress::new).collect(),
             ports: u32::try_from(blueprint.ports.len()).expect("fewer than 2^30 ports"),
         };

@@ -9,14 +9,14 @@ use crate::routed::topology_of;
 
 /// Links and nodes, as indices.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Crossed {
+pub(crate) struct TrafficFootprint {
     pub links: BTreeSet<usize>,
     pub nodes: BTreeSet<usize>,
 }
 
 /// What flows and sources cross, with their ACKs: those of a group, or all. Of flows whose pairs a run draws every pair counts.
-pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> Crossed {
-    let mut found = Crossed::default();
+pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> TrafficFootprint {
+    let mut found = TrafficFootprint::default();
     let flows = || plan.flows.iter().filter(|flow| group.is_none_or(|group| flow.group == group));
     for flow in flows() {
         found.nodes.extend(&flow.path);
@@ -45,7 +45,7 @@ fn ways_that_are_written<'p>(
     plan: &'p Plan,
     written: &ForwardingPlan,
     flows: impl Iterator<Item = &'p FlowPlan>,
-    found: &mut Crossed,
+    found: &mut TrafficFootprint,
 ) {
     let routed = flows.filter(|flow| flow.routed);
     let ends: BTreeSet<usize> =
@@ -61,7 +61,7 @@ fn ways_that_are_written<'p>(
 fn ways_that_are_routed<'p>(
     plan: &'p Plan,
     flows: impl Iterator<Item = &'p FlowPlan>,
-    found: &mut Crossed,
+    found: &mut TrafficFootprint,
 ) {
     let spread = plan.routing.as_ref().is_some_and(|routing| routing.ecmp.is_some());
     let ends: BTreeSet<[usize; 2]> = flows

@@ -13,7 +13,7 @@ use optcp_des::{Shape, Spread, Stream, Streams};
 use optcp_engine::{Blueprint, DatagramSpec, QueueSpec};
 use optcp_net::schedule::{Change, Drift, Schedule, Step};
 use optcp_net::{
-    Action, BundleId, Control, Corruption, Discipline, Duplication, Entrance, Hashing, Hop,
+    Action, BundleHop, BundleId, Control, Corruption, Discipline, Duplication, Hashing, Hop,
     IndependentLoss, Jitter, Label, Loss, Lossy, Managed, PeriodicLoss, PortId, QueueKind,
     QueueLimit, Setting, Spoils,
 };
@@ -409,7 +409,7 @@ impl Draw {
         let bundle = self.bundle(route[at]);
         let next = self.world.paths.entry(path, &route[at + 1..]);
         let destination = self.number(5);
-        let into = self.world.paths.entrance(Entrance { bundle, destination, next });
+        let into = self.world.paths.entrance(BundleHop { bundle, destination, next });
         let node = self.world.paths.open();
         self.world.paths.set(node, into);
         if self.one_in(4) {

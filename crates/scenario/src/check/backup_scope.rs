@@ -12,12 +12,12 @@ use super::network::Network;
 use super::route::Route;
 
 /// An entry as it is for one of its groups of flows.
-pub(super) struct Guard<'e> {
+pub(super) struct ProtectedGroup<'e> {
     pub entry: &'e ProtectionEntry,
     pub flows: &'e str,
 }
 
-impl Deref for Guard<'_> {
+impl Deref for ProtectedGroup<'_> {
     type Target = ProtectionEntry;
     fn deref(&self) -> &ProtectionEntry {
         self.entry
@@ -26,7 +26,7 @@ impl Deref for Guard<'_> {
 
 /// What a backup protects: the flows, or the way over a link; and the links whose failure it is for, all
 /// that it goes around if none is named.
-pub(super) struct Covers {
+pub(super) struct BackupScope {
     pub flows: Vec<usize>,
     pub link: Option<LinkWay>,
     pub links: Vec<usize>,

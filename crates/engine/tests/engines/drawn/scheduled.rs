@@ -17,7 +17,7 @@ impl Draw {
                 let place = own.below(queues.len() as u64);
                 let queue = queues[usize::try_from(place).expect("a place")];
                 let flow = &mut self.world.flows[flow];
-                (flow.config, flow.told_by) = (Arc::new(config), Some(queue));
+                (flow.config, flow.notified_by) = (Arc::new(config), Some(queue));
             }
         }
     }

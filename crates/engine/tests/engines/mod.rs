@@ -1,4 +1,4 @@
-//! The fast kernel against the reference kernel in random worlds: meshes of routers with flows over private
+//! The fast engine against the reference engine in random worlds: meshes of routers with flows over private
 //! or shared access links, sources of datagrams, routers that spread flows, bundles, assemblers of bursts, cores of burst switches, losses,
 //! jitter, failures, switches to other ways (loops too), changes of delay, and forks.
 
@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use crate::common::{self, Log, columns, everything};
 use drawn::{world, world_and_members, world_of_packets};
 use optcp_engine::observe::{Column, Observations, ObserveKind};
-use optcp_engine::{Blueprint, Counts, Kernel, QueueSpec, Simulation};
+use optcp_engine::{Blueprint, Counts, Engine, QueueSpec, Simulation};
 use optcp_net::{DropReason, Tally};
 use optcp_units::Time;
 
 /// How many worlds are compared.
 const WORLDS: u64 = 2000;
 
-fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Observations> {
+fn observed(blueprint: &Blueprint, engine: Engine) -> Simulation<Observations> {
     let observations = everything(blueprint, &[ObserveKind::Drops, ObserveKind::Bursts]);
-    Simulation::new(blueprint, kernel, observations)
+    Simulation::new(blueprint, engine, observations)
 }
 
 /// What the ports have counted up to now.
@@ -38,23 +38,23 @@ fn outcome(simulation: &Simulation<Observations>) -> Outcome {
 /// The run, in one go, or by way of a fork: a branch of the run of another world.
 fn run(
     blueprint: &Blueprint,
-    kernel: Kernel,
+    engine: Engine,
     trunk: Option<&Blueprint>,
 ) -> Simulation<Observations> {
-    run_on(blueprint, kernel, trunk, 1)
+    run_on(blueprint, engine, trunk, 1)
 }
 
 /// The same on so many threads.
 fn run_on(
     blueprint: &Blueprint,
-    kernel: Kernel,
+    engine: Engine,
     trunk: Option<&Blueprint>,
     threads: usize,
 ) -> Simulation<Observations> {
     let mut simulation = match trunk {
-        None => observed(blueprint, kernel).on_threads(threads),
+        None => observed(blueprint, engine).on_threads(threads),
         Some(trunk) => {
-            let mut first = observed(trunk, kernel).on_threads(threads);
+            let mut first = observed(trunk, engine).on_threads(threads);
             first.run_before(trunk.shared_until(blueprint));
             let mut branch = first.clone();
             first.run();
@@ -68,7 +68,7 @@ fn run_on(
 }
 
 #[test]
-fn the_kernels_agree_in_random_worlds() {
+fn the_engines_agree_in_random_worlds() {
     let (mut hops, mut drops, mut controls) = (0, 0, 0);
     let (mut marked, mut managed) = (0, 0);
     let (mut queues, mut served, mut schedules, mut shrunk, mut shrinking) = (0, 0, 0, 0, 0);
@@ -81,14 +81,14 @@ fn the_kernels_agree_in_random_worlds() {
         if let Some(last) = trunk.controls.last_mut() {
             last.at = Time::from_ps(last.at.as_ps() + 1);
         }
-        let plain = run(&blueprint, Kernel::Reference, None);
+        let plain = run(&blueprint, Engine::Reference, None);
         let expected = outcome(&plain);
         let counted = tallies(&blueprint, &plain);
         let [fast, stepped, some_stepped] = common::checked(seed);
         let fork = Some(&trunk);
-        for (kernel, trunk) in [(fast, None), (fast, fork), (stepped, None), (some_stepped, fork)] {
-            let fast = run(&blueprint, kernel, trunk);
-            let how = format!("world {seed}, {kernel:?}, forked: {}", trunk.is_some());
+        for (engine, trunk) in [(fast, None), (fast, fork), (stepped, None), (some_stepped, fork)] {
+            let fast = run(&blueprint, engine, trunk);
+            let how = format!("world {seed}, {engine:?}, forked: {}", trunk.is_some());
             assert_eq!(outcome(&fast), expected, "{how}");
             assert_eq!(tallies(&blueprint, &fast), counted, "{how}");
         }
@@ -141,16 +141,16 @@ fn windows_and_threads_change_nothing() {
         if let Some(last) = trunk.controls.last_mut() {
             last.at = Time::from_ps(last.at.as_ps() + 1);
         }
-        let plain = run(&blueprint, Kernel::Calendar, None);
+        let plain = run(&blueprint, Engine::Calendar, None);
         let (expected, counted) = (outcome(&plain), tallies(&blueprint, &plain));
-        let kernel = common::windows(seed);
+        let engine = common::windows(seed);
         let mut taken = None;
         let more = if seed.is_multiple_of(10) { [3, 4].as_slice() } else { &[] };
         for &threads in [1, 2].iter().chain(more) {
             let fork = (seed % 3 == threads as u64 % 3).then_some(&trunk);
-            let run = run_on(&blueprint, kernel, fork, threads);
+            let run = run_on(&blueprint, engine, fork, threads);
             let how =
-                format!("world {seed}, {kernel:?}, {threads} threads, forked: {}", fork.is_some());
+                format!("world {seed}, {engine:?}, {threads} threads, forked: {}", fork.is_some());
             assert_eq!(outcome(&run), expected, "{how}");
             assert_eq!(tallies(&blueprint, &run), counted, "{how}");
             // How many timers turn out to be of no more use is the windows' affair, not the threads'.
@@ -167,8 +167,8 @@ fn windows_and_threads_change_nothing() {
 fn the_tallies_agree_at_any_instant() {
     for seed in 0..WORLDS / 10 {
         let blueprint = world(seed);
-        let run = |kernel| {
-            let mut simulation = observed(&blueprint, kernel);
+        let run = |engine| {
+            let mut simulation = observed(&blueprint, engine);
             let cuts = [333, 700, 701, 1111].map(|cut| {
                 simulation.run_before(common::ms(cut));
                 tallies(&blueprint, &simulation)
@@ -176,9 +176,9 @@ fn the_tallies_agree_at_any_instant() {
             simulation.run();
             (cuts, outcome(&simulation))
         };
-        let plain = run(Kernel::Reference);
-        for kernel in common::checked(seed) {
-            assert_eq!(plain, run(kernel), "world {seed}, {kernel:?}");
+        let plain = run(Engine::Reference);
+        for engine in common::checked(seed) {
+            assert_eq!(plain, run(engine), "world {seed}, {engine:?}");
         }
     }
 }
@@ -188,18 +188,18 @@ fn the_tallies_agree_at_any_instant() {
 fn the_records_agree_one_by_one() {
     for seed in 0..WORLDS / 10 {
         let blueprint = world(seed);
-        let run = |kernel| {
-            let mut simulation = Simulation::new(&blueprint, kernel, Log::default());
+        let run = |engine| {
+            let mut simulation = Simulation::new(&blueprint, engine, Log::default());
             simulation.run();
             simulation.observer().clone().in_order()
         };
-        let plain = run(Kernel::Reference);
-        for kernel in common::checked(seed) {
-            let fast = run(kernel);
+        let plain = run(Engine::Reference);
+        for engine in common::checked(seed) {
+            let fast = run(engine);
             let differ = plain.iter().zip(&fast).position(|(a, b)| a != b);
             let pair = differ.map(|at| (plain[at], fast[at]));
-            assert_eq!(pair, None, "world {seed}, {kernel:?}, record {differ:?}");
-            assert_eq!(plain.len(), fast.len(), "world {seed}, {kernel:?}");
+            assert_eq!(pair, None, "world {seed}, {engine:?}, record {differ:?}");
+            assert_eq!(plain.len(), fast.len(), "world {seed}, {engine:?}");
         }
     }
 }

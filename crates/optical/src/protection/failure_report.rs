@@ -2,7 +2,7 @@
 
 use optcp_units::{Duration, Time};
 
-use super::{Outage, Point, Timing};
+use super::{Outage, SwitchPoint, Timing};
 
 /// One of the two ways that a node chooses from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ pub(super) enum Way {
 
 /// What a node hears: a link of a way failed, or works again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct News {
+pub(super) struct FailureReport {
     pub(super) at: Time,
     pub(super) way: Way,
     pub(super) failed: bool,
@@ -22,15 +22,16 @@ pub(super) struct News {
 /// Everything that a point hears, in order of time. At one instant failures come first: a repair at
 /// the instant of another fault is no repair of the way.
 pub(super) fn of(
-    point: &Point,
+    point: &SwitchPoint,
     timing: Timing,
     working: &[Vec<Outage>],
     backup: &[Vec<Outage>],
-) -> Vec<News> {
+) -> Vec<FailureReport> {
     let mut news = Vec::new();
-    for (way, delays, outages) in
-        [(Way::Working, &point.working_news, working), (Way::Backup, &point.backup_news, backup)]
-    {
+    for (way, delays, outages) in [
+        (Way::Working, &point.working_reports, working),
+        (Way::Backup, &point.backup_reports, backup),
+    ] {
         for &(link, delay) in delays {
             for outage in &outages[link] {
                 news.extend(of_outage(timing, way, *outage, delay));
@@ -42,15 +43,15 @@ pub(super) fn of(
 }
 
 /// An outage that is over before it counts is no news at all.
-fn of_outage(timing: Timing, way: Way, outage: Outage, delay: Duration) -> Vec<News> {
+fn of_outage(timing: Timing, way: Way, outage: Outage, delay: Duration) -> Vec<FailureReport> {
     let declared = timing.detection.of_failure(outage.failure) + timing.hold_off;
     if outage.repair.is_some_and(|repair| repair < declared) {
         return Vec::new();
     }
-    let failed = News { at: declared + delay, way, failed: true };
+    let failed = FailureReport { at: declared + delay, way, failed: true };
     let cleared = outage.repair.map(|repair| {
         let known = timing.detection.of_repair(repair).max(declared);
-        News { at: known + delay, way, failed: false }
+        FailureReport { at: known + delay, way, failed: false }
     });
     std::iter::once(failed).chain(cleared).collect()
 }

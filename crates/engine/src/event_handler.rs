@@ -1,4 +1,4 @@
-//! What timers and bursts set off, whatever kernel carries packets.
+//! What timers and bursts set off, whatever engine carries packets.
 
 use optcp_des::Calendar;
 use optcp_net::{FlowId, Packet, PortId};
@@ -7,10 +7,10 @@ use optcp_units::Time;
 
 use crate::model::Model;
 use crate::observe::{Cause, Observer};
-use crate::timers::Alarm;
+use crate::timers::TimerEvent;
 
-/// What a kernel does in its own way, and on top of it what all do alike.
-pub(crate) trait Alarms {
+/// What an engine does in its own way, and on top of it what all do alike.
+pub(crate) trait EventHandler {
     /// Where starts and timers are.
     fn calendar(&mut self) -> &mut Calendar;
 
@@ -30,37 +30,37 @@ pub(crate) trait Alarms {
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>);
 
     /// Packets of a burst are lost on the way.
-    fn launch_in_vain(&mut self, port: PortId, packets: Vec<Packet>);
+    fn drop_burst(&mut self, port: PortId, packets: Vec<Packet>);
 
     /// Executes the event, which is one of a start or a timer.
     fn alarm<O: Observer>(&mut self, model: &mut Model<O>) {
         let key = model.event;
         // An assembler's number is told apart below.
         let id = FlowId::new(key.entity());
-        match Alarm::of(key) {
-            Alarm::Start => {
+        match TimerEvent::of(key) {
+            TimerEvent::Start => {
                 model.senders[id.index()].sender.start();
                 self.drain_sender(model, id, Cause::Start);
             }
-            Alarm::Write => {
-                let segments = key.ordinal() - Alarm::Write as u32;
+            TimerEvent::Write => {
+                let segments = key.ordinal() - TimerEvent::Write as u32;
                 model.senders[id.index()].sender.supply(segments);
                 self.drain_sender(model, id, Cause::Start);
             }
-            Alarm::Sender => self.sender_timer(model, id),
-            Alarm::Receiver => self.receiver_timer(model, id),
-            Alarm::Notice => model.notice(id),
-            Alarm::Datagram => {
+            TimerEvent::Sender => self.sender_timer(model, id),
+            TimerEvent::Receiver => self.receiver_timer(model, id),
+            TimerEvent::Notice => model.notice(id),
+            TimerEvent::Datagram => {
                 let packet = model.send_datagram(id);
                 self.emit(model, packet);
                 model.source(id).schedule(id, self.calendar());
             }
-            Alarm::Burst => {
+            TimerEvent::Burst => {
                 if let Some(assembler) = model.due_assembler(key) {
                     self.send_burst(model, assembler);
                 }
             }
-            Alarm::SetUp => {
+            TimerEvent::SetUp => {
                 let (assembler, number) = model.of_set_up(key);
                 let passage = model.set_up(assembler, number);
                 self.follow(model, assembler, passage);
@@ -90,7 +90,7 @@ pub(crate) trait Alarms {
             Passage::Asks(at, number) => {
                 self.calendar().push(model.set_up_key(assembler, at, number));
             }
-            Passage::Lost(burst) => self.launch_in_vain(port, burst.packets),
+            Passage::Lost(burst) => self.drop_burst(port, burst.packets),
             Passage::Arrives(at, burst) => self.launch(port, at, burst.packets),
         }
     }

@@ -1,10 +1,10 @@
-//! Speed of the kernels: the dumbbell workload, and what a fork costs.
+//! Speed of the engines: the dumbbell workload, and what a fork costs.
 
 use std::hint::black_box;
 use std::time::{Duration as Elapsed, Instant};
 
 use optcp_harness::workload::{Dumbbell, Tcp};
-use optcp_runs::Kernel;
+use optcp_runs::Engine;
 use optcp_units::{Duration, Time};
 
 /// Repetitions of each measurement, of which the shortest counts: other processes only lengthen it.
@@ -25,19 +25,19 @@ fn shortest<S, T>(set_up: impl Fn() -> S, run: impl Fn(&mut S) -> T) -> Elapsed 
 }
 
 fn main() {
-    for kernel in Kernel::ALL {
+    for engine in Engine::ALL {
         for (flows, seconds) in [(10, 10), (100, 2), (1000, 1)] {
-            let set_up = || Dumbbell::new(Tcp::NewReno, flows, seconds, kernel);
+            let set_up = || Dumbbell::new(Tcp::NewReno, flows, seconds, engine);
             let took = shortest(set_up, Dumbbell::run).as_secs_f64();
             let rate = set_up().run().packet_hops as f64 / took / 1e6;
             println!(
-                "{} kernel, dumbbell of {flows} flows: {rate:.2} million packet-hops/s",
-                kernel.name()
+                "{} engine, dumbbell of {flows} flows: {rate:.2} million packet-hops/s",
+                engine.name()
             );
         }
     }
     let set_up = || {
-        let mut dumbbell = Dumbbell::new(Tcp::NewReno, 100, 10, Kernel::Fast);
+        let mut dumbbell = Dumbbell::new(Tcp::NewReno, 100, 10, Engine::Fast);
         dumbbell.run_before(Time::ZERO + Duration::from_secs(5));
         dumbbell
     };

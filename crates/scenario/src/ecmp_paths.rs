@@ -43,7 +43,7 @@ pub struct SpreadAt {
 
 /// The ways of flows in a run before anything fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hashed {
+pub struct EcmpPaths {
     /// By flow of the plan: the way of its data and that of its ACKs; of sources the first alone.
     pub ways: Vec<[Vec<DirectedLink>; 2]>,
     /// Where flows are spread, by router and destination; routers to which none come are left out.
@@ -53,7 +53,7 @@ pub struct Hashed {
 /// The ways of the flows that follow the routing in the run with a seed; `None` unless routers spread flows. Of flows that come
 /// at random or are drawn, each route counts as one.
 #[must_use]
-pub fn hashed(plan: &Plan, run: u64) -> Option<Hashed> {
+pub fn hashed(plan: &Plan, run: u64) -> Option<EcmpPaths> {
     let routing = plan.routing.as_ref()?;
     let (hashing, forwarding) = (routing.ecmp?, routing.forwarding());
     let topology = topology_of(plan);
@@ -87,5 +87,5 @@ pub fn hashed(plan: &Plan, run: u64) -> Option<Hashed> {
     });
     let ways = ways.collect();
     let at = |((router, destination), over)| SpreadAt { router, destination, over };
-    Some(Hashed { ways, spread: spread.into_iter().map(at).collect() })
+    Some(EcmpPaths { ways, spread: spread.into_iter().map(at).collect() })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// The segments of a flow that have come so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Came {
+pub(super) struct ReceivedSegments {
     /// One more than the greatest number among them.
     reached: u32,
     /// Numbers below that which are not among them.
@@ -22,7 +22,7 @@ pub(super) enum Order {
     Again,
 }
 
-impl Came {
+impl ReceivedSegments {
     /// A segment has come.
     pub(super) fn take(&mut self, seq: u32) -> Order {
         if seq < self.reached {

@@ -1,8 +1,8 @@
-//! The kernels that can drive a run.
+//! The engines that can drive a run.
 
-/// Drives a run. The records are the same with every kernel, and so is everything made of them.
+/// Drives a run. The records are the same with every engine, and so is everything made of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kernel {
+pub enum Engine {
     /// An event for every step of every packet: plain, and what the other is checked against.
     Reference,
     /// Departures by arithmetic; steps that nothing else can disturb are taken at once.
@@ -13,7 +13,7 @@ pub enum Kernel {
     Stepped(u64),
     /// The same as fast, with all that waits in one calendar; for comparison.
     Calendar,
-    /// The same, in windows of 2^length ps wherever there can be any, and with ports as in [`Kernel::Stepped`]; for tests
+    /// The same, in windows of 2^length ps wherever there can be any, and with ports as in [`Engine::Stepped`]; for tests
     /// and comparison.
     Windows {
         /// From 6 to 32; `None` for the one that several threads would have.
@@ -23,27 +23,27 @@ pub enum Kernel {
     },
 }
 
-impl Kernel {
+impl Engine {
     /// Those that users choose from.
-    pub const ALL: [Kernel; 2] = [Kernel::Reference, Kernel::Fast];
+    pub const ALL: [Engine; 2] = [Engine::Reference, Engine::Fast];
 
     /// Its name for users.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Kernel::Reference => "reference",
-            Kernel::Fast => "fast",
-            Kernel::Stepped(_) => "stepped",
-            Kernel::Calendar => "calendar",
-            Kernel::Windows { .. } => "windows",
+            Engine::Reference => "reference",
+            Engine::Fast => "fast",
+            Engine::Stepped(_) => "stepped",
+            Engine::Calendar => "calendar",
+            Engine::Windows { .. } => "windows",
         }
     }
 
     /// The ports whose departures are events in any case: port n where bit n modulo 64 is set.
     pub(crate) const fn stepped_ports(self) -> u64 {
         match self {
-            Kernel::Reference | Kernel::Fast | Kernel::Calendar => 0,
-            Kernel::Stepped(ports) | Kernel::Windows { stepped: ports, .. } => ports,
+            Engine::Reference | Engine::Fast | Engine::Calendar => 0,
+            Engine::Stepped(ports) | Engine::Windows { stepped: ports, .. } => ports,
         }
     }
 }
