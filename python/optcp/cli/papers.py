@@ -95,7 +95,7 @@ def reproduce(
     from optcp.papers.registry import select
     from optcp.papers.reproduce import Request, check_settings, make_long_runs
     from optcp.papers.reproduce import reproduce as run_exhibits
-    from optcp.papers.show import show_result
+    from optcp.papers.show import show_results
     from optcp.report import build
     from optcp.scenarios.scenario import check_seed
     from optcp.study.progress import for_console
@@ -127,8 +127,7 @@ def reproduce(
                 click.echo(f"{left.file.stem}: left to the process that holds {left.lock}", err=True)
         todo = (out, where, for_console(messages))
         results = until.reproduce(request, most, *todo, _remark) if until_decided else run_exhibits(request, *todo)
-    for result in results:
-        show_result(tables, result)
+    show_results(tables, results)
     if write_baseline:
         baseline.renew(results)
     changed = [line for result in results for line in baseline.changes(known, result)] if check else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -12,7 +13,7 @@ from optcp.common.terminal import STYLES, interval, number, show_table
 from optcp.papers.judge import word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console
 
@@ -20,7 +21,49 @@ if TYPE_CHECKING:
 
 
 MOST_STUDIES = 3
-"""That are named where the size of an exhibit is said."""
+"""Maximum number of studies that the size of an exhibit names."""
+VERDICTS = ("match", "near", "differs", "undecided")
+"""Verdicts of values that the paper publishes, in the order of the summary."""
+WORDS = ("true", "false", "undecided")
+"""Judgements of claims, in the order of the summary."""
+SIZES = {
+    "quick": "Quick size: fewer seeds and shorter runs than the default size; verdicts can differ.",
+}
+"""Sentences about sizes that are not the default."""
+
+
+def show_results(console: Console, results: Sequence[Result]) -> None:
+    """Print one exhibit with all its values, or several with a line each and the counts of all verdicts."""
+    if len(results) == 1:
+        show_result(console, results[0])
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("experiment", no_wrap=True)
+    for group in ("values", "claims"):
+        for verdict in VERDICTS if group == "values" else WORDS:
+            table.add_column(f"{group}\n{verdict}", no_wrap=True, justify="right")
+    totals: Counter[str] = Counter()
+    for result in results:
+        counts = Counter([f"values {row.verdict}" for row in result.rows])
+        counts.update(f"claims {word(claim.holds)}" for claim in result.claims)
+        totals.update(counts)
+        table.add_row(result.exhibit, *_counts(counts))
+    table.add_section()
+    table.add_row(f"all {len(results)}", *_counts(totals), style="bold")
+    console.print()
+    console.print(table)
+    for name in dict.fromkeys(result.size["name"] for result in results):
+        if name in SIZES:
+            console.print(Text(SIZES[name], style="dim"))
+    console.print(Text(f"`optcp reproduce {results[0].exhibit}` prints the values and claims of one.", style="dim"))
+
+
+def _counts(counts: Mapping[str, int]) -> Iterator[Text]:
+    """Yield the cells of a line: a dash in place of 0."""
+    for group, words in (("values", VERDICTS), ("claims", WORDS)):
+        for one in words:
+            count = counts.get(f"{group} {one}", 0)
+            yield Text(str(count), style=STYLES[one]) if count else Text("-", style="dim")
 
 
 def show_result(console: Console, result: Result) -> None:
@@ -29,7 +72,11 @@ def show_result(console: Console, result: Result) -> None:
     console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
     console.print(Text(f"{result.source['where']}; {size_text(result)}", style="dim"))
     if result.rows:
-        show_table(console, _rows(result.rows))
+        # Where a paper publishes values, those without one only serve claims: the JSON file has them.
+        rows = [row for row in result.rows if row.paper is not None] or result.rows
+        show_table(console, _rows(rows))
+        if left := len(result.rows) - len(rows):
+            console.print(Text(f"{many(left, 'row')} without a published value: see the JSON file", style="dim"))
         for why in dict.fromkeys(row.why for row in result.rows if row.why):
             console.print(Text.assemble(("differs", STYLES["differs"]), f"  {why}"))
     if result.claims:
@@ -83,7 +130,7 @@ def _rows(rows: Sequence[Row]) -> Table:
     for name in keys:
         table.add_column(name, justify="right")
     table.add_column("metric")
-    for name in ("printed", "measured", "95 % interval", "n"):
+    for name in ("published", "simulated", "95 % interval", "n"):
         table.add_column(name, no_wrap=True, justify="right")
     table.add_column("verdict", no_wrap=True)
     for row in rows:
