@@ -471,7 +471,7 @@ def test_tables_of_many_cells_are_folded(optcp):
         ('title = "Málaga"'.encode("latin-1"), "Error: other.toml: not UTF-8 text: "),
         (
             b'format = 9\nstop = "1 s"',
-            "help: scenarios have no version; one of a newer optcp than this (0.1.0) may not",
+            "help: scenarios have no version; one of a newer optcp than this (1.0.0) may not",
         ),
         (b"stop = 1 s", "not TOML: "),
     ],
