@@ -98,13 +98,16 @@ HOURS ?= 1
 fuzz: setup ## Give everything that reads files made-up ones, for HOURS=1 (needs `cargo install cargo-fuzz`)
 	$(BIN)/python fuzz/run.py --hours $(HOURS) $(TARGET)
 
-lint: extension ## Check formatting, lints and types
+lint: extension ## Check formatting, lints, types, spelling, language and commit subjects
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	cd python && ../$(BIN)/python -m mypy.stubtest optcp._core
+	$(BIN)/codespell
+	$(BIN)/python tools/prose/check.py
+	$(BIN)/python tools/prose/subjects.py
 
 .PHONY: site
 site: setup ## Build the documentation as a site: target/site/html/index.html, which any browser opens

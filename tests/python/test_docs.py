@@ -410,7 +410,6 @@ def test_the_changelog_counts_the_networks():
     assert said == sum(len(found) for found in topologies.networks().values())
 
 
-
 SECTION = r"(?:\d+|[A-H](?![a-z]))(?:\.\d+)*"
 CITED = re.compile(rf"RFC (\d{{3,5}}),? (?:[Ss]ection|[Aa]ppendix) ({SECTION})")
 SEVERAL = re.compile(rf"RFC (\d{{3,5}}),? sections ({SECTION}(?:(?:, | and | to ){SECTION})*)")
