@@ -17,13 +17,14 @@
 //! Announcements need no capacity and are not lost. They go over the links that work when they are sent.
 //! A table is rewritten at one instant, not entry by entry. There is no back-off between computations.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_units::{Duration, Time};
 use petgraph::algo::dijkstra;
 use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::unionfind::UnionFind;
 
-use crate::{DirectedLink, Topology};
+use crate::{DirectedLink, Link, Topology};
 
 /// One time that a link is out of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,8 +171,9 @@ pub fn announcements(
     let mut repairs: Vec<Time> = seen.iter().filter_map(|sighting| sighting.up).collect();
     repairs.sort_unstable();
     repairs.dedup();
+    let partitions = Partitions::new(topology, failures, &repairs);
     for one in &mut all {
-        catch_up(one, topology, failures, timing, &repairs, go_on)?;
+        catch_up(one, topology, failures, timing, (&repairs, &partitions), go_on)?;
         let ready = |(node, heard): (usize, &Option<Time>)| Some(timing.ready(node, (*heard)?));
         one.installed = one.heard.iter().enumerate().map(ready).collect();
     }
@@ -192,33 +194,86 @@ fn other_end_holds_down(
         .any(|one| one.up.is_none_or(|up| up > at && up > one.down + hold_down))
 }
 
-/// Routers to which news did not come have it when a repair links them with others that do: neighbours that
-/// meet again tell each other what they know.
+/// Groups of routers that can reach each other at each repair.
+struct Partitions {
+    /// The number of the partition at each repair; equal partitions have one number.
+    numbers: Vec<usize>,
+    /// The group of each router, by partition.
+    groups: Vec<Vec<usize>>,
+}
+
+impl Partitions {
+    fn new(topology: &Topology, failures: &[Failure], repairs: &[Time]) -> Self {
+        let mut known: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        let mut number = |&at: &Time| {
+            let broken = broken(failures, at);
+            let mut groups = UnionFind::new(topology.nodes());
+            for (link, ends) in topology.links().iter().enumerate() {
+                if let Some(Link { ends: [one, other], .. }) = ends
+                    && !broken.contains(&link)
+                {
+                    groups.union(*one, *other);
+                }
+            }
+            let next = known.len();
+            *known.entry(groups.into_labeling()).or_insert(next)
+        };
+        let numbers = repairs.iter().map(&mut number).collect();
+        let mut groups = vec![Vec::new(); known.len()];
+        known.into_iter().for_each(|(labels, number)| groups[number] = labels);
+        Partitions { numbers, groups }
+    }
+}
+
+/// Passes an announcement on to routers that it did not reach: a repair can link them with routers that have it.
 fn catch_up(
     news: &mut Announcement,
     topology: &Topology,
     failures: &[Failure],
     timing: &Timing,
-    repairs: &[Time],
+    (repairs, partitions): (&[Time], &Partitions),
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<()> {
-    for &at in repairs.iter().filter(|&&at| at > news.at) {
-        if news.heard.iter().all(Option::is_some) {
+    // Partitions in which no router is added, now that all that have the announcement are ready.
+    let mut settled = BTreeSet::new();
+    let first = repairs.partition_point(|&at| at <= news.at);
+    for (&at, &number) in repairs.iter().zip(&partitions.numbers).skip(first) {
+        if news.heard.iter().all(Option::is_some) || settled.len() == partitions.groups.len() {
             break;
+        }
+        if settled.contains(&number) {
+            continue;
         }
         if !go_on() {
             return None;
         }
-        let knows = |&router: &usize| {
-            news.heard[router].is_some_and(|heard| timing.ready(router, heard) <= at)
+        let is_ready = |router: usize, heard: Time| timing.ready(router, heard) <= at;
+        let senders: Vec<usize> = (0..news.heard.len())
+            .filter(|&router| news.heard[router].is_some_and(|heard| is_ready(router, heard)))
+            .collect();
+        let groups = &partitions.groups[number];
+        let sending: BTreeSet<usize> = senders.iter().map(|&router| groups[router]).collect();
+        let reaches = |(router, heard): (usize, &Option<Time>)| {
+            heard.is_none() && sending.contains(&groups[router])
         };
-        let senders: Vec<usize> = (0..news.heard.len()).filter(knows).collect();
-        let later = heard(topology, failures, timing, at, &senders);
-        for (known, later) in news.heard.iter_mut().zip(later) {
-            *known = known.or(later);
+        if news.heard.iter().enumerate().any(reaches) {
+            let later = heard(topology, failures, timing, at, &senders);
+            for (known, later) in news.heard.iter_mut().zip(later) {
+                *known = known.or(later);
+            }
+            settled.clear();
+        } else if senders.len() == news.heard.iter().flatten().count() {
+            settled.insert(number);
         }
     }
     Some(())
+}
+
+/// The links that are out of service at a time.
+fn broken(failures: &[Failure], at: Time) -> BTreeSet<usize> {
+    let broken =
+        |failure: &&Failure| failure.at <= at && failure.repair.is_none_or(|repair| at < repair);
+    failures.iter().filter(broken).map(|failure| failure.link).collect()
 }
 
 /// When each router has what `senders` say at an instant.
@@ -229,10 +284,7 @@ fn heard(
     at: Time,
     senders: &[usize],
 ) -> Vec<Option<Time>> {
-    let broken =
-        |failure: &&Failure| failure.at <= at && failure.repair.is_none_or(|repair| at < repair);
-    let broken: BTreeSet<usize> = failures.iter().filter(broken).map(|f| f.link).collect();
-    let working = topology.without(broken);
+    let working = topology.without(broken(failures, at));
     let mut graph = DiGraph::<(), Duration>::new();
     let nodes: Vec<NodeIndex> = (0..working.nodes()).map(|_| graph.add_node(())).collect();
     for node in 0..working.nodes() {
@@ -248,4 +300,67 @@ fn heard(
     }
     let found = dijkstra(&graph, source, None, |edge| *edge.weight());
     nodes.iter().map(|node| found.get(node).map(|&way| at + way)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A ring of four routers, and a fifth router behind one link.
+    fn topology() -> Topology {
+        let ends = [[0, 1], [1, 2], [2, 3], [3, 0], [3, 4]];
+        Topology::new(5, ends.map(|ends| Some(Link { ends, costs: [1, 1] })).to_vec())
+    }
+
+    /// Times in ms; delays and updates differ by link and router.
+    fn timing() -> Timing {
+        let ms = Duration::from_ms;
+        Timing {
+            detection: ms(1),
+            detection_up: ms(2),
+            hold_down: ms(3),
+            flooding: ms(1),
+            computation: ms(2),
+            update: (0..5).map(|router| ms(router * 4)).collect(),
+            hold: ms(0),
+            delay: (1..6).map(|link| [ms(link), ms(link)]).collect(),
+        }
+    }
+
+    fn failures() -> impl Strategy<Value = Vec<Failure>> {
+        let one = (0usize..5, 0u64..400, 1u64..60).prop_map(|(link, at, lasts)| Failure {
+            link,
+            directions: [true, true],
+            at: Time::ZERO + Duration::from_ms(at),
+            repair: (lasts < 58).then(|| Time::ZERO + Duration::from_ms(at + lasts)),
+        });
+        proptest::collection::vec(one, 1..40)
+    }
+
+    proptest! {
+        #[test]
+        fn announcement_reaches_routers_as_if_every_repair_was_examined(failures in failures()) {
+            let (topology, timing) = (topology(), timing());
+            let seen = sightings(&failures, &timing);
+            let mut repairs: Vec<Time> = seen.iter().filter_map(|sighting| sighting.up).collect();
+            repairs.sort_unstable();
+            for one in announcements(&topology, &failures, &timing, &mut || true).unwrap() {
+                let ends = topology.links()[one.link].unwrap().ends;
+                let senders: Vec<usize> =
+                    ends.into_iter().filter(|&end| one.heard[end] == Some(one.at)).collect();
+                let mut expected = heard(&topology, &failures, &timing, one.at, &senders);
+                for &at in repairs.iter().filter(|&&at| at > one.at) {
+                    let ready = |&router: &usize| {
+                        expected[router].is_some_and(|heard| timing.ready(router, heard) <= at)
+                    };
+                    let senders: Vec<usize> = (0..5).filter(ready).collect();
+                    let later = heard(&topology, &failures, &timing, at, &senders);
+                    expected = expected.iter().zip(later).map(|(one, later)| one.or(later)).collect();
+                }
+                prop_assert_eq!(one.heard, expected);
+            }
+        }
+    }
 }
