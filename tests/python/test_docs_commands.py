@@ -78,7 +78,7 @@ def test_a_run_writes_what_the_pages_name(tmp_path):
     assert [key for key in about if key != "sha256" and f"`{key}`" not in parts[1]] == []
     for part in (SCENARIOS, "docs/reference/contract.md"):
         assert "metrics.md)" in text(part)
-    kinds = text(SCENARIOS).split("| kind | what it gives")[1].split("\n\n")[0]
+    kinds = text(SCENARIOS).split("| kind | content")[1].split("\n\n")[0]
     columns = set(re.findall(r"`([a-z_]+)`", kinds)) | {"cell", "seed", *about["axes"]}
     for name in about["observe"]:
         assert set(pyarrow.parquet.read_table(out / name).column_names) <= columns, name
