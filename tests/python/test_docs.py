@@ -442,7 +442,7 @@ def test_results_page_states_five_findings_with_their_commands(name):
     for finding in findings:
         (command,) = re.findall(r"`optcp reproduce ([^`]+)`", finding)
         assert select(command.split(" --")[0].split()), finding
-    for part in ("**Question.**", "**Answer.**", "## Method", "## Findings", "## Reproduce", "## Caveats"):
+    for part in ("**Question.**", "**Answer.**", "## Method", "## Findings", "## Reproduce", "## Limitations"):
         assert part in page, part
     assert f"../details/{name}.md" in page
     prose = re.sub(r"^\|.*$|^!\[.*$|\]\([^)]*\)", "", BLOCK.sub("", page), flags=re.MULTILINE)

@@ -17,13 +17,13 @@ WRITTEN = {str(path.relative_to(ROOT)): path for path in [*PAGES, *TEMPLATES]}
 # Code, and markup of the report, where keys keep their names.
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\{%.*?%\}|\{\{.*?\}\}|<[^<>]*>", re.DOTALL | re.MULTILINE)
 EVERYDAY = {
-    "printed value": r"\b(the|a|its|of|in|against|beyond) print\b(?! (their|them|it)\b)|\bprint's\b",
+    "published value": r"\b(the|a|its|of|in|against|beyond) print\b(?! (their|them|it)\b)|\bprint's\b",
     "interpretation": r"\breadings\b|\b(other|literal|same|each|either|every|this|that|one|any) reading\b",
     "unstated parameter": r"\bunsaid\b",
     "significantly": r"\bsurely\b",
     "notified": r"\b(is|are|was|were|been|nobody|has) told\b",
     "traverses": r"\b(come|comes|came|coming) by\b",
-    "stored run": r"\bkept (long )?runs?\b|\bruns? (that|which) (are|is) kept\b",
+    "cached run": r"\bkept (long )?runs?\b|\bruns? (that|which) (are|is) kept\b",
     "in flight": r"\bunder way\b",
 }
 
