@@ -1,4 +1,4 @@
-//! Departures as events: how an engine drives an [`optcp_net::Port`].
+//! Departures as events: drives an [`optcp_net::Port`] from an event queue.
 
 use optcp_des::{Calendar, Class, Key};
 use optcp_net::{Admission, DropReason, Fate, Packet, Port, PortId, Transmission};
@@ -7,7 +7,7 @@ use optcp_units::{Duration, Time};
 use crate::model::Model;
 use crate::observe::{Observer, Record};
 
-/// A packet comes to a port.
+/// Handles a packet that arrives at a port.
 #[inline]
 pub(crate) fn enter<O: Observer>(
     port: &mut Port,
@@ -29,7 +29,7 @@ pub(crate) fn enter<O: Observer>(
     }
 }
 
-/// What follows for a packet that has come to a port.
+/// Handles the result of an admission.
 #[inline]
 fn follow<O: Observer>(
     admission: Admission,
@@ -51,8 +51,9 @@ fn follow<O: Observer>(
     }
 }
 
-/// Executes the event, which is the end of a transmission, unless a failure cut it off: the packet that was
-/// sent, and when it arrives at the far end; `None` if the line has spoilt it.
+/// Executes the current event, the end of a transmission. Returns the sent packet and its arrival time at the far end.
+///
+/// Returns `None` if a failure aborted the transmission or the packet was corrupted.
 #[inline]
 pub(crate) fn finish<O: Observer>(
     port: &mut Port,
@@ -78,8 +79,10 @@ pub(crate) fn finish<O: Observer>(
     Some((sent.arrival, sent.packet))
 }
 
-/// A port's queue has been asked for a packet other than at the end of a transmission: what another transmitter has taken,
-/// if one has, and how long that had waited. The discipline may have done something either way.
+/// Records what a port's queue did when it was asked for a packet outside the end of a transmission.
+///
+/// `taken` is the packet that another transmitter took, with its queueing delay. The discipline may have dropped or
+/// marked packets even if none was taken.
 #[inline]
 pub(crate) fn released<O: Observer>(
     port: &mut Port,
@@ -90,7 +93,7 @@ pub(crate) fn released<O: Observer>(
     if taken.is_none() && !port.has_fates() {
         return;
     }
-    // What was lost or marked was so before the other one left.
+    // Drops and marks precede the departure in the records.
     tell_fates(port, model, id);
     if model.observer.watches(id) {
         if let Some((packet, waited)) = taken {
@@ -100,7 +103,7 @@ pub(crate) fn released<O: Observer>(
     }
 }
 
-/// What the queue discipline has done to other packets than the one that came or left, or to this one besides.
+/// Records the packets that the queue discipline has marked or dropped since the last call.
 #[inline]
 fn tell_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
     if !port.has_fates() {

@@ -1,4 +1,4 @@
-//! What timers and bursts set off, whatever engine carries packets.
+//! Handling of timers and bursts, independent of the engine.
 
 use optcp_des::Calendar;
 use optcp_net::{FlowId, Packet, PortId};
@@ -9,33 +9,33 @@ use crate::model::Model;
 use crate::observe::{Cause, Observer};
 use crate::timers::TimerEvent;
 
-/// What an engine does in its own way, and on top of it what all do alike.
+/// Operations that each engine implements, and the event handling that all engines share.
 pub(crate) trait EventHandler {
-    /// Where starts and timers are.
+    /// Returns the event queue of starts and timers.
     fn calendar(&mut self) -> &mut Calendar;
 
-    /// A packet leaves an endpoint.
+    /// Sends a packet from an endpoint into the network.
     fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet);
 
-    /// Puts on the network what a sender may send now, after what came to it.
+    /// Sends all segments that a sender may send after `cause`.
     fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause);
 
-    /// A calendar entry of a sender's timer, which may be of no more use.
+    /// Handles a timer event of a sender. The event may be obsolete.
     fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId);
 
-    /// The same of a receiver's.
+    /// Handles a timer event of a receiver. The event may be obsolete.
     fn receiver_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId);
 
-    /// Packets of a burst will arrive behind a port.
+    /// Schedules the arrival of a burst's packets behind a port.
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>);
 
-    /// Packets of a burst are lost on the way.
+    /// Removes the packets of a lost burst.
     fn drop_burst(&mut self, port: PortId, packets: Vec<Packet>);
 
-    /// Executes the event, which is one of a start or a timer.
+    /// Executes the current event, a start or a timer.
     fn alarm<O: Observer>(&mut self, model: &mut Model<O>) {
         let key = model.event;
-        // An assembler's number is told apart below.
+        // Events of assemblers have no flow number; their branches below do not use `id`.
         let id = FlowId::new(key.entity());
         match TimerEvent::of(key) {
             TimerEvent::Start => {
@@ -68,7 +68,7 @@ pub(crate) trait EventHandler {
         }
     }
 
-    /// A packet comes to an assembler.
+    /// Adds a packet to an assembler.
     fn gather<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, packet: Packet) {
         match model.gather(assembler, packet) {
             Gathered::Waits => {}
@@ -77,13 +77,13 @@ pub(crate) trait EventHandler {
         }
     }
 
-    /// What an assembler has gathered leaves.
+    /// Sends the burst that an assembler has collected.
     fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
         let passage = model.send_burst(assembler);
         self.follow(model, assembler, passage);
     }
 
-    /// What is to be done next for a burst.
+    /// Continues a burst after a step.
     fn follow<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, passage: Passage) {
         let port = model.assemblers[assembler as usize].port();
         match passage {

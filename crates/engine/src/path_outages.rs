@@ -1,14 +1,16 @@
-//! When the way of a flow leads nowhere: from forwarding tables and ports alone, without a packet.
+//! Periods in which a flow has no working path, computed from forwarding tables and port states only.
 //!
-//! # Models
-//! A way is followed from the entry where a flow's packets come in, through the tables as they are at an instant. It leads
-//! nowhere where it comes to a port that is down, to a gate whose selector does not admit its side, or past more routers
-//! than the time to live allows, as in a loop.
-//! # Limits
-//! What is on its way when tables change is not followed: a cut says when packets that come in would be lost if all happened
-//! at once. A selector that waits for the first packet of a side admits both sides. Of a bundle one link that works
-//! is enough, unless the selection is by destination, and so is one way behind a virtual output queue; bursts, wavelengths and
-//! queues are not looked at.
+//! # Model
+//! A path starts at the flow's entry label and follows the tables of one point in time. It is broken at a port that is
+//! down, at a selector that rejects this input, and where the time to live expires (a loop).
+//!
+//! # Limitations
+//! - Table changes do not affect packets in flight. A period covers the packets that would be lost if they crossed the
+//!   network in zero time.
+//! - A selector that waits for the first packet of one input accepts both inputs.
+//! - A bundle needs one working link, unless it selects links by destination. A virtual output queue needs one working
+//!   path.
+//! - Bursts, wavelengths and queue lengths are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,20 +22,20 @@ use optcp_units::Time;
 
 use crate::Blueprint;
 
-/// For so long the way of a flow in one direction led nowhere.
+/// Period in which a flow has no working path in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathOutage {
-    /// The flow or, behind the flows, the source of datagrams.
+    /// Flow. Sources of datagrams are numbered after the flows.
     pub flow: FlowId,
-    /// Whether it is the way of its ACKs; of its data otherwise.
+    /// Direction: `true` for ACKs, `false` for data.
     pub acks: bool,
-    /// From when on.
+    /// Start of the outage.
     pub from: Time,
-    /// Up to when: the end of the run where it lasted.
+    /// End of the outage, at most the end of the run.
     pub until: Time,
 }
 
-/// What control actions change.
+/// Target of a control action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Port(PortId),
@@ -42,37 +44,38 @@ enum Place {
     Bundle(BundleId),
 }
 
-/// The way of flows that come in at the same entry and, where flows are spread, are hashed alike.
+/// Path of all flows with the same entry label and, where ECMP applies, the same hash.
 #[derive(Debug)]
 struct Way {
     entry: Label,
     key: u64,
-    /// Whose it is, and whether that of ACKs.
+    /// Flows on this path; `true` for their ACKs.
     of: Vec<(FlowId, bool)>,
-    /// Since when it has led nowhere.
+    /// Start of the current outage.
     since: Option<Time>,
     path_outages: Vec<[Time; 2]>,
 }
 
-/// All ways, and which of them pass what changes at some time.
+/// All paths, and the paths that include each target of a control action.
 struct Ways {
     all: Vec<Way>,
     passing: BTreeMap<Place, BTreeSet<usize>>,
 }
 
-/// The network at an instant.
+/// State of the network at one time.
 struct Network {
     labels: LabelTable,
     bundles: Vec<Bundle>,
-    /// By port, whether its link works.
+    /// State of the link, by port.
     up: Vec<bool>,
-    /// By label, in which walk it was come to last, and past how many routers.
+    /// Last search that visited the label and the number of routers passed, by label.
     seen: Vec<(u64, u8)>,
     walks: u64,
 }
 
-/// The cuts of all flows up to `stop`: by flow, data first, in order of time. A way is followed again only when something
-/// on it changes.
+/// Returns the path outages of all flows until `stop`, sorted by flow, direction (data first) and time.
+///
+/// A path is searched again only after a change on it.
 #[must_use]
 pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
     let changed = blueprint.controls.iter().filter_map(|control| Place::of(control.action));
@@ -147,7 +150,7 @@ impl Place {
 }
 
 impl Way {
-    /// Whether it leads to its end from now on.
+    /// Records whether the path works from `now` on.
     fn is_found(&mut self, leads: bool, now: Time) {
         if !leads {
             self.since.get_or_insert(now);
@@ -195,7 +198,7 @@ impl Network {
         }
     }
 
-    /// Whether a way leads to its end; tells what it passes, as far as that decides.
+    /// Returns whether a path works. `passes` receives every visited component that determines the result.
     fn leads(&mut self, entry: Label, key: u64, mut passes: impl FnMut(Place)) -> bool {
         self.walks += 1;
         let mut pending = vec![(entry, 0)];
@@ -214,7 +217,7 @@ impl Network {
                 Hop::Deliver => return true,
                 Hop::Discard(_) => {}
                 Hop::Goto(next) => pending.push((next, routers)),
-                // Whatever serves it: what waits is held, not lost.
+                // Packets in such a queue wait until some path serves it; they are not lost.
                 hop @ Hop::Ways(_) => {
                     let ways = self.labels.leads_to(hop).into_iter();
                     pending.extend(ways.map(|(_, next)| (next, routers)));
@@ -227,7 +230,7 @@ impl Network {
                     passes(Place::Selector(self.labels.gate(gate).selector));
                     pending.extend(self.labels.may_pass(gate).map(|next| (next, routers)));
                 }
-                // The time to live is used up.
+                // The time to live has expired.
                 Hop::Forward { .. } | Hop::Bridge(_) | Hop::Bundle(_) if routers == INITIAL_TTL => {
                 }
                 Hop::Forward { port, next } => {
@@ -243,7 +246,7 @@ impl Network {
                     let bundle = &self.bundles[entrance.bundle as usize];
                     let working = match bundle.fixed(entrance.destination) {
                         Some(port) => works(port),
-                        // All of them are passed: any may decide next time.
+                        // `count` visits all links, because each may decide the next search.
                         None => bundle.candidates().iter().filter(|&&port| works(port)).count() > 0,
                     };
                     passes(Place::Bundle(entrance.bundle));

@@ -1,6 +1,6 @@
-//! The reference engine: one event for every end of a transmission, every arrival, every timer.
+//! Reference engine: one event for every end of a transmission, every arrival and every timer.
 //!
-//! Plain on purpose: a faster engine is right if it gives the same records.
+//! The implementation is deliberately simple. A faster engine is correct if it produces the same records.
 
 use optcp_des::{Calendar, Class, Key};
 use optcp_net::{Action, Control, FlowId, Packet, Pipe, Port, PortCounts, PortId, Tally};
@@ -16,16 +16,16 @@ use crate::observe::{Cause, Observer, Record};
 use crate::stepping::Stepping;
 use crate::timers::first_alarms;
 
-/// Explicit queues and pipes, and everything that is pending.
+/// Ports with explicit queues, links and all pending events.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     ports: Vec<Port>,
-    /// Behind each port.
+    /// Link behind each port.
     pipes: Vec<Pipe>,
     calendar: Calendar,
 }
 
-/// The ports, for who chooses among those of a bundle.
+/// View of the ports for the selection of a bundle member.
 struct Members<'a> {
     ports: &'a [Port],
     now: Time,
@@ -80,7 +80,7 @@ impl Reference {
 
     /// See [`crate::Simulation::continue_as`].
     pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
-        // What happens by plan is the same in both worlds, and so are the ports that it concerns.
+        // Schedules and the ports that they change are equal in both runs.
         let planned = blueprint.planned();
         let replaced = |(id, port): (PortId, &Port)| port.is_untouched() && !planned.contains(&id);
         let untouched: Vec<bool> = PortId::all().zip(&self.ports).map(replaced).collect();
@@ -134,7 +134,7 @@ impl Reference {
         (queued + under_way) as u64
     }
 
-    /// Carries an action out.
+    /// Carries out a control action.
     fn apply<O: Observer>(&mut self, model: &mut Model<O>, action: Action) {
         match action {
             Action::PortDown(id) => {

@@ -1,4 +1,4 @@
-//! What engines do with queues that are served over several ways, and with steps of schedules.
+//! Operation of queues with several paths, and of schedule steps, in all engines.
 
 use optcp_des::Calendar;
 use optcp_net::schedule::Change;
@@ -10,12 +10,12 @@ use crate::model::Model;
 use crate::observe::{Observer, Record};
 use crate::timers::TimerEvent;
 
-/// An engine in which the departures of the ports in question are events.
+/// Engine whose ports of this kind have departures as events.
 pub(crate) trait Stepping: EventHandler {
-    /// A port whose departures are events, and the calendar.
+    /// Returns a port whose departures are events, and the event queue.
     fn stepped(&mut self, id: PortId) -> (&mut Port, &mut Calendar);
 
-    /// A packet has come to a port whose departures are events: who serves it may take it at once.
+    /// Lets the transmitter that serves a queue take a packet that has just arrived in it.
     #[inline]
     fn came<O: Observer>(&mut self, model: &mut Model<O>, id: PortId) {
         if let Some(transmitter) = model.planned.transmitter_of(id) {
@@ -23,7 +23,7 @@ pub(crate) trait Stepping: EventHandler {
         }
     }
 
-    /// A transmitter may be free: it takes packets out of the queues that it serves.
+    /// Lets an idle transmitter take packets out of the queues that it serves.
     #[inline]
     fn feed<O: Observer>(&mut self, model: &mut Model<O>, id: PortId) {
         while model.planned.serves(id) > 0
@@ -35,13 +35,13 @@ pub(crate) trait Stepping: EventHandler {
         }
     }
 
-    /// The next packet for a transmitter, under the label that it has behind it.
+    /// Returns the next packet for a transmitter, with the label behind it.
     fn take<O: Observer>(&mut self, model: &mut Model<O>, transmitter: PortId) -> Option<Packet> {
         for _ in 0..model.planned.serves(transmitter) {
             let (id, way) = model.planned.next_turn(transmitter)?;
             let (port, _) = self.stepped(id);
             let released = port.release(model.now());
-            // The discipline may have lost all that waited.
+            // The discipline may have dropped all queued packets.
             departures::released(port, model, id, released);
             if let Some((packet, _)) = released {
                 return Some(packet.under(model.labels.beyond(packet.label, way)));
@@ -50,7 +50,7 @@ pub(crate) trait Stepping: EventHandler {
         None
     }
 
-    /// Executes the event, which is a step of a schedule.
+    /// Executes the current event, a step of a schedule.
     fn step_of<O: Observer>(&mut self, model: &mut Model<O>, schedule: usize) {
         let (changes, step) = model.planned.advance(schedule);
         for number in 0..changes {
@@ -62,7 +62,7 @@ pub(crate) trait Stepping: EventHandler {
         }
     }
 
-    /// Something changes.
+    /// Carries out one change.
     fn change<O: Observer>(&mut self, model: &mut Model<O>, change: Change) {
         let (now, id) = (model.now(), change.port());
         let (port, calendar) = self.stepped(id);

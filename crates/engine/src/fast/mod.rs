@@ -1,15 +1,11 @@
-//! The fast engine: departures by arithmetic, and no events for steps that nothing else can disturb.
+//! Fast engine: computes departure times by arithmetic and avoids events for steps that no other event can affect.
 //!
-//! # Models
-//! The same as the reference engine, record for record.
-//! # Source
-//! Its own; the measurements behind it are in `docs/developers/performance.md`.
-//! # Parameters
-//! None.
-//! # Limits
-//! Steps are taken early only up to the next control action: at that instant the world is as the plain
-//! one, and what may be early afterwards is found anew. Where control actions come closer than a round
-//! trip it is no faster than with every step in its turn.
+//! Its records equal the records of the reference engine. `docs/developers/performance.md` has measurements.
+//!
+//! # Limitations
+//! Steps are early only up to the next control action, where the state equals the reference engine's and eager
+//! forwarding is recomputed. If control actions are closer than an RTT, the engine is no faster than with one event per
+//! step.
 
 mod cut;
 mod eager;
@@ -42,33 +38,33 @@ use forwarding::Forwarding;
 use port::{Ports, Wants};
 use windows::Windows;
 
-/// Entries are rarely put in further ahead than this.
+/// Upper bound of the bucket range; few entries are further ahead.
 const FARTHEST: Duration = Duration::from_secs(2);
 
-/// Ports that know when they will be free, and packets that wait for their turn behind one.
+/// Ports with known departure times, and packets that wait for their event behind a port.
 #[derive(Clone, Debug)]
 pub(crate) struct Fast {
     ports: Ports,
     forwarding: Forwarding,
-    /// Whether forwarding must be found anew.
+    /// Whether forwarding must be recomputed.
     stale: bool,
-    /// Packets that arrive behind a port, by the port; in windows those of one logical process.
+    /// Packets that arrive behind a port, by port; in windows only those of one logical process.
     waiting: Buckets<Packet>,
-    /// Starts, timers, and departures of ports in the stepped lane; in windows those of one logical process.
+    /// Starts, timers and departures of stepped ports; in windows only those of one logical process.
     calendar: Calendar,
     windows: Windows,
-    /// What forwarding was found from, until windows have been looked for.
+    /// Feeders from which forwarding was computed, until windows have been opened or rejected.
     feeders: Option<Feeders>,
-    /// No step at this instant or later is taken early.
+    /// Time from which no step is executed early.
     cut: Time,
-    /// When to look again what may be early, since packets on old ways are gone.
+    /// Time of the next forwarding analysis, when packets on old paths have arrived.
     survey_at: Time,
-    /// While packets go on after a cut, step by step: up to when, and those that still can.
+    /// End time and remaining packets while packets continue step by step after a cut.
     resumed: Option<(Time, BinaryHeap<Reverse<Due<Packet>>>)>,
 }
 
 impl Fast {
-    /// Ports that must take the stepped lane do so, and those that this engine has in it.
+    /// Creates the engine. Ports are stepped if the blueprint requires it or `engine` demands it.
     pub(crate) fn new<O: Observer>(
         blueprint: &Blueprint,
         model: &mut Model<O>,
@@ -154,7 +150,7 @@ impl Fast {
         }
     }
 
-    /// Executes an event of the calendar.
+    /// Executes an event of the event queue.
     fn happen<O: Observer>(&mut self, model: &mut Model<O>, key: Key) {
         model.event = key;
         match key.class() {
@@ -163,7 +159,7 @@ impl Fast {
         }
     }
 
-    /// How packets wait at present, in words.
+    /// Describes how pending packets are stored at present.
     pub(crate) fn waiting(&self) -> String {
         self.windows.to_string()
     }
@@ -195,7 +191,7 @@ impl Fast {
     pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
         let mut asked = vec![false; self.ports.len()];
         ports.iter().for_each(|&port| asked[port.index()] = true);
-        // Only what stands in a queue matters; most packets are under way.
+        // Only queued packets matter; most packets are on links.
         let mut pending: Vec<Vec<Due<Packet>>> = vec![Vec::new(); asked.len()];
         self.for_each_waiting(|due| {
             let id = PortId::new(due.entity);
@@ -218,7 +214,7 @@ impl Fast {
     pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
         self.stale = true;
         let ids = self.ports.ids();
-        // What happens by plan is the same in both worlds, and so are the ports that it concerns.
+        // Schedules, and the ports that they change, are equal in both runs.
         let planned = blueprint.planned();
         let replaced = |id| self.ports.get(id).is_untouched() && !planned.contains(&id);
         let untouched: Vec<bool> = ids.map(replaced).collect();
@@ -249,7 +245,7 @@ impl Stepping for Fast {
     }
 }
 
-/// How far ahead packets arrive behind a port: the longest delay with the fullest queue.
+/// Returns the maximum time ahead at which packets arrive behind a port: longest delay plus full queue.
 fn horizon(blueprint: &Blueprint) -> Duration {
     let hop = |(config, _): &(optcp_net::PortConfig, _)| {
         let queue = match config.limit {

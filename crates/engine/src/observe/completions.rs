@@ -1,4 +1,4 @@
-//! Flows that end, one by one.
+//! Completions of flows, one row per flow.
 
 use optcp_des::Key;
 use optcp_net::FlowId;
@@ -10,21 +10,21 @@ use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Record, RecordKind};
 use crate::blueprint::FlowSpec;
 
-/// A flow that has ended, or was to.
+/// Flow of finite size, completed or not.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// When it had started.
+    /// Start time.
     start: Time,
-    /// When its receiver had everything in order; of a flow that had not ended, when the run did.
+    /// Time at which the receiver has all data in order; end of the run for an incomplete flow.
     end: Time,
     flow: FlowId,
-    /// What it transfers, in bytes of whole segments.
+    /// Flow size in bytes of full segments.
     bytes: u64,
-    /// Whether it has ended.
+    /// Whether the flow has completed.
     finished: bool,
 }
 
-/// What is left to transfer.
+/// Remaining data of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     start: Time,
@@ -32,12 +32,12 @@ struct Left {
     bytes: u64,
 }
 
-/// The flows that end, in the order of their ends; then those that started and did not, by number.
+/// Completed flows in order of completion, then started but incomplete flows by number.
 #[derive(Clone, Debug)]
 pub(super) struct Completions {
-    /// By flow; `None` of those that have ended or are not watched.
+    /// Remaining data by flow; `None` if it has completed or is not watched.
     left: Vec<Option<Left>>,
-    /// By flow.
+    /// Group by flow.
     groups: Vec<u32>,
     ended: Listed<Row>,
     rows: Vec<Row>,

@@ -1,4 +1,4 @@
-//! Queues over time.
+//! Queue length over time.
 
 use optcp_des::Key;
 use optcp_net::PortId;
@@ -9,15 +9,14 @@ use super::intervals::Intervals;
 use super::observed::{Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// Time-weighted length and greatest length of queues per interval, in packets, the one in
-/// transmission included.
+/// Time-weighted mean and maximum queue length per interval, in packets, including the one in transmission.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     table: Intervals,
     /// Packets times picoseconds.
     areas: Vec<u128>,
     greatest: Vec<u32>,
-    /// Each port's length now, and since when its area is still to be added.
+    /// Current length of each port, and the time until which its area has been added.
     now: Vec<(u32, Time)>,
 }
 
@@ -45,7 +44,7 @@ impl Queue {
         self.now[port.index()].1 = at;
     }
 
-    /// Mean lengths, row after row.
+    /// Returns the mean lengths, row by row.
     fn means(&self) -> Vec<f64> {
         let lengths = self.table.lengths_ps().cycle();
         self.areas.iter().zip(lengths).map(|(&area, ps)| area as f64 / ps as f64).collect()
@@ -103,7 +102,7 @@ mod tests {
         queue.change(ms(15), PortId::new(1), 0);
         queue.change(ms(22), PortId::new(1), 5);
         queue.finish(ms(25));
-        // 5 ms of 4; 2 ms of 4 and 3 ms of 6; 3 ms of 5 in the 5 ms that are left.
+        // 4 for 5 ms; 4 for 2 ms and 6 for 3 ms; 5 for 3 ms of the remaining 5 ms.
         assert_eq!(queue.means(), [2.0, 2.6, 3.0]);
         assert_eq!(queue.greatest, [4, 6, 5]);
     }

@@ -1,4 +1,4 @@
-//! Reordering and what senders make of it.
+//! Reordering of segments, and the senders' reactions.
 
 use std::collections::BTreeSet;
 
@@ -13,23 +13,24 @@ use super::observed::{Groups, Keys, Observed, Watched};
 use super::received_segments::{Order, ReceivedSegments};
 use super::record::{Record, RecordKind};
 
-/// What happened to a flow.
+/// Event of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum ReorderingEvent {
-    /// A segment that had been sent once came after a later one: its number is below the greatest so far
-    /// (RFC 4737 section 3.3, Type-P-Reordered), and it is no copy of one that has come. Of one that was sent again nobody can say which came.
+    /// A segment sent once arrived after a later one: its number is below the maximum so far (RFC 4737 section 3.3,
+    /// Type-P-Reordered), and it is not a copy. Retransmitted segments are excluded, because either transmission may
+    /// have arrived.
     Overtaken = 0,
-    /// A sender sent a segment again.
+    /// A sender retransmitted a segment.
     Resent = 1,
-    /// A sender began a recovery.
+    /// A sender entered recovery.
     Recovery = 2,
-    /// A retransmission timer expired.
+    /// An RTO fired.
     Timeout = 3,
 }
 
 impl ReorderingEvent {
-    /// Names in results, in the order of their numbers.
+    /// Names in results, by number.
     const NAMES: [&'static str; 4] = ["overtaken", "resent", "recovery", "timeout"];
 }
 
@@ -39,16 +40,16 @@ struct Row {
     at: Time,
     event: ReorderingEvent,
     flow: FlowId,
-    /// Which segment; `None` where the event is the sender's.
+    /// Segment number; `None` for events of the sender.
     seq: Option<u32>,
 }
 
 /// Events of chosen flows.
 #[derive(Clone, Debug)]
 pub(super) struct Reordering {
-    /// What is known of each flow that is watched.
+    /// State of each watched flow.
     watched: Vec<Option<Known>>,
-    /// Of late arrivals also those of segments that had been sent again, until the end.
+    /// All events; late arrivals of retransmitted segments are removed at the end.
     listed: Listed<Row>,
     rows: Vec<Row>,
 }
@@ -100,7 +101,7 @@ impl Observed for Reordering {
     }
 
     fn finish(&mut self, _: Time) {
-        // Only now is it known in which order the two ends of a flow did what they did.
+        // The order of events at the two ends of a flow is known only now.
         self.listed.finish();
         let mut resent = BTreeSet::new();
         for &row in self.listed.rows() {
@@ -148,8 +149,8 @@ mod tests {
 
     use super::*;
 
-    /// Worked by hand: 2 and 3 overtake 1, whose retransmission then comes beside it; a recovery is told
-    /// once, and a timeout each time.
+    /// Values computed by hand: 2 and 3 overtake 1, whose retransmission then arrives as well. A recovery is listed
+    /// once, each RTO separately.
     #[test]
     fn overtaken_segments_and_what_follows_are_listed() {
         use ReorderingEvent::{Overtaken, Recovery, Resent, Timeout};

@@ -1,4 +1,4 @@
-//! How many segments bursts carry.
+//! Histogram of the segments per burst.
 
 use optcp_des::Key;
 
@@ -6,21 +6,21 @@ use super::column::{Findings, Names, column, index, u32s, u64s};
 use super::observed::{Groups, Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// How many bursts of chosen assemblers carried so many data segments of chosen flows.
+/// Number of bursts of chosen assemblers by number of data segments of chosen flows.
 #[derive(Clone, Debug)]
 pub(super) struct SegmentsPerBurst {
-    /// The row of each port.
+    /// Row by port.
     ports: Vec<Option<u32>>,
-    /// By flow: whether its segments count.
+    /// Whether segments of a flow count, by flow.
     flows: Vec<bool>,
-    /// By row.
+    /// Histogram by row.
     counted: Vec<Counted>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Counted {
     gathered: usize,
-    /// By number of segments.
+    /// Number of bursts by number of segments.
     bursts: Vec<u64>,
 }
 
@@ -73,7 +73,7 @@ impl Observed for SegmentsPerBurst {
 }
 
 impl Counted {
-    /// A burst leaves with what has been gathered.
+    /// Counts a burst with the segments collected so far.
     fn leave(&mut self) {
         let segments = std::mem::take(&mut self.gathered);
         if self.bursts.len() <= segments {

@@ -1,4 +1,4 @@
-//! What control actions do to a port.
+//! Control actions on a port.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,9 @@ use super::reports::Ends;
 use super::sizes::SizeQueue;
 
 impl PortMut<'_> {
-    /// The link fails at `now`. `pending` are the packets behind the port, in the order of arrivals; calls
-    /// `lost` for each and for what a stepped port holds, those under way first.
+    /// Takes the link out of service at `now`. `pending` are the packets behind the port in order of arrival.
+    ///
+    /// Calls `lost` for each of them and for the contents of a stepped port, packets on the link first.
     pub(in crate::fast) fn fail(
         &mut self,
         now: Time,
@@ -41,7 +42,7 @@ impl PortMut<'_> {
         self.hot.leave_lanes();
         let cold = &mut *self.cold;
         cold.last_arrival = None;
-        // What was not sent has drawn nothing.
+        // Packets that were not sent have used no random numbers.
         let first = ends.and_then(|ends| ends.iter().position(|&end| end >= now.as_ps()));
         if let Some(jitter) = first.and_then(|first| cold.jitters.get(first)) {
             cold.config.jitter = Some(jitter.clone());
@@ -54,8 +55,10 @@ impl PortMut<'_> {
         cold.watched.iter_mut().for_each(VecDeque::clear);
     }
 
-    /// Packets whose transmission begins at `now` or later take `delay` along the pipe. `pending` are the
-    /// packets behind the port, in the order of arrivals; calls `moved` for each whose arrival changes.
+    /// Changes the propagation delay for transmissions that begin at `now` or later.
+    ///
+    /// `pending` are the packets behind the port in order of arrival. Calls `moved` for each whose arrival time
+    /// changes.
     pub(in crate::fast) fn set_delay(
         &mut self,
         now: Time,
@@ -82,7 +85,7 @@ impl PortMut<'_> {
         cold.moved = true;
         let ends = queue.ends(|size| cold.transmission(size));
         let Some(mut first) = ends.iter().position(|&end| end >= now.as_ps()) else { return };
-        // One that is being sent keeps the delay that it began with.
+        // A packet in transmission keeps its delay.
         let size = queue.sizes_from(first).next().unwrap_or(0);
         let begun = ends[first] - cold.transmission(size);
         first += usize::from(begun < now.as_ps());
@@ -98,8 +101,8 @@ impl PortMut<'_> {
         }
     }
 
-    /// The link is taken out of service in an orderly way: what the port holds is still sent and arrives.
-    /// `pending` are the packets behind the port.
+    /// Takes the link out of service administratively: packets that the port holds are still sent and arrive. `pending`
+    /// are the packets behind the port.
     pub(in crate::fast) fn close(&mut self, now: Time, pending: &[Due<Packet>]) {
         if let Some(stepped) = &mut self.cold.stepped {
             return stepped.close();
@@ -110,16 +113,16 @@ impl PortMut<'_> {
         let queued = port.in_order(queued);
         self.go_dark(&ends, &queued);
         if self.hot.service_mode == ServiceMode::OneSize {
-            // A transmission that ends now has not ended yet: actions come first.
+            // Actions precede other events, so a transmission that ends now is still in progress.
             self.leave_lane_of_one_size(now.as_ps().saturating_sub(1));
         }
         self.hot.leave_lanes();
     }
 
-    /// The transmitter goes on without a link; `queued` are in its queue, the oldest first. `ends` are those of
+    /// Continues to serve the queue without a link. `queued` are the queued packets, oldest first; `ends` as in
     /// [`PortRef::ends`](super::PortRef).
     fn go_dark(&mut self, ends: &Ends, queued: &[&Due<Packet>]) {
-        // Whatever takes it out of service a second time: the transmitter is at it already.
+        // A second failure changes nothing.
         if self.cold.dark.is_none() {
             let sizes = queued.iter().map(|due| due.item.size());
             let transmission = |size| Duration::from_ps(self.cold.transmission(size));
@@ -130,7 +133,7 @@ impl PortMut<'_> {
         }
     }
 
-    /// The link works again.
+    /// Puts the link back into service.
     pub(in crate::fast) fn restore(&mut self) {
         match &mut self.cold.stepped {
             Some(stepped) => stepped.restore(),

@@ -1,4 +1,4 @@
-//! What a packet that is looked at more closely finds, and which lane is opened for those behind it.
+//! General mode: admission of a packet with all checks, and the choice of the mode for later packets.
 
 use optcp_net::{Backlog, DropReason, NEVER_SENT, Packet, PortId, QueueLimit};
 use optcp_units::{Duration, Time};
@@ -10,13 +10,14 @@ use super::sizes::SizeQueue;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
 
-/// Packets that wait longer, 53 days, take the lane for what is rare: without them nothing overflows that is
-/// added up for a packet. An instant, this, the longest transmission (a packet of 65535 B at 1 b/s: 6 days) and
-/// the longest delay fit into 64 bits, and what is sent is sent before [`NEVER_SENT`].
+/// Maximum queueing delay outside general mode, in picoseconds (53 days).
+///
+/// This bound prevents overflow: the current time, this delay, the longest transmission (65535 B at 1 b/s: 6 days) and
+/// the longest propagation delay fit in 64 bits. Such transmissions end before [`NEVER_SENT`].
 const MAX_FAST_WAIT_PS: u64 = 1 << 62;
 
 impl PortMut<'_> {
-    /// Tells the observer of what has been sent before `limit`.
+    /// Reports transmissions before `limit` to the observer.
     pub(in crate::fast) fn report_sent<O: Observer>(
         &mut self,
         model: &mut Model<O>,
@@ -26,7 +27,7 @@ impl PortMut<'_> {
         self.cold.report_sent(model, id, limit.as_ps());
     }
 
-    /// A packet comes to the port: when it arrives at the far end, unless it is lost. It may have been marked then.
+    /// Admits a packet, which the port may mark. Returns its arrival time at the far end unless it is lost.
     pub(in crate::fast) fn admit<O: Observer>(
         &mut self,
         model: &mut Model<O>,
@@ -75,7 +76,8 @@ impl PortMut<'_> {
         Some(arrival)
     }
 
-    /// The discipline looks at a packet that comes, and may mark it: why it is lost, if it is.
+    /// Applies the queue discipline to an arriving packet, which it may mark. Returns the reason for a drop as an
+    /// error.
     fn judge(&mut self, now: Time, fits: bool, packet: &mut Packet) -> Result<(), DropReason> {
         let Some(discipline) = &mut self.cold.discipline else {
             return if fits { Ok(()) } else { Err(DropReason::QueueFull) };
@@ -86,7 +88,7 @@ impl PortMut<'_> {
         Ok(())
     }
 
-    /// Decides which lane packets take from now on, of which one of this size has come.
+    /// Chooses the mode for later packets after the arrival of a packet of this size.
     fn choose_lane(&mut self, now: u64, size: u16) {
         let cold = &*self.cold;
         match self.hot.service_mode {
@@ -111,13 +113,13 @@ impl PortMut<'_> {
             QueueLimit::Packets(limit) => Some(u64::from(limit)),
             QueueLimit::Bytes(limit) => Some(limit / u64::from(size)),
         };
-        // The packet in transmission counts: with n places, n - 1 whole transmissions may be ahead.
+        // The packet in transmission occupies a place: with n places, n - 1 whole transmissions may be ahead.
         let longest = packets.map_or(Some(MAX_FAST_WAIT_PS), |packets| {
             let ahead = packets.checked_sub(1)?.saturating_mul(transmission);
             (ahead <= MAX_FAST_WAIT_PS).then_some(ahead)
         });
         let Some(longest) = longest else {
-            // Not even one packet of this size fits, or more than time can tell.
+            // No packet of this size fits, or a full queue would exceed `MAX_FAST_WAIT_PS`.
             self.cold.mixed = true;
             self.hot.keeps = true;
             return;
@@ -130,7 +132,7 @@ impl PortMut<'_> {
         self.hot.longest = longest;
     }
 
-    /// Opens the lane for packets of this size beside those for which one is open already.
+    /// Extends the range of packet sizes of the mode by this size.
     fn open_lane_of_any_size(&mut self, size: u16) {
         let (hot, cold) = (&mut *self.hot, &*self.cold);
         let (smallest, largest) = match hot.service_mode {
@@ -138,7 +140,7 @@ impl PortMut<'_> {
                 let last = hot.smallest + (hot.sizes - 1);
                 (hot.smallest.min(size), last.max(size))
             }
-            // A port that was closed and opened again still holds others.
+            // A port that was closed and reopened may still hold packets of other sizes.
             ServiceMode::General => (self.backlog.queue)
                 .sizes_from(0)
                 .fold((size, size), |(least, most), held| (least.min(held), most.max(held))),
@@ -151,7 +153,7 @@ impl PortMut<'_> {
         (hot.transmission, hot.per_byte) = (0, cold.per_byte);
         hot.room = 0;
         hot.fills_backlog = hot.keeps || cold.tallied;
-        // The packet in transmission is counted whole, and the next one must fit beside it.
+        // The packet in transmission counts in full, and the next one must fit in addition.
         let surely = match cold.config.limit {
             QueueLimit::Unlimited => u64::MAX,
             QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(2) * u64::from(smallest),
@@ -160,7 +162,7 @@ impl PortMut<'_> {
         hot.longest = surely.saturating_mul(u64::from(cold.per_byte)).min(MAX_FAST_WAIT_PS);
     }
 
-    /// What the transmitter's time has told so far is kept packet by packet from now on.
+    /// Replaces the queue implied by the busy time by explicit packet sizes.
     pub(super) fn leave_lane_of_one_size(&mut self, now: u64) {
         self.cold.mixed = true;
         if self.cold.config.limit != QueueLimit::Unlimited {
@@ -173,7 +175,7 @@ impl PortMut<'_> {
         }
     }
 
-    /// Whether a packet of this size has a place in the queue.
+    /// Returns whether a packet of this size fits in the queue.
     fn fits(&mut self, now: u64, size: u16) -> bool {
         let limit = self.cold.config.limit;
         if self.hot.service_mode == ServiceMode::OneSize {
@@ -191,7 +193,7 @@ impl PortMut<'_> {
         limit.has_room(queue.len(), queue.bytes(), size)
     }
 
-    /// Forgets what has been sent at `now` or before.
+    /// Removes packets that have been sent by `now`.
     #[inline]
     pub(super) fn forget_sent(&mut self, now: u64) {
         let (queue, cold) = (&mut self.backlog.queue, &mut *self.cold);

@@ -1,28 +1,31 @@
 //! Conservative parallel execution of one run in time windows. `docs/developers/parallel.md` explains it with a figure.
 //!
 //! # Model
-//! One event queue puts all events of a run into one order. That is more than results need: an event cannot affect a
-//! distant part of the network before the delay in between has passed. So the ports and endpoints are partitioned into
-//! *logical processes*, each with an event queue of its own, which execute their events one window of time after the
-//! other ([`partition`]: which, and how long a window is; [`run`]: one window).
+//! A single event queue orders all events of a run. Results need less: an event cannot affect a distant part of the
+//! network before the delay in between has passed. Ports and endpoints are therefore partitioned into *logical
+//! processes*, each with its own event queue, which execute their events window by window. [`partition`] defines the
+//! processes and the window length; [`run`] executes one window.
 //!
 //! Invariant: when a logical process executes a window, all packets that reach it before the end of the window are
-//! already in its queue or inbox. Then the order of its events is the same as in one queue, and so are records, digests
-//! and series. A packet that broke the invariant would stop the run (`enter` asserts it).
+//! already in its queue or inbox. The order of its events is then the same as with one queue, and so are records,
+//! digests and series. A packet that violates the invariant stops the run (`enter` asserts it).
 //!
-//! On one thread ([`run`]) this keeps the events, ports and endpoints of a logical process in near memory. On several
-//! threads ([`threads`]) logical processes that are a window apart are executed at the same time.
+//! On one thread ([`run`]), windows keep the data of a logical process in the cache. On several threads ([`threads`]),
+//! logical processes at least a window apart are executed at the same time.
 //!
-//! The rest of the engine uses [`Windows`], which holds the state, and four operations on the engine:
-//! [`Fast::run_stretch`], [`Fast::close_windows`], [`Fast::wait`] and [`Fast::for_each_waiting`]. Nothing else is visible.
+//! The rest of the engine uses [`Windows`], which holds the state, and [`Fast::run_stretch`], [`Fast::close_windows`],
+//! [`Fast::wait`] and [`Fast::for_each_waiting`].
+//!
 //! # References
-//! K. M. Chandy and J. Misra, IEEE Trans. Software Eng. SE-5(5), 1979, and R. E. Bryant, MIT-LCS-TR-188, 1977 (logical
-//! processes, lookahead); B. Lubachevsky, CACM 32(1), 1989, and D. Nicol, JACM 40(2), 1993 (windows between barriers);
-//! R. Fujimoto, CACM 33(10), 1990 (survey). Timers that fire in advance ([`partition`]) are this simulator's.
-//! # Parameters
-//! `--threads`; [`crate::Engine::Windows`] for tests.
+//! - Logical processes and lookahead: K. M. Chandy and J. Misra, IEEE Trans. Software Eng. SE-5(5), 1979; R. E. Bryant,
+//!   MIT-LCS-TR-188, 1977.
+//! - Windows between barriers: B. Lubachevsky, CACM 32(1), 1989; D. Nicol, JACM 40(2), 1993.
+//! - Survey: R. Fujimoto, CACM 33(10), 1990.
+//!
+//! Timers that fire in advance ([`partition`]) are specific to this simulator.
+//!
 //! # Limitations
-//! [`NoWindowsReason`](policy::NoWindowsReason) lists the runs that have no windows.
+//! [`NoWindowsReason`](policy::NoWindowsReason) lists the runs without windows.
 
 mod partition;
 mod policy;
@@ -48,12 +51,12 @@ use state::Processes;
 pub(super) use state::Windows;
 use vertices::Vertices;
 
-/// A shorter stretch has no windows: opening them takes longer than they save.
+/// Minimum length of a stretch with windows. Opening them for a shorter one takes longer than it saves.
 const BRIEF: Duration = Duration::from_ms(10);
 
 impl Fast {
-    /// Executes everything before `until`, up to which nothing acts on the run from outside: in windows where it has any,
-    /// on as many threads as `workers` allows. Says whether it came there, or `go_on` ended it.
+    /// Executes a stretch: all events before `until`, with no outside action in between. Uses windows where possible,
+    /// on up to `workers.threads` threads. Returns `false` if `go_on` ended the run.
     pub(super) fn run_stretch<O: Observer>(
         &mut self,
         model: &mut Model<O>,
@@ -74,7 +77,7 @@ impl Fast {
         }
     }
 
-    /// Takes all waiting packets and timers back into one event queue.
+    /// Returns all waiting packets and timers to one event queue.
     pub(super) fn close_windows(&mut self) {
         let Some(processes) = self.windows.processes.take() else { return };
         let Some(undivided) = self.windows.undivided.take() else { return };
@@ -90,7 +93,7 @@ impl Fast {
         }
     }
 
-    /// Queues a packet until it arrives behind a port, in the logical process `lp`.
+    /// Queues a packet in the logical process `lp` until it arrives behind a port.
     #[inline(always)]
     pub(super) fn wait(&mut self, due: Due<Packet>, lp: LpId) {
         if lp == self.windows.running {
@@ -118,19 +121,19 @@ impl Fast {
         Vertices::new(self.ports.len())
     }
 
-    /// Opens windows for a stretch of this length if they are closed and the run has any. They stay open from stretch to
-    /// stretch until they are closed.
+    /// Opens windows for a stretch of this length if they are closed and possible. They stay open until they are
+    /// closed.
     fn open_windows<O>(&mut self, model: &Model<O>, threads: usize, length: Duration) {
-        // There are no feeders where windows have been looked for since forwarding was found.
+        // Feeders are absent if windows have been considered since forwarding was computed.
         let Some(feeders) = &self.feeders else { return };
         let Windows { policy, reason, opened, .. } = self.windows;
         let opened_now = match policy {
             WindowPolicy::Never => Err(NoWindowsReason::Unwanted),
-            // Whatever control actions change: a run without windows is not looked at twice.
+            // A run without windows is not examined again, whatever control actions change.
             WindowPolicy::WherePaying if opened == 0 && reason != NoWindowsReason::Brief => {
                 Err(reason)
             }
-            // The next stretch may be longer.
+            // A later stretch may be longer.
             WindowPolicy::WherePaying if length < BRIEF => {
                 self.windows.reason = NoWindowsReason::Brief;
                 return;
@@ -150,7 +153,7 @@ impl Fast {
         }
     }
 
-    /// Gives the waiting packets and timers to the logical processes of a partition.
+    /// Distributes the waiting packets and timers to the logical processes of a partition.
     fn divide<O>(&mut self, model: &Model<O>, partition: Partition) {
         let processes = Processes::new(self.windows.opened, partition, model, &self.forwarding);
         let lp_of_label = &processes.lp_of_label;

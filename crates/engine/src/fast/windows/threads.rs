@@ -1,20 +1,20 @@
 //! Windows on several threads.
 //!
 //! # Model
-//! Each thread executes some of the logical processes. Within a window those of one phase are executed at the same time,
-//! since they are a window apart; all threads meet at a barrier before the next phase. The partition does not depend on
-//! the number of threads, and each logical process executes the same events in the same order on any thread, so only
-//! time depends on the threads.
+//! Each thread executes a subset of the logical processes. Within a window, the processes of one phase run at the same
+//! time, because they are at least a window apart. All threads wait at a barrier before the next phase. The partition
+//! does not depend on the number of threads, and each logical process executes the same events in the same order on any
+//! thread. Only the computing time depends on the threads.
 //!
-//! A thread has an engine and a model of its own, in which the ports, endpoints and bundles of its logical processes are
-//! put in place when a stretch begins, and from which they are taken back when it ends. So the run is in one piece at
-//! control actions and readings, and no memory is shared but what [`ThreadSync`] guards.
+//! Each thread has its own engine and model. The ports, endpoints and bundles of its logical processes move there at
+//! the beginning of a stretch and back at its end. The run is therefore complete at control actions and readings, and
+//! threads share no memory outside [`ThreadSync`].
+//!
 //! # References
-//! See the parent module. Phases: the topological order of logical processes that are near in one direction only.
-//! # Parameters
-//! `--threads`.
+//! See the parent module. Phases are a topological order of logical processes that are near in one direction only.
+//!
 //! # Limitations
-//! Threads keep their logical processes for a stretch; none is moved when another thread is idle.
+//! Logical processes do not move between threads within a stretch, even if a thread is idle.
 
 use std::ops::Range;
 
@@ -33,23 +33,23 @@ use crate::model::Model;
 use crate::observe::Observer;
 use crate::workers::WorkerState;
 
-/// A stretch in which fewer packets pass ports is no work for several threads.
+/// Minimum number of packet-hops of a stretch for several threads.
 const ENOUGH: u128 = 50_000;
 
-/// A thread's engine and model.
+/// Engine and model of a thread.
 type Helper<O> = (Fast, Model<O>);
 
-/// Which thread executes which logical processes.
+/// Assignment of logical processes to threads.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment {
-    /// By logical process.
+    /// Thread by logical process.
     thread_of: Vec<usize>,
-    /// The logical processes of each phase.
+    /// Logical processes of each phase.
     phases: Vec<Range<usize>>,
 }
 
 impl Assignment {
-    /// In each phase the logical process with the largest load that is left goes to the thread with the smallest.
+    /// Assigns, in each phase, the logical process with the largest remaining load to the thread with the smallest.
     fn new(partition: &Partition, threads: usize) -> Self {
         let count = partition.processes();
         let mut thread_of = vec![0; count];
@@ -75,14 +75,14 @@ impl Assignment {
         Assignment { thread_of, phases }
     }
 
-    /// The logical processes that a thread executes in a phase.
+    /// Returns the logical processes that a thread executes in a phase.
     fn processes_of(&self, thread: usize, phase: &Range<usize>) -> impl Iterator<Item = usize> {
         phase.clone().filter(move |&process| self.thread_of[process] == thread)
     }
 }
 
 impl Fast {
-    /// Executes everything before the cut, window by window, on several threads if that may pay.
+    /// Executes everything before the cut window by window, on several threads if that may save time.
     pub(super) fn run_windows<O: Observer>(
         &mut self,
         model: &mut Model<O>,
@@ -130,7 +130,7 @@ impl Fast {
         through
     }
 
-    /// How many threads a stretch is worth.
+    /// Returns the number of threads that a stretch justifies.
     fn threads_for(&self, most: usize, began: Time) -> usize {
         let Some(processes) = &self.windows.processes else { return 1 };
         let partition = &processes.partition;
@@ -141,7 +141,7 @@ impl Fast {
         if enough || tried { most.min(partition.processes()) } else { 1 }
     }
 
-    /// Makes missing helpers, and brings all up to date with the windows that are open now.
+    /// Creates missing workers and updates all of them to the windows that are open now.
     fn prepare<O: Observer>(
         &mut self,
         model: &Model<O>,
@@ -165,7 +165,7 @@ impl Fast {
         }
     }
 
-    /// An engine for a further thread.
+    /// Returns an engine for another thread.
     fn for_thread(&self) -> Fast {
         Fast {
             ports: self.ports.placeholders(),
@@ -181,7 +181,7 @@ impl Fast {
         }
     }
 
-    /// Exchanges the ports, endpoints, bundles and queues of a thread's logical processes with its helper.
+    /// Exchanges the ports, endpoints, bundles and queues of a thread's logical processes with its worker.
     fn hand_over<O: Observer>(
         &mut self,
         model: &mut Model<O>,
@@ -217,7 +217,7 @@ impl Fast {
         }
     }
 
-    /// A thread's part of a stretch: whether it came to the cut. The first thread asks whether to go on.
+    /// Executes a thread's part of a stretch. Returns whether it reached the cut. Only the first thread has `go_on`.
     fn run_thread<O: Observer>(
         &mut self,
         model: &mut Model<O>,
