@@ -5,14 +5,14 @@
 //! because insertion order differs between engines that do the same thing.
 
 mod buckets;
-mod calendar;
+mod event_queue;
 mod key;
 mod spread;
 mod stream;
 pub mod variates;
 
 pub use buckets::{Buckets, Due, Wheel};
-pub use calendar::Calendar;
+pub use event_queue::EventQueue;
 pub use key::{Class, Key};
 pub use spread::{Shape, Spread};
 pub use stream::{Stream, Streams, mix};

@@ -108,7 +108,7 @@ pub struct Blueprint {
 impl Blueprint {
     /// Returns whether a port decides only at a packet's departure when it leaves, which copies are made, whether it is
     /// corrupted, or whether it overtakes others.
-    pub(crate) fn needs_turns(&self, port: PortId) -> bool {
+    pub(crate) fn needs_stepping(&self, port: PortId) -> bool {
         let (config, losses) = &self.ports[port.index()];
         config.jitter.as_ref().is_some_and(Jitter::overtakes)
             || config.decides_on_departure()
@@ -116,7 +116,7 @@ impl Blueprint {
     }
 
     /// Returns the ports that schedules change, and the [`QueueSpec`] queues with their transmitters.
-    pub(crate) fn planned(&self) -> BTreeSet<PortId> {
+    pub(crate) fn scheduled_ports(&self) -> BTreeSet<PortId> {
         let queues = self.queues.iter();
         let queues = queues.flat_map(|queue| queue.transmitters().chain([queue.port]));
         queues.chain(self.schedules.iter().flat_map(Schedule::ports)).collect()
@@ -142,7 +142,7 @@ impl Blueprint {
             return Time::ZERO;
         }
         let same_port = |port: PortId| self.ports[port.index()] == other.ports[port.index()];
-        if !self.planned().into_iter().all(same_port) || !self.same_way(other, &[]) {
+        if !self.scheduled_ports().into_iter().all(same_port) || !self.same_forwarding(other, &[]) {
             return Time::ZERO;
         }
         let same = self.controls.iter().zip(&other.controls).take_while(|(a, b)| a == b).count();
@@ -150,7 +150,7 @@ impl Blueprint {
         let (mut shared, mut beyond) = (0, same + 1);
         while beyond - shared > 1 {
             let middle = usize::midpoint(shared, beyond);
-            if self.same_way(other, &self.controls[..middle]) {
+            if self.same_forwarding(other, &self.controls[..middle]) {
                 shared = middle;
             } else {
                 beyond = middle;
@@ -161,7 +161,7 @@ impl Blueprint {
     }
 
     /// Returns whether packets meet equal label entries and ports in both networks while `controls` are applied.
-    fn same_way(&self, other: &Blueprint, controls: &[Control]) -> bool {
+    fn same_forwarding(&self, other: &Blueprint, controls: &[Control]) -> bool {
         let flows = self.flows.iter().flat_map(|flow| [flow.data, flow.acks]);
         let datagrams = self.datagrams.iter().map(|source| source.data);
         let mut pending: Vec<Label> = flows.chain(datagrams).collect();

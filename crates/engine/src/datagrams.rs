@@ -45,7 +45,7 @@ impl Datagrams {
     }
 
     /// Advances by one packet and returns its send time; `None` after the end.
-    pub(crate) fn next_instant(&mut self) -> Option<Time> {
+    pub(crate) fn next_send_time(&mut self) -> Option<Time> {
         let since = self.process.next_arrival()?;
         Some(self.start + since).filter(|&at| at < self.until)
     }
@@ -57,6 +57,7 @@ impl Datagrams {
         // Records distinguish packets by number. Numbers wrap after 2^32 packets.
         self.sent = self.sent.wrapping_add(1);
         let marking = Marking::new(self.codepoint, 0);
-        Packet::datagram(id, self.data, number, size, in_flight.keep_sent(now)).saying(marking)
+        Packet::datagram(id, self.data, number, size, in_flight.store_send_time(now))
+            .saying(marking)
     }
 }

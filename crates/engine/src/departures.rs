@@ -1,6 +1,6 @@
 //! Departures as events: drives an [`optcp_net::Port`] from an event queue.
 
-use optcp_des::{Calendar, Class, Key};
+use optcp_des::{Class, EventQueue, Key};
 use optcp_net::{Admission, DropReason, Fate, Packet, Port, PortId, Transmission};
 use optcp_units::{Duration, Time};
 
@@ -11,21 +11,21 @@ use crate::observe::{Observer, Record};
 #[inline]
 pub(crate) fn enter<O: Observer>(
     port: &mut Port,
-    calendar: &mut Calendar,
+    event_queue: &mut EventQueue,
     model: &mut Model<O>,
     id: PortId,
     packet: Packet,
 ) {
     let packet = port.enters(packet);
     let admission = port.admit(model.now(), packet);
-    follow(admission, port, calendar, model, id, packet);
+    follow(admission, port, event_queue, model, id, packet);
     if matches!(admission, Admission::Dropped(_)) {
         return;
     }
     for _ in 0..port.copies(packet) {
         let copy = model.duplicate(packet);
         let admission = port.admit_copy(model.now(), copy);
-        follow(admission, port, calendar, model, id, copy);
+        follow(admission, port, event_queue, model, id, copy);
     }
 }
 
@@ -34,18 +34,18 @@ pub(crate) fn enter<O: Observer>(
 fn follow<O: Observer>(
     admission: Admission,
     port: &mut Port,
-    calendar: &mut Calendar,
+    event_queue: &mut EventQueue,
     model: &mut Model<O>,
     id: PortId,
     packet: Packet,
 ) {
     match admission {
         Admission::Queued => {}
-        Admission::Sending(transmission) => calendar.push(end(id, transmission)),
+        Admission::Sending(transmission) => event_queue.push(end(id, transmission)),
         Admission::Dropped(reason) => return model.lose(id, packet, reason),
     }
     model.record(Record::Accepted { port: id, packet });
-    tell_fates(port, model, id);
+    record_fates(port, model, id);
     if model.observer.watches(id) {
         record_queue(port, model, id);
     }
@@ -57,18 +57,18 @@ fn follow<O: Observer>(
 #[inline]
 pub(crate) fn finish<O: Observer>(
     port: &mut Port,
-    calendar: &mut Calendar,
+    event_queue: &mut EventQueue,
     model: &mut Model<O>,
 ) -> Option<(Time, Packet)> {
     let (id, ordinal) = (PortId::new(model.event.entity()), model.event.ordinal());
     let sent = port.finish_transmission(model.now(), ordinal)?;
     if let Some(transmission) = sent.next {
-        calendar.push(end(id, transmission));
+        event_queue.push(end(id, transmission));
     }
     if model.observer.watches(id) {
         model.record(Record::Transmitted { port: id, packet: sent.packet, waited: sent.waited });
     }
-    tell_fates(port, model, id);
+    record_fates(port, model, id);
     if model.observer.watches(id) {
         record_queue(port, model, id);
     }
@@ -94,7 +94,7 @@ pub(crate) fn released<O: Observer>(
         return;
     }
     // Drops and marks precede the departure in the records.
-    tell_fates(port, model, id);
+    record_fates(port, model, id);
     if model.observer.watches(id) {
         if let Some((packet, waited)) = taken {
             model.record(Record::Transmitted { port: id, packet, waited });
@@ -105,7 +105,7 @@ pub(crate) fn released<O: Observer>(
 
 /// Records the packets that the queue discipline has marked or dropped since the last call.
 #[inline]
-fn tell_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
+fn record_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
     if !port.has_fates() {
         return;
     }

@@ -1,6 +1,6 @@
 //! Handling of timers and bursts, independent of the engine.
 
-use optcp_des::Calendar;
+use optcp_des::EventQueue;
 use optcp_net::{FlowId, Packet, PortId};
 use optcp_optical::burst::{Gathered, Passage};
 use optcp_units::Time;
@@ -12,7 +12,7 @@ use crate::timers::TimerEvent;
 /// Operations that each engine implements, and the event handling that all engines share.
 pub(crate) trait EventHandler {
     /// Returns the event queue of starts and timers.
-    fn calendar(&mut self) -> &mut Calendar;
+    fn event_queue(&mut self) -> &mut EventQueue;
 
     /// Sends a packet from an endpoint into the network.
     fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet);
@@ -33,7 +33,7 @@ pub(crate) trait EventHandler {
     fn drop_burst(&mut self, port: PortId, packets: Vec<Packet>);
 
     /// Executes the current event, a start or a timer.
-    fn alarm<O: Observer>(&mut self, model: &mut Model<O>) {
+    fn handle_timer_event<O: Observer>(&mut self, model: &mut Model<O>) {
         let key = model.event;
         // Events of assemblers have no flow number; their branches below do not use `id`.
         let id = FlowId::new(key.entity());
@@ -53,7 +53,7 @@ pub(crate) trait EventHandler {
             TimerEvent::Datagram => {
                 let packet = model.send_datagram(id);
                 self.emit(model, packet);
-                model.source(id).schedule(id, self.calendar());
+                model.source(id).schedule(id, self.event_queue());
             }
             TimerEvent::Burst => {
                 if let Some(assembler) = model.due_assembler(key) {
@@ -61,7 +61,7 @@ pub(crate) trait EventHandler {
                 }
             }
             TimerEvent::SetUp => {
-                let (assembler, number) = model.of_set_up(key);
+                let (assembler, number) = model.burst_of_event(key);
                 let passage = model.set_up(assembler, number);
                 self.follow(model, assembler, passage);
             }
@@ -72,7 +72,7 @@ pub(crate) trait EventHandler {
     fn gather<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, packet: Packet) {
         match model.gather(assembler, packet) {
             Gathered::Waits => {}
-            Gathered::Until(due) => self.calendar().push(model.burst_key(assembler, due)),
+            Gathered::Until(due) => self.event_queue().push(model.burst_key(assembler, due)),
             Gathered::Full => self.send_burst(model, assembler),
         }
     }
@@ -88,7 +88,7 @@ pub(crate) trait EventHandler {
         let port = model.assemblers[assembler as usize].port();
         match passage {
             Passage::Asks(at, number) => {
-                self.calendar().push(model.set_up_key(assembler, at, number));
+                self.event_queue().push(model.set_up_key(assembler, at, number));
             }
             Passage::Lost(burst) => self.drop_burst(port, burst.packets),
             Passage::Arrives(at, burst) => self.launch(port, at, burst.packets),

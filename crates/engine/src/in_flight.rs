@@ -20,7 +20,7 @@ pub(crate) const STRIPES: usize = 1 << (32 - PLACE_BITS);
 #[derive(Debug, Default)]
 pub(crate) struct InFlightStore {
     /// Stripe for new entries.
-    mine: usize,
+    own: usize,
     stripes: Vec<Stripe>,
     /// Stripes while several threads share them.
     shared: Option<Arc<[Mutex<Stripe>]>>,
@@ -37,21 +37,21 @@ pub(crate) struct Stripe {
 impl Clone for InFlightStore {
     fn clone(&self) -> Self {
         debug_assert!(self.shared.is_none(), "a run is cloned between its stretches");
-        InFlightStore { mine: self.mine, stripes: self.stripes.clone(), shared: None }
+        InFlightStore { own: self.own, stripes: self.stripes.clone(), shared: None }
     }
 }
 
 impl InFlightStore {
     /// Stores an ACK and returns its number.
     pub(crate) fn store_ack(&mut self, ack: Ack) -> u32 {
-        let mine = self.mine;
-        number(mine, self.with(mine, |stripe| stripe.acks.insert(ack)))
+        let own = self.own;
+        number(own, self.with(own, |stripe| stripe.acks.insert(ack)))
     }
 
     /// Stores the send time of a datagram and returns its number.
-    pub(crate) fn keep_sent(&mut self, at: Time) -> u32 {
-        let mine = self.mine;
-        number(mine, self.with(mine, |stripe| stripe.sent.insert(at)))
+    pub(crate) fn store_send_time(&mut self, at: Time) -> u32 {
+        let own = self.own;
+        number(own, self.with(own, |stripe| stripe.sent.insert(at)))
     }
 
     /// Removes and returns the ACK that a packet carries.
@@ -71,13 +71,13 @@ impl InFlightStore {
     }
 
     /// Removes and returns the send time of a datagram at its sink.
-    pub(crate) fn take_sent(&mut self, packet: Packet) -> Option<Time> {
+    pub(crate) fn take_send_time(&mut self, packet: Packet) -> Option<Time> {
         let (stripe, place) = place(packet.kept()?);
         self.with(stripe, |stripe| stripe.sent.try_remove(place))
     }
 
     /// Removes the data of a lost packet.
-    pub(crate) fn forget(&mut self, packet: Packet) {
+    pub(crate) fn remove(&mut self, packet: Packet) {
         let Some(number) = packet.kept() else { return };
         let (stripe, place) = place(number);
         self.with(stripe, |stripe| {
@@ -98,7 +98,7 @@ impl InFlightStore {
             self.store_ack(ack)
         } else {
             let sent = self.with(stripe, |stripe| stripe.sent[place]);
-            self.keep_sent(sent)
+            self.store_send_time(sent)
         };
         let mut copy = packet;
         copy.options = options;
@@ -110,8 +110,8 @@ impl InFlightStore {
         let (packet, number) = match packet.copy_of() {
             Some(number) => (packet, number),
             None => {
-                let (mine, entry) = (self.mine, Copied::new(packet.options));
-                let number = number(mine, self.with(mine, |stripe| stripe.copied.insert(entry)));
+                let (own, entry) = (self.own, Copied::new(packet.options));
+                let number = number(own, self.with(own, |stripe| stripe.copied.insert(entry)));
                 (packet.as_copy_of(number), number)
             }
         };
@@ -122,8 +122,8 @@ impl InFlightStore {
 
     /// Handles the arrival of a copy of packet `number`. Returns the packet and whether it is the first copy to arrive.
     pub(crate) fn copy_arrives(&mut self, packet: Packet, number: u32) -> (Packet, bool) {
-        let (first, left) = self.end(number, Copied::arrive);
-        match left {
+        let (first, options) = self.end(number, Copied::arrive);
+        match options {
             Ok(options) => (packet.without_copies(options), first),
             // Other copies still need the stored data.
             Err(options) => (self.copy(packet.without_copies(options)), first),
@@ -132,36 +132,40 @@ impl InFlightStore {
 
     /// Handles the drop of a copy of packet `number`. Returns the cause of loss if the packet is now lost.
     pub(crate) fn copy_is_lost(&mut self, packet: Packet, number: u32, loss: Loss) -> Option<Loss> {
-        let (lost, left) = self.end(number, |entry| entry.lose(loss));
-        if let Ok(options) = left {
-            self.forget(packet.without_copies(options));
+        let (lost, options) = self.end(number, |entry| entry.lose(loss));
+        if let Ok(options) = options {
+            self.remove(packet.without_copies(options));
         }
         lost
     }
 
     /// Ends a copy with `action`. Returns its result and the packet's original options: `Ok` for the last copy, `Err`
     /// while others are in flight.
-    fn end<T>(&mut self, number: u32, of: impl FnOnce(&mut Copied) -> T) -> (T, Result<u32, u32>) {
+    fn end<T>(
+        &mut self,
+        number: u32,
+        action: impl FnOnce(&mut Copied) -> T,
+    ) -> (T, Result<u32, u32>) {
         let (stripe, place) = place(number);
         self.with(stripe, |stripe| {
             let entry = &mut stripe.copied[place];
-            let (found, options) = (of(entry), entry.options);
+            let (result, options) = (action(entry), entry.options);
             if !entry.is_over() {
-                return (found, Err(options));
+                return (result, Err(options));
             }
             stripe.copied.remove(place);
-            (found, Ok(options))
+            (result, Ok(options))
         })
     }
 
-    fn with<T>(&mut self, number: usize, of: impl FnOnce(&mut Stripe) -> T) -> T {
+    fn with<T>(&mut self, number: usize, action: impl FnOnce(&mut Stripe) -> T) -> T {
         if let Some(shared) = &self.shared {
-            return of(&mut locked(&shared[number]));
+            return action(&mut locked(&shared[number]));
         }
         if number >= self.stripes.len() {
             self.stripes.resize_with(number + 1, Stripe::default);
         }
-        of(&mut self.stripes[number])
+        action(&mut self.stripes[number])
     }
 
     /// Shares the stripes between `threads` threads. Returns one store per thread.
@@ -169,9 +173,9 @@ impl InFlightStore {
         let mut stripes = std::mem::take(&mut self.stripes);
         stripes.resize_with(stripes.len().max(threads), Stripe::default);
         let shared: Arc<[Mutex<Stripe>]> = stripes.into_iter().map(Mutex::new).collect();
-        let of_thread =
-            |mine| InFlightStore { mine, stripes: Vec::new(), shared: Some(Arc::clone(&shared)) };
-        (0..threads).map(of_thread).collect()
+        let store =
+            |own| InFlightStore { own, stripes: Vec::new(), shared: Some(Arc::clone(&shared)) };
+        (0..threads).map(store).collect()
     }
 
     /// Takes the stripes back from the first thread after the others have ended.
@@ -179,7 +183,7 @@ impl InFlightStore {
         let shared = first.shared.take();
         let stripes = shared.iter().flat_map(|shared| shared.iter());
         let stripes = stripes.map(|stripe| std::mem::take(&mut *locked(stripe))).collect();
-        InFlightStore { mine: 0, stripes, shared: None }
+        InFlightStore { own: 0, stripes, shared: None }
     }
 }
 

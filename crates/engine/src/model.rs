@@ -33,7 +33,7 @@ pub(crate) struct Model<O> {
     /// Data of packets in flight.
     pub(crate) in_flight: InFlightStore,
     /// State of shared queues and schedules.
-    pub(crate) planned: ScheduleState,
+    pub(crate) schedule_state: ScheduleState,
     /// Sources of datagrams. Their flow numbers follow the numbers of the flows.
     pub(crate) datagrams: Vec<Datagrams>,
     pub(crate) counts: Counts,
@@ -42,7 +42,7 @@ pub(crate) struct Model<O> {
 
 /// Number of events between two calls of the continuation callback. It is small because one event may send a whole
 /// window.
-const STRETCH: u64 = 1 << 7;
+const CHECK_INTERVAL: u64 = 1 << 7;
 
 /// Next step of a packet at a node.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl<O: Observer> Model<O> {
             assemblers: blueprint.assemblers.clone(),
             core: blueprint.core.clone(),
             assembler_at,
-            planned: ScheduleState::new(blueprint),
+            schedule_state: ScheduleState::new(blueprint),
             senders: flows.iter().map(|spec| SendingEnd::new(spec, queues)).collect(),
             receivers: flows.iter().map(ReceivingEnd::new).collect(),
             in_flight: InFlightStore::default(),
@@ -92,7 +92,7 @@ impl<O: Observer> Model<O> {
             assemblers: Vec::new(),
             core: BurstCore::default(),
             assembler_at: self.assembler_at.clone(),
-            planned: self.planned.clone(),
+            schedule_state: self.schedule_state.clone(),
             senders: self.receivers.iter().map(ReceivingEnd::placeholder_of_other).collect(),
             receivers: self.receivers.iter().map(ReceivingEnd::placeholder).collect(),
             in_flight: InFlightStore::default(),
@@ -103,7 +103,7 @@ impl<O: Observer> Model<O> {
     }
 
     /// Copies the labels of another model.
-    pub(crate) fn forward_like(&mut self, other: &Self) {
+    pub(crate) fn copy_labels(&mut self, other: &Self) {
         self.labels = other.labels.clone();
     }
 
@@ -120,11 +120,11 @@ impl<O: Observer> Model<O> {
         }
     }
 
-    /// Counts an event. Returns whether to continue, which it asks once per `STRETCH` events.
+    /// Counts an event. Returns whether to continue, which it asks once per `CHECK_INTERVAL` events.
     #[inline]
-    pub(crate) fn goes_on(&mut self, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
+    pub(crate) fn should_continue(&mut self, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         self.counts.events += 1;
-        !self.counts.events.is_multiple_of(STRETCH) || go_on(self.now())
+        !self.counts.events.is_multiple_of(CHECK_INTERVAL) || go_on(self.now())
     }
 
     /// Returns the time of the event in execution.
@@ -155,7 +155,7 @@ impl<O: Observer> Model<O> {
                 packet.label = next;
                 Onward::Port(port, packet)
             }
-            Hop::SelectorInput(gate) => self.at_gate(gate, packet, from),
+            Hop::SelectorInput(gate) => self.at_selector(gate, packet, from),
             Hop::Bridge(bridge) => self.at_bridge(bridge, packet, from),
             Hop::Bundle(entrance) => {
                 if self.expires(&mut packet, from) {
@@ -201,7 +201,7 @@ impl<O: Observer> Model<O> {
 
     // Selectors and bridges are rare. Separate functions keep them out of the hot path.
     #[inline(never)]
-    fn at_gate(&mut self, gate: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
+    fn at_selector(&mut self, gate: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
         match self.labels.pass(gate) {
             Ok(next) => {
                 packet.label = next;
@@ -294,11 +294,11 @@ impl<O: Observer> Model<O> {
 
     /// Returns the number of packets in assemblers and in bursts whose fate is undecided.
     pub(crate) fn in_bursts(&self) -> u64 {
-        let of = |assembler: &Assembler| {
+        let packets = |assembler: &Assembler| {
             let under_way: usize = assembler.under_way().map(|burst| burst.packets.len()).sum();
             (assembler.held().len() + under_way) as u64
         };
-        self.assemblers.iter().map(of).sum()
+        self.assemblers.iter().map(packets).sum()
     }
 
     /// Records that the queue discipline of a port has marked a packet.
@@ -315,7 +315,7 @@ impl<O: Observer> Model<O> {
         let lost = match packet.copy_of() {
             Some(number) => self.in_flight.copy_is_lost(packet, number, loss),
             None => {
-                self.in_flight.forget(packet);
+                self.in_flight.remove(packet);
                 Some(loss)
             }
         };
@@ -377,7 +377,7 @@ impl<O: Observer> Model<O> {
     pub(crate) fn sink(&mut self, packet: Packet) {
         let (packet, second) = self.arrives(packet);
         let (flow, now) = (packet.flow(), self.now());
-        let sent = self.in_flight.take_sent(packet);
+        let sent = self.in_flight.take_send_time(packet);
         let delay = sent.map_or(Duration::ZERO, |sent| now - sent);
         let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
         self.record(Record::DatagramArrived { flow, seq, size, delay, marking, second });
@@ -431,7 +431,7 @@ impl<O: Observer> Model<O> {
         let now = self.now();
         let end = &mut self.senders[id.index()];
         if let Some(queue) = end.notified_by {
-            end.sender.change_network(now, self.planned.known(queue, now));
+            end.sender.change_network(now, self.schedule_state.known(queue, now));
         }
     }
 
@@ -453,7 +453,7 @@ impl<O: Observer> Model<O> {
 
     /// Records the state of a sender after it has sent all it can.
     #[inline]
-    pub(crate) fn settle(&mut self, id: FlowId, cause: Cause) {
+    pub(crate) fn record_update(&mut self, id: FlowId, cause: Cause) {
         if self.observer.wants_updates() {
             let snapshot = self.senders[id.index()].sender.snapshot();
             self.record(Record::Updated { flow: id, cause, snapshot });

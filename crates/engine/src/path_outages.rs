@@ -37,7 +37,7 @@ pub struct PathOutage {
 
 /// Target of a control action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Component {
     Port(PortId),
     Label(Label),
     Selector(SelectorId),
@@ -46,20 +46,20 @@ enum Place {
 
 /// Path of all flows with the same entry label and, where ECMP applies, the same hash.
 #[derive(Debug)]
-struct Way {
+struct FlowPath {
     entry: Label,
     key: u64,
     /// Flows on this path; `true` for their ACKs.
     of: Vec<(FlowId, bool)>,
     /// Start of the current outage.
     since: Option<Time>,
-    path_outages: Vec<[Time; 2]>,
+    outages: Vec<[Time; 2]>,
 }
 
 /// All paths, and the paths that include each target of a control action.
-struct Ways {
-    all: Vec<Way>,
-    passing: BTreeMap<Place, BTreeSet<usize>>,
+struct FlowPaths {
+    all: Vec<FlowPath>,
+    passing: BTreeMap<Component, BTreeSet<usize>>,
 }
 
 /// State of the network at one time.
@@ -78,31 +78,31 @@ struct Network {
 /// A path is searched again only after a change on it.
 #[must_use]
 pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
-    let changed = blueprint.controls.iter().filter_map(|control| Place::of(control.action));
-    let passing: BTreeMap<Place, BTreeSet<usize>> =
-        changed.map(|place| (place, BTreeSet::new())).collect();
+    let changed = blueprint.controls.iter().filter_map(|control| Component::of(control.action));
+    let passing: BTreeMap<Component, BTreeSet<usize>> =
+        changed.map(|component| (component, BTreeSet::new())).collect();
     if passing.is_empty() {
         return Vec::new();
     }
-    let mut ways = Ways { all: all_ways(blueprint), passing };
+    let mut paths = FlowPaths { all: all_paths(blueprint), passing };
     let mut network = Network::of(blueprint);
-    (0..ways.all.len()).for_each(|way| ways.follow(way, &mut network, Time::ZERO));
+    (0..paths.all.len()).for_each(|path| paths.follow(path, &mut network, Time::ZERO));
     for at_once in blueprint.controls.chunk_by(|a, b| a.at == b.at) {
         let now = at_once[0].at;
         if now >= stop {
             break;
         }
         at_once.iter().for_each(|control| network.apply(control.action));
-        let places = at_once.iter().filter_map(|control| Place::of(control.action));
+        let components = at_once.iter().filter_map(|control| Component::of(control.action));
         let concerned: BTreeSet<usize> =
-            places.flat_map(|place| ways.passing[&place].iter().copied()).collect();
-        concerned.into_iter().for_each(|way| ways.follow(way, &mut network, now));
+            components.flat_map(|component| paths.passing[&component].iter().copied()).collect();
+        concerned.into_iter().for_each(|path| paths.follow(path, &mut network, now));
     }
-    let mut found = Vec::new();
-    for mut way in ways.all {
-        way.is_found(true, stop);
-        for (flow, acks) in way.of {
-            found.extend(way.path_outages.iter().map(|&[from, until]| PathOutage {
+    let mut outages = Vec::new();
+    for mut path in paths.all {
+        path.set_working(true, stop);
+        for (flow, acks) in path.of {
+            outages.extend(path.outages.iter().map(|&[from, until]| PathOutage {
                 flow,
                 acks,
                 from,
@@ -110,67 +110,69 @@ pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
             }));
         }
     }
-    found.sort_unstable();
-    found
+    outages.sort_unstable();
+    outages
 }
 
-fn all_ways(blueprint: &Blueprint) -> Vec<Way> {
+fn all_paths(blueprint: &Blueprint) -> Vec<FlowPath> {
     let flows = blueprint.flows.iter().map(|flow| (flow.data, Some(flow.acks)));
     let sources = blueprint.datagrams.iter().map(|source| (source.data, None));
-    let mut places: BTreeMap<(Label, u64), usize> = BTreeMap::new();
-    let mut all: Vec<Way> = Vec::new();
+    let mut components: BTreeMap<(Label, u64), usize> = BTreeMap::new();
+    let mut all: Vec<FlowPath> = Vec::new();
     for (flow, (data, acks)) in FlowId::all().zip(flows.chain(sources)) {
         for (acks, entry) in [(false, Some(data)), (true, acks)] {
             let Some(entry) = entry else { continue };
             let key = blueprint.labels.key(flow, acks);
-            let place = *places.entry((entry, key)).or_insert(all.len());
-            if place == all.len() {
-                all.push(Way { entry, key, of: Vec::new(), since: None, path_outages: Vec::new() });
+            let component = *components.entry((entry, key)).or_insert(all.len());
+            if component == all.len() {
+                all.push(FlowPath { entry, key, of: Vec::new(), since: None, outages: Vec::new() });
             }
-            all[place].of.push((flow, acks));
+            all[component].of.push((flow, acks));
         }
     }
     all
 }
 
-impl Place {
-    fn of(action: Action) -> Option<Place> {
+impl Component {
+    fn of(action: Action) -> Option<Component> {
         match action {
             Action::PortDown(port) | Action::PortClosed(port) | Action::PortUp(port) => {
-                Some(Place::Port(port))
+                Some(Component::Port(port))
             }
-            Action::SetHop(label, _) => Some(Place::Label(label)),
+            Action::SetHop(label, _) => Some(Component::Label(label)),
             Action::Expect(selector, _) | Action::Select(selector, _) => {
-                Some(Place::Selector(selector))
+                Some(Component::Selector(selector))
             }
-            Action::TakeOut(bundle, _) | Action::PutBack(bundle, _) => Some(Place::Bundle(bundle)),
+            Action::TakeOut(bundle, _) | Action::PutBack(bundle, _) => {
+                Some(Component::Bundle(bundle))
+            }
             Action::SetDelay(..) => None,
         }
     }
 }
 
-impl Way {
+impl FlowPath {
     /// Records whether the path works from `now` on.
-    fn is_found(&mut self, leads: bool, now: Time) {
-        if !leads {
+    fn set_working(&mut self, is_working: bool, now: Time) {
+        if !is_working {
             self.since.get_or_insert(now);
         } else if let Some(since) = self.since.take()
             && since < now
         {
-            self.path_outages.push([since, now]);
+            self.outages.push([since, now]);
         }
     }
 }
 
-impl Ways {
-    fn follow(&mut self, way: usize, network: &mut Network, now: Time) {
-        let Way { entry, key, .. } = self.all[way];
-        let leads = network.leads(entry, key, |place| {
-            if let Some(passing) = self.passing.get_mut(&place) {
-                passing.insert(way);
+impl FlowPaths {
+    fn follow(&mut self, path: usize, network: &mut Network, now: Time) {
+        let FlowPath { entry, key, .. } = self.all[path];
+        let is_working = network.is_working(entry, key, |component| {
+            if let Some(passing) = self.passing.get_mut(&component) {
+                passing.insert(path);
             }
         });
-        self.all[way].is_found(leads, now);
+        self.all[path].set_working(is_working, now);
     }
 }
 
@@ -198,8 +200,8 @@ impl Network {
         }
     }
 
-    /// Returns whether a path works. `passes` receives every visited component that determines the result.
-    fn leads(&mut self, entry: Label, key: u64, mut passes: impl FnMut(Place)) -> bool {
+    /// Returns whether a path works. `visit` receives every visited component that determines the result.
+    fn is_working(&mut self, entry: Label, key: u64, mut visit: impl FnMut(Component)) -> bool {
         self.walks += 1;
         let mut pending = vec![(entry, 0)];
         while let Some((label, routers)) = pending.pop() {
@@ -208,9 +210,9 @@ impl Network {
                 continue;
             }
             *seen = (self.walks, routers);
-            passes(Place::Label(label));
+            visit(Component::Label(label));
             let mut works = |port: PortId| {
-                passes(Place::Port(port));
+                visit(Component::Port(port));
                 self.up[port.index()]
             };
             match self.labels.hop(label) {
@@ -219,15 +221,15 @@ impl Network {
                 Hop::Goto(next) => pending.push((next, routers)),
                 // Packets in such a queue wait until some path serves it; they are not lost.
                 hop @ Hop::Ways(_) => {
-                    let ways = self.labels.leads_to(hop).into_iter();
-                    pending.extend(ways.map(|(_, next)| (next, routers)));
+                    let paths = self.labels.leads_to(hop).into_iter();
+                    pending.extend(paths.map(|(_, next)| (next, routers)));
                 }
                 Hop::Ecmp(set) => pending.push((self.labels.spread_by(set, key), routers)),
                 Hop::Tunnel { port, next } => {
                     pending.extend(works(port).then_some((next, routers)));
                 }
                 Hop::SelectorInput(gate) => {
-                    passes(Place::Selector(self.labels.gate(gate).selector));
+                    visit(Component::Selector(self.labels.gate(gate).selector));
                     pending.extend(self.labels.may_pass(gate).map(|next| (next, routers)));
                 }
                 // The time to live has expired.
@@ -237,8 +239,8 @@ impl Network {
                     pending.extend(works(port).then_some((next, routers + 1)));
                 }
                 Hop::Bridge(bridge) => {
-                    let ways = self.labels.bridge(bridge).into_iter();
-                    let working = ways.filter(|&(port, _)| works(port));
+                    let paths = self.labels.bridge(bridge).into_iter();
+                    let working = paths.filter(|&(port, _)| works(port));
                     pending.extend(working.map(|(_, next)| (next, routers + 1)));
                 }
                 Hop::Bundle(entrance) => {
@@ -249,7 +251,7 @@ impl Network {
                         // `count` visits all links, because each may decide the next search.
                         None => bundle.candidates().iter().filter(|&&port| works(port)).count() > 0,
                     };
-                    passes(Place::Bundle(entrance.bundle));
+                    visit(Component::Bundle(entrance.bundle));
                     pending.extend(working.then_some((entrance.next, routers + 1)));
                 }
             }

@@ -18,7 +18,7 @@
 
 use std::collections::VecDeque;
 
-use optcp_des::{Calendar, Class, Key};
+use optcp_des::{Class, EventQueue, Key};
 use optcp_net::schedule::{Change, Progress};
 use optcp_net::{FlowId, PortId};
 use optcp_units::Time;
@@ -60,7 +60,7 @@ pub(crate) struct ScheduleState {
     queues: Vec<QueueSpec>,
     servers: Vec<Server>,
     /// Notices by queue.
-    told: Vec<PathNotices>,
+    notices: Vec<PathNotices>,
     schedules: Vec<Progress>,
     ports: u32,
 }
@@ -68,9 +68,9 @@ pub(crate) struct ScheduleState {
 impl PathNotices {
     fn new(queue: &QueueSpec, blueprint: &Blueprint) -> Self {
         let flows = FlowId::all().zip(&blueprint.flows);
-        let hears = flows.filter(|(_, flow)| flow.notified_by == Some(queue.port));
+        let notified = flows.filter(|(_, flow)| flow.notified_by == Some(queue.port));
         PathNotices {
-            flows: hears.map(|(id, _)| id).collect(),
+            flows: notified.map(|(id, _)| id).collect(),
             known: queue.served.unwrap_or(0),
             pending: VecDeque::new(),
         }
@@ -79,35 +79,39 @@ impl PathNotices {
 
 impl ScheduleState {
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
-        let mut planned = ScheduleState {
+        let mut state = ScheduleState {
             roles: Vec::new(),
             queues: blueprint.queues.clone(),
             servers: Vec::new(),
-            told: blueprint.queues.iter().map(|queue| PathNotices::new(queue, blueprint)).collect(),
+            notices: blueprint
+                .queues
+                .iter()
+                .map(|queue| PathNotices::new(queue, blueprint))
+                .collect(),
             schedules: blueprint.schedules.iter().cloned().map(Progress::new).collect(),
             ports: u32::try_from(blueprint.ports.len()).expect("fewer than 2^30 ports"),
         };
-        if !planned.queues.is_empty() {
-            planned.roles = vec![Role::None; blueprint.ports.len()];
+        if !state.queues.is_empty() {
+            state.roles = vec![Role::None; blueprint.ports.len()];
         }
         for (number, queue) in (0..).zip(&blueprint.queues) {
-            planned.roles[queue.port.index()] = Role::Queue(number);
+            state.roles[queue.port.index()] = Role::Queue(number);
             for way in queue.transmitters() {
-                if planned.roles[way.index()] == Role::None {
-                    let server = u32::try_from(planned.servers.len()).expect("as many as ports");
-                    planned.roles[way.index()] = Role::Server(server);
-                    planned.servers.push(Server::default());
+                if state.roles[way.index()] == Role::None {
+                    let server = u32::try_from(state.servers.len()).expect("as many as ports");
+                    state.roles[way.index()] = Role::Server(server);
+                    state.servers.push(Server::default());
                 }
             }
         }
-        for number in 0..planned.queues.len() {
-            let served = planned.queues[number].served.take();
-            planned.serve(number, served);
+        for number in 0..state.queues.len() {
+            let served = state.queues[number].served.take();
+            state.serve(number, served);
         }
-        for server in &mut planned.servers {
+        for server in &mut state.servers {
             server.last = server.queues.first().copied().unwrap_or(0);
         }
-        planned
+        state
     }
 
     fn role(&self, port: PortId) -> Role {
@@ -115,7 +119,7 @@ impl ScheduleState {
     }
 
     /// Returns whether there are any queues or schedules.
-    pub(crate) fn is_any(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         !self.queues.is_empty() || !self.schedules.is_empty()
     }
 
@@ -170,13 +174,13 @@ impl ScheduleState {
     ) -> Option<(Time, &[FlowId])> {
         let Role::Queue(queue) = self.role(port) else { return None };
         let due = now + self.queues[queue as usize].notify?;
-        let told = &mut self.told[queue as usize];
-        match told.pending.back_mut().filter(|(at, _)| *at == due) {
+        let notices = &mut self.notices[queue as usize];
+        match notices.pending.back_mut().filter(|(at, _)| *at == due) {
             // Changes at the same time cause one notification, of the last change.
             Some((_, last)) => *last = way?,
-            None => told.pending.push_back((due, way?)),
+            None => notices.pending.push_back((due, way?)),
         }
-        Some((due, &told.flows))
+        Some((due, &notices.flows))
     }
 
     /// Returns the path of a queue as a notified sender knows it now.
@@ -184,14 +188,14 @@ impl ScheduleState {
         let Role::Queue(queue) = self.role(port) else {
             unreachable!("what tells senders is a queue of several ways")
         };
-        let told = &mut self.told[queue as usize];
-        while let Some(&(due, way)) = told.pending.front()
+        let notices = &mut self.notices[queue as usize];
+        while let Some(&(due, way)) = notices.pending.front()
             && due <= now
         {
-            told.known = way;
-            told.pending.pop_front();
+            notices.known = way;
+            notices.pending.pop_front();
         }
-        told.known
+        notices.known
     }
 
     /// Advances a schedule. Returns the number of changes and the step for [`change`](Self::change).
@@ -227,12 +231,12 @@ impl ScheduleState {
         if let Some(port) = self.server_of(queue)
             && let Some(server) = self.server(port)
         {
-            server.queues.retain(|&one| one != number);
+            server.queues.retain(|&queue| queue != number);
         }
         self.queues[queue].served = way;
         let port = self.server_of(queue)?;
         let queues = &mut self.server(port)?.queues;
-        queues.insert(queues.partition_point(|&one| one < number), number);
+        queues.insert(queues.partition_point(|&queue| queue < number), number);
         Some(port)
     }
 
@@ -245,10 +249,10 @@ impl ScheduleState {
     }
 
     /// Adds the first steps to the event queue.
-    pub(crate) fn begin(&self, calendar: &mut Calendar) {
+    pub(crate) fn begin(&self, event_queue: &mut EventQueue) {
         (0..self.schedules.len())
             .filter_map(|number| self.key(number))
-            .for_each(|key| calendar.push(key));
+            .for_each(|key| event_queue.push(key));
     }
 
     /// Returns the schedule of an event, if the event is a step of one.

@@ -81,14 +81,14 @@ impl<O: Observer> Simulation<O> {
 
     fn advance(&mut self, limit: Time, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         let (model, controls) = (&mut self.model, &mut self.controls);
-        let through = match &mut self.driver {
+        let reached = match &mut self.driver {
             Driver::Reference(engine) => engine.run_before(model, controls, limit, go_on),
             Driver::Fast(engine) => {
                 engine.run_before(model, controls, &mut self.workers, limit, go_on)
             }
         };
         self.now = self.now.max(limit.min(self.stop));
-        through
+        reached
     }
 
     /// Describes how pending packets are stored at present.
@@ -107,8 +107,8 @@ impl<O: Observer> Simulation<O> {
 
     /// Runs to the end as [`Self::run_before_while`] does. Returns whether it reached the end.
     pub fn run_while(&mut self, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
-        let after_the_last_instant = self.stop + Duration::from_ps(1);
-        if !self.run_before_while(after_the_last_instant, go_on) {
+        let after_stop = self.stop + Duration::from_ps(1);
+        if !self.run_before_while(after_stop, go_on) {
             return false;
         }
         self.read();
@@ -188,7 +188,7 @@ impl<O: Observer> Simulation<O> {
             Driver::Fast(engine) => engine.ports(),
         };
         // Packets from a queue with several paths are counted at the port that transmits them.
-        let sends = |port: &PortId| !self.model.planned.is_queue(*port);
+        let sends = |port: &PortId| !self.model.schedule_state.is_queue(*port);
         PortId::all().take(ports).filter(sends).map(|port| self.port_counts(port).accepted).sum()
     }
 
@@ -219,11 +219,11 @@ impl<O: Observer> Simulation<O> {
     /// Returns the number of packets in queues, in burst assemblers and on links.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        let under_way = match &self.driver {
+        let on_links = match &self.driver {
             Driver::Reference(engine) => engine.in_flight(),
             Driver::Fast(engine) => engine.in_flight(),
         };
-        under_way + self.model.in_bursts()
+        on_links + self.model.in_bursts()
     }
 
     /// Returns the senders by flow.

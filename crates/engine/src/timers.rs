@@ -1,6 +1,6 @@
 //! Starts and timers of endpoints as events.
 
-use optcp_des::{Calendar, Class, Key};
+use optcp_des::{Class, EventQueue, Key};
 use optcp_net::FlowId;
 use optcp_units::Time;
 
@@ -10,20 +10,20 @@ use crate::flow::{ReceivingEnd, SendingEnd};
 use crate::model::Model;
 
 /// Returns the initial events of a run: starts of flows and first packets of datagram sources.
-pub(crate) fn first_alarms<O>(blueprint: &Blueprint, model: &mut Model<O>) -> Calendar {
-    let mut calendar = Calendar::default();
+pub(crate) fn initial_events<O>(blueprint: &Blueprint, model: &mut Model<O>) -> EventQueue {
+    let mut event_queue = EventQueue::default();
     for (flow, spec) in FlowId::all().zip(&blueprint.flows) {
-        calendar.push(TimerEvent::Start.key(flow, spec.start));
+        event_queue.push(TimerEvent::Start.key(flow, spec.start));
         for &(at, segments) in &spec.writes {
             let ordinal = TimerEvent::Write as u32 + segments;
-            calendar.push(Key::new(at, Class::Timer, flow.number(), ordinal));
+            event_queue.push(Key::new(at, Class::Timer, flow.number(), ordinal));
         }
     }
     for (id, source) in FlowId::all().skip(blueprint.flows.len()).zip(&mut model.datagrams) {
-        source.schedule(id, &mut calendar);
+        source.schedule(id, &mut event_queue);
     }
-    model.planned.begin(&mut calendar);
-    calendar
+    model.schedule_state.begin(&mut event_queue);
+    event_queue
 }
 
 /// Kind of an event of class [`Class::Timer`]. At the same time, a flow's start precedes its timers.
@@ -82,7 +82,7 @@ impl<O> Model<O> {
     }
 
     /// Returns the assembler and burst number of a control packet's event.
-    pub(crate) fn of_set_up(&self, key: Key) -> (u32, u32) {
+    pub(crate) fn burst_of_event(&self, key: Key) -> (u32, u32) {
         (key.entity() - self.first_assembler(), key.ordinal() - TimerEvent::SetUp as u32)
     }
 
@@ -101,9 +101,9 @@ impl<O> Model<O> {
 
 impl Datagrams {
     /// Adds the source's next packet to the event queue.
-    pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
-        if let Some(at) = self.next_instant() {
-            calendar.push(TimerEvent::Datagram.key(id, at));
+    pub(crate) fn schedule(&mut self, id: FlowId, event_queue: &mut EventQueue) {
+        if let Some(at) = self.next_send_time() {
+            event_queue.push(TimerEvent::Datagram.key(id, at));
         }
     }
 }
@@ -111,21 +111,27 @@ impl Datagrams {
 impl SendingEnd {
     /// Adds the sender's timer to the event queue.
     #[inline]
-    pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
-        schedule(&mut self.timer_entry, self.sender.deadline(), TimerEvent::Sender, id, calendar);
+    pub(crate) fn schedule(&mut self, id: FlowId, event_queue: &mut EventQueue) {
+        schedule(
+            &mut self.timer_entry,
+            self.sender.deadline(),
+            TimerEvent::Sender,
+            id,
+            event_queue,
+        );
     }
 }
 
 impl ReceivingEnd {
     /// Adds the receiver's timer to the event queue.
     #[inline]
-    pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
+    pub(crate) fn schedule(&mut self, id: FlowId, event_queue: &mut EventQueue) {
         schedule(
             &mut self.timer_entry,
             self.receiver.deadline(),
             TimerEvent::Receiver,
             id,
-            calendar,
+            event_queue,
         );
     }
 }
@@ -140,12 +146,12 @@ fn schedule(
     deadline: Option<Time>,
     alarm: TimerEvent,
     id: FlowId,
-    calendar: &mut Calendar,
+    event_queue: &mut EventQueue,
 ) {
     if let Some(deadline) = deadline
         && deadline < *entry
     {
         *entry = deadline;
-        calendar.push(alarm.key(id, deadline));
+        event_queue.push(alarm.key(id, deadline));
     }
 }

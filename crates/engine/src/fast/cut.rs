@@ -20,17 +20,17 @@ use crate::stepping::Stepping;
 
 /// Time until forwarding is analysed again, for packets whose departure time is unknown: those in an assembler without
 /// a timer, and those in a stepped port.
-const LATER: Duration = Duration::from_ms(100);
+const RECHECK_INTERVAL: Duration = Duration::from_ms(100);
 
 impl Fast {
     /// Recomputes forwarding if it is stale, or if the last packets on old paths have arrived.
-    pub(super) fn survey_if_due<O: Observer>(&mut self, model: &Model<O>) {
-        if self.stale || self.survey_at <= self.cut {
+    pub(super) fn analyse_if_due<O: Observer>(&mut self, model: &Model<O>) {
+        if self.stale || self.analyse_at <= self.cut {
             self.close_windows();
             let mut pending = Vec::with_capacity(self.waiting.len());
             self.waiting.for_each(|due| pending.push(due));
             pending.sort_unstable();
-            self.survey(model, &pending);
+            self.analyse(model, &pending);
         }
     }
 
@@ -49,7 +49,7 @@ impl Fast {
     }
 
     /// Recomputes forwarding.
-    fn survey<O: Observer>(&mut self, model: &Model<O>, pending: &[Due<Packet>]) {
+    fn analyse<O: Observer>(&mut self, model: &Model<O>, pending: &[Due<Packet>]) {
         let now = self.cut;
         let of_port =
             |id: PortId| pending.iter().filter(move |due| due.entity == id.number()).copied();
@@ -58,7 +58,7 @@ impl Fast {
             .collect();
         // Packets in assemblers and in bursts are in flight, too, with an unknown arrival time.
         let in_bursts = model.assemblers.iter().flat_map(|assembler| {
-            let at = assembler.due().unwrap_or(now + LATER).max(now);
+            let at = assembler.due().unwrap_or(now + RECHECK_INTERVAL).max(now);
             let entity = assembler.port().number();
             let due = move |at| move |&item: &Packet| Due { at, entity, ordinal: 0, item };
             let sent = assembler
@@ -69,7 +69,7 @@ impl Fast {
         // Packets in stepped ports are in flight, too.
         let in_ports = self.ports.stepped().flat_map(|(id, port)| {
             // The departure time is unknown. The estimate is late enough to prevent repeated analyses for a slow port.
-            let (at, entity) = (port.busy_until().max(now) + LATER, id.number());
+            let (at, entity) = (port.busy_until().max(now) + RECHECK_INTERVAL, id.number());
             port.inside().map(move |item| Due { at, entity, ordinal: 0, item })
         });
         let under_way: Vec<Due<Packet>> =
@@ -87,7 +87,7 @@ impl Fast {
         self.forwarding = forwarding;
         self.feeders = Some(feeders);
         self.stale = false;
-        self.survey_at =
+        self.analyse_at =
             leftover.max(last_overtaken).map_or(Time::MAX, |at| at.max(now) + Duration::from_ps(1));
     }
 

@@ -14,7 +14,7 @@
 //! - A link on which packets overtake each other.
 //! - Labels that always wait (selectors, bridges, bundles): later packets that enter the same port early would overtake
 //!   their packets.
-//! - ECMP labels with a next hop that waits, for the same reason ([`FeederAnalysis::defer_spreads`]).
+//! - ECMP labels with a next hop that waits, for the same reason ([`FeederAnalysis::defer_ecmp_labels`]).
 //!
 //! # References
 //! `docs/developers/performance.md` has figures and the faults that tests detect.
@@ -66,7 +66,7 @@ const SPECIAL: u32 = u32::MAX;
 /// Feeders of ports and endpoints, and the labels in use.
 #[derive(Clone, Debug)]
 pub(super) struct Feeders {
-    pub(super) of_port: Vec<Feeder>,
+    pub(super) by_port: Vec<Feeder>,
     /// Links that deliver the data and the ACKs of each flow or source.
     pub(super) delivered: Vec<[Feeder; 2]>,
     /// Whether packets can carry a label, by label.
@@ -84,8 +84,8 @@ pub(super) struct FeederAnalysis<'a> {
     /// Whether packets may overtake each other behind a port and must wait there, by port.
     overtaken: Vec<bool>,
     /// Feeders of each label.
-    brings: Vec<Feeder>,
-    feeds: Vec<Feeder>,
+    label_feeders: Vec<Feeder>,
+    port_feeders: Vec<Feeder>,
     /// Links that deliver the packets of each label.
     last: Vec<Option<Feeder>>,
     eager: Vec<bool>,
@@ -101,8 +101,8 @@ impl<'a> FeederAnalysis<'a> {
         disordered: impl IntoIterator<Item = PortId>,
     ) -> Self {
         let Model { labels, bundles, senders, receivers, datagrams, .. } = model;
-        let mut feeds = vec![Feeder::None; ports];
-        in_turn.into_iter().for_each(|port| feeds[port.index()] = Feeder::Many);
+        let mut port_feeders = vec![Feeder::None; ports];
+        in_turn.into_iter().for_each(|port| port_feeders[port.index()] = Feeder::Many);
         let mut overtaken = vec![false; ports];
         disordered.into_iter().for_each(|port| overtaken[port.index()] = true);
         FeederAnalysis {
@@ -113,8 +113,8 @@ impl<'a> FeederAnalysis<'a> {
             sources: datagrams,
             ports: u32::try_from(ports).expect("fewer than 2^32 ports"),
             overtaken,
-            brings: vec![Feeder::None; labels.len()],
-            feeds,
+            label_feeders: vec![Feeder::None; labels.len()],
+            port_feeders,
             last: vec![None; labels.len()],
             eager: vec![false; labels.len()],
         }
@@ -137,12 +137,12 @@ impl<'a> FeederAnalysis<'a> {
     ) -> (Forwarding, Feeders, Option<Time>) {
         let (senders, receivers) = (self.senders, self.receivers);
         for ((number, sending), receiving) in (0..).zip(senders).zip(receivers) {
-            self.reach(sending.data, self.ports + 2 * number);
-            self.reach(receiving.acks, self.ports + 2 * number + 1);
+            self.add_feeder(sending.data, self.ports + 2 * number);
+            self.add_feeder(receiving.acks, self.ports + 2 * number + 1);
         }
         let first_source = u32::try_from(senders.len()).expect("fewer than 2^30 flows");
         for (number, source) in (first_source..).zip(self.sources) {
-            self.reach(source.data, self.ports + 2 * number);
+            self.add_feeder(source.data, self.ports + 2 * number);
         }
         let mut delivered: Vec<[Feeder; 2]> = (senders.iter().zip(receivers))
             .map(|(sending, receiving)| [sending.data, receiving.acks].map(|l| self.last(l)))
@@ -156,34 +156,34 @@ impl<'a> FeederAnalysis<'a> {
             let known = &mut delivered[packet.flow().index()][usize::from(packet.is_ack())];
             let before = *known;
             known.merge(end);
-            let brought = self.brings[packet.label.0 as usize];
-            if *known != before || (!here && !brings(brought, due.entity)) {
+            let brought = self.label_feeders[packet.label.0 as usize];
+            if *known != before || (!here && !includes(brought, due.entity)) {
                 leftover = leftover.max(Some(due.at));
             }
             if !here {
-                self.reach(packet.label, due.entity);
+                self.add_feeder(packet.label, due.entity);
             }
         }
-        self.defer_spreads();
+        self.defer_ecmp_labels();
         for index in 0..self.labels.len() {
             self.eager[index] = self.is_eager(label(index));
         }
         let (flows, sinks) = delivered.split_at(senders.len());
         let of_flows = (0..).zip(flows).map(|(flow, &feeders)| self.deliveries(flow, feeders));
         // Sinks send no packets.
-        let of_sinks = sinks.iter().map(|feeders| [self.lone_pipe(feeders[0]), false]);
+        let of_sinks = sinks.iter().map(|feeders| [self.is_only_link(feeders[0]), false]);
         let delivery: Vec<[bool; 2]> = of_flows.chain(of_sinks).collect();
         let entries = (0..self.labels.len()).map(|index| self.entry(label(index))).collect();
-        let reached = self.brings.iter().map(|&feeder| feeder != Feeder::None).collect();
-        let feeders = Feeders { of_port: self.feeds, delivered, reached };
+        let reached = self.label_feeders.iter().map(|&feeder| feeder != Feeder::None).collect();
+        let feeders = Feeders { by_port: self.port_feeders, delivered, reached };
         (Forwarding::new(entries, self.eager, delivery), feeders, leftover)
     }
 
     /// Adds `feeder` to `label` and to all labels and ports that its packets can reach from there.
-    fn reach(&mut self, label: Label, feeder: u32) {
+    fn add_feeder(&mut self, label: Label, feeder: u32) {
         let mut pending = vec![(label, feeder)];
         while let Some((label, feeder)) = pending.pop() {
-            let brings = &mut self.brings[label.0 as usize];
+            let brings = &mut self.label_feeders[label.0 as usize];
             let before = *brings;
             brings.add(feeder);
             if *brings == before {
@@ -199,7 +199,7 @@ impl<'a> FeederAnalysis<'a> {
             {
                 let entrance = self.labels.entrance(entrance);
                 for &port in self.bundles[entrance.bundle as usize].members() {
-                    self.feeds[port.index()].add(SPECIAL);
+                    self.port_feeders[port.index()].add(SPECIAL);
                     pending.push((entrance.next, port.number()));
                 }
                 continue;
@@ -207,7 +207,7 @@ impl<'a> FeederAnalysis<'a> {
             for (port, next) in self.labels.leads_to(hop) {
                 match port {
                     Some(port) => {
-                        self.feeds[port.index()].add(feeder);
+                        self.port_feeders[port.index()].add(feeder);
                         // Beyond the port its own feeders are irrelevant.
                         if first {
                             pending.push((next, port.number()));
@@ -221,7 +221,7 @@ impl<'a> FeederAnalysis<'a> {
 
     /// Returns the links that deliver packets of `label` to their endpoint.
     fn last(&mut self, label: Label) -> Feeder {
-        let mut trail = Vec::new();
+        let mut visited = Vec::new();
         let mut at = label;
         let found = loop {
             if let Some(known) = self.last[at.0 as usize] {
@@ -229,7 +229,7 @@ impl<'a> FeederAnalysis<'a> {
             }
             // A second visit before the result is known indicates a loop.
             self.last[at.0 as usize] = Some(Feeder::Many);
-            trail.push(at);
+            visited.push(at);
             match self.hop(at) {
                 Hop::Forward { port, next } | Hop::Tunnel { port, next }
                     if self.hop(next) == Hop::Deliver =>
@@ -245,7 +245,7 @@ impl<'a> FeederAnalysis<'a> {
                     at = next;
                 }
                 Hop::Goto(label) => at = label,
-                Hop::Ecmp(_) => break self.last_of_spread(at),
+                Hop::Ecmp(_) => break self.last_of_ecmp(at),
                 // No packet reaches the endpoint.
                 Hop::Discard(_) => break Feeder::None,
                 Hop::Deliver | Hop::SelectorInput(_) | Hop::Bridge(_) | Hop::Ways(_) => {
@@ -253,12 +253,12 @@ impl<'a> FeederAnalysis<'a> {
                 }
             }
         };
-        trail.into_iter().for_each(|label| self.last[label.0 as usize] = Some(found));
+        visited.into_iter().for_each(|label| self.last[label.0 as usize] = Some(found));
         found
     }
 
     /// Returns the links that deliver packets of an ECMP label, over all next hops.
-    fn last_of_spread(&mut self, label: Label) -> Feeder {
+    fn last_of_ecmp(&mut self, label: Label) -> Feeder {
         let mut all = Feeder::None;
         for (_, next_hop) in self.labels.leads_to(self.labels.hop(label)) {
             all.merge(self.last(next_hop));
@@ -267,14 +267,14 @@ impl<'a> FeederAnalysis<'a> {
     }
 
     /// Returns whether `feeder` is a single link on which packets stay in order.
-    fn lone_pipe(&self, feeder: Feeder) -> bool {
+    fn is_only_link(&self, feeder: Feeder) -> bool {
         matches!(feeder, Feeder::One(pipe) if pipe < self.ports && !self.overtaken[pipe as usize])
     }
 
     fn is_eager(&self, label: Label) -> bool {
         match self.hop(label) {
             Hop::Forward { port, .. } | Hop::Tunnel { port, .. } => {
-                self.lone_pipe(self.feeds[port.index()])
+                self.is_only_link(self.port_feeders[port.index()])
             }
             hop @ (Hop::Ecmp(_) | Hop::Goto(_)) => {
                 self.labels.leads_to(hop).into_iter().all(|(_, next_hop)| self.is_eager(next_hop))
@@ -300,17 +300,17 @@ impl<'a> FeederAnalysis<'a> {
     /// contains a label into a marked port. The property keeps packets in order: if packets enter a port early, one
     /// link feeds the port, and all packets of the link enter as soon as the link accepts them. They are accepted in
     /// the order of their arrival, because packets on such a link do not overtake each other.
-    fn defer_spreads(&mut self) {
+    fn defer_ecmp_labels(&mut self) {
         let reached = (0..self.labels.len()).map(label).filter(|&at| {
-            self.brings[at.0 as usize] != Feeder::None
+            self.label_feeders[at.0 as usize] != Feeder::None
                 && matches!(self.labels.hop(at), Hop::Ecmp(_))
         });
-        let spreads: Vec<Label> = reached.collect();
+        let ecmp_labels: Vec<Label> = reached.collect();
         let mut changed = true;
         while changed {
             changed = false;
-            for &spread in &spreads {
-                changed |= !self.is_eager(spread) && self.defer(spread);
+            for &ecmp_label in &ecmp_labels {
+                changed |= !self.is_eager(ecmp_label) && self.defer(ecmp_label);
             }
         }
     }
@@ -319,9 +319,9 @@ impl<'a> FeederAnalysis<'a> {
     fn defer(&mut self, label: Label) -> bool {
         match self.hop(label) {
             Hop::Forward { port, .. } | Hop::Tunnel { port, .. } => {
-                let alone = self.lone_pipe(self.feeds[port.index()]);
+                let alone = self.is_only_link(self.port_feeders[port.index()]);
                 if alone {
-                    self.feeds[port.index()] = Feeder::Many;
+                    self.port_feeders[port.index()] = Feeder::Many;
                 }
                 alone
             }
@@ -329,7 +329,7 @@ impl<'a> FeederAnalysis<'a> {
                 let next_hops = self.labels.leads_to(hop).into_iter();
                 next_hops.fold(false, |changed, (_, next_hop)| self.defer(next_hop) || changed)
             }
-            // Labels that always wait have added their feeder in `reach`.
+            // Labels that always wait have added their feeder in `add_feeder`.
             Hop::SelectorInput(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
             Hop::Deliver | Hop::Discard(_) | Hop::Ways(_) => false,
         }
@@ -342,7 +342,7 @@ impl<'a> FeederAnalysis<'a> {
         let acks = self.receivers[flow].acks;
         let alone = |entry: Label| match self.hop(entry) {
             Hop::Forward { port, .. } | Hop::Tunnel { port, .. } => {
-                match self.feeds[port.index()] {
+                match self.port_feeders[port.index()] {
                     Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
                     Feeder::None | Feeder::Many => false,
                 }
@@ -354,10 +354,10 @@ impl<'a> FeederAnalysis<'a> {
             | Hop::Bridge(_)
             | Hop::Bundle(_) => false,
         };
-        let receiver = self.lone_pipe(delivered[0]) && alone(acks);
+        let receiver = self.is_only_link(delivered[0]) && alone(acks);
         // An ACK must not overtake earlier writes of the application or path notifications to the sender.
         let waits = sender.withholds() || sender.is_divided();
-        let sender = self.lone_pipe(delivered[1]) && alone(data) && !waits;
+        let sender = self.is_only_link(delivered[1]) && alone(data) && !waits;
         // If every step of the control loop were early, it would never return to the event queue; the sender waits
         // instead.
         let all_early = receiver && sender && self.all_eager(data) && self.all_eager(acks);
@@ -404,7 +404,7 @@ impl<'a> FeederAnalysis<'a> {
                 Entry::new(Entry::BUNDLE, entrance, 1, ahead(next))
             }
             Hop::Goto(other) => self.entry(other),
-            Hop::Ecmp(set) => Entry::new(Entry::SPREAD, set, 0, Ahead::Wait),
+            Hop::Ecmp(set) => Entry::new(Entry::ECMP, set, 0, Ahead::Wait),
             Hop::SelectorInput(_) | Hop::Bridge(_) | Hop::Ways(_) | Hop::Discard(_) => {
                 Entry::end(Entry::SPECIAL)
             }
@@ -413,7 +413,7 @@ impl<'a> FeederAnalysis<'a> {
 }
 
 /// Returns whether `known` includes `feeder`.
-fn brings(known: Feeder, feeder: u32) -> bool {
+fn includes(known: Feeder, feeder: u32) -> bool {
     match known {
         Feeder::None => false,
         Feeder::One(one) => one == feeder,

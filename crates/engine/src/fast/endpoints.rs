@@ -1,6 +1,6 @@
 //! Delivery to endpoints, possibly ahead of time, and the timers of endpoints.
 
-use optcp_des::{Calendar, Due};
+use optcp_des::{Due, EventQueue};
 use optcp_net::{FlowId, Packet, PortId};
 use optcp_units::Time;
 
@@ -42,7 +42,7 @@ impl Fast {
             self.walk(model, earlier, None);
             model.event = event;
         }
-        model.receivers[id.index()].schedule(id, &mut self.calendar);
+        model.receivers[id.index()].schedule(id, &mut self.event_queue);
         ack
     }
 
@@ -87,8 +87,8 @@ impl Fast {
 }
 
 impl EventHandler for Fast {
-    fn calendar(&mut self) -> &mut Calendar {
-        &mut self.calendar
+    fn event_queue(&mut self) -> &mut EventQueue {
+        &mut self.event_queue
     }
 
     fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
@@ -101,8 +101,8 @@ impl EventHandler for Fast {
             self.walk(model, packet, None);
             model.event = event;
         }
-        model.settle(id, cause);
-        model.senders[id.index()].schedule(id, &mut self.calendar);
+        model.record_update(id, cause);
+        model.senders[id.index()].schedule(id, &mut self.event_queue);
     }
 
     // The entry may be obsolete: the endpoint may be ahead of it, or the timer postponed.
@@ -111,7 +111,7 @@ impl EventHandler for Fast {
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_sender_up(model, id);
-            model.senders[id.index()].schedule(id, &mut self.calendar);
+            model.senders[id.index()].schedule(id, &mut self.event_queue);
         }
     }
 
@@ -120,7 +120,7 @@ impl EventHandler for Fast {
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_receiver_up(model, id);
-            model.receivers[id.index()].schedule(id, &mut self.calendar);
+            model.receivers[id.index()].schedule(id, &mut self.event_queue);
         }
     }
 

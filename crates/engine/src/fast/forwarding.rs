@@ -19,7 +19,7 @@ pub(super) struct LpId(u8);
 
 impl LpId {
     /// Maximum number of logical processes.
-    pub(super) const MOST: usize = 63;
+    pub(super) const MAX: usize = 63;
     /// Placeholder: the process must be looked up per packet, for example by its endpoint.
     pub(super) const LOOK_UP: LpId = LpId(63);
     /// Placeholder for no process.
@@ -28,7 +28,7 @@ impl LpId {
     pub(super) const ALL: LpId = LpId(0);
 
     pub(super) fn of(number: usize) -> Self {
-        assert!(number < Self::MOST, "no more logical processes than have numbers");
+        assert!(number < Self::MAX, "no more logical processes than have numbers");
         LpId(u8::try_from(number).expect("a small number"))
     }
 
@@ -39,7 +39,7 @@ impl LpId {
 }
 
 /// Forwarding entry of a label: output port and next label, unless the port is [`Entry::DELIVER`], [`Entry::BUNDLE`],
-/// [`Entry::SPREAD`] or [`Entry::SPECIAL`].
+/// [`Entry::ECMP`] or [`Entry::SPECIAL`].
 ///
 /// It has eight bytes because the labels of a thousand paths would otherwise exceed a first-level cache.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ impl Entry {
     /// One of the ports of a bundle.
     pub(super) const BUNDLE: PortId = PortId::new(PORT - 2);
     /// One of several labels at the same node, by the hash of the flow (ECMP).
-    pub(super) const SPREAD: PortId = PortId::new(PORT - 3);
+    pub(super) const ECMP: PortId = PortId::new(PORT - 3);
     /// Selector or bridge.
     pub(super) const SPECIAL: PortId = PortId::new(PORT - 4);
 
@@ -172,7 +172,7 @@ impl Forwarding {
     /// Makes all packets wait in one event queue again.
     ///
     /// The label table is not used: after a branch it may have fewer bundle hops than the entries.
-    pub(super) fn forget_processes(&mut self) {
+    pub(super) fn clear_processes(&mut self) {
         for entry in &mut self.entries {
             if entry.port() == Entry::BUNDLE || entry.is_port() {
                 entry.wait_in(LpId::ALL);
@@ -192,7 +192,7 @@ impl Forwarding {
 
     /// Returns whether a forwarded packet may continue early under its next label.
     #[inline]
-    pub(super) fn goes_on(&self, ahead: Ahead, packet: Packet) -> bool {
+    pub(super) fn continues_early(&self, ahead: Ahead, packet: Packet) -> bool {
         match ahead {
             Ahead::Wait => false,
             Ahead::Go => true,

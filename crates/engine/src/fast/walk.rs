@@ -59,7 +59,7 @@ impl Fast {
                         id = self.choose(model, entrance.bundle, entrance.destination, packet);
                         next = entrance.next;
                     }
-                    Entry::SPREAD => {
+                    Entry::ECMP => {
                         label = model.labels.spread(entry.next(), packet);
                         if ingress == Ingress::ENDPOINT {
                             header = header.before(self.forwarding.at(label).hops());
@@ -84,18 +84,18 @@ impl Fast {
             if O::TAKES_RECORDS {
                 self.set_event(model, now, &mut ingress);
             }
-            let surely = self.admit(model, now, id, &packet, (label, header));
-            let arrival = match surely {
+            let admitted = self.admit(model, now, id, &packet, (label, header));
+            let arrival = match admitted {
                 Some(arrival) => arrival,
                 None => {
                     self.set_event(model, now, &mut ingress);
-                    let otherwise = self.admit_slow(model, id, packet.onward(label, header));
-                    let Some((arrival, marked)) = otherwise else { return };
+                    let slow = self.admit_slow(model, id, packet.onward(label, header));
+                    let Some((arrival, marked)) = slow else { return };
                     header = marked;
                     arrival
                 }
             };
-            if !self.forwarding.goes_on(entry.ahead(), packet) {
+            if !self.forwarding.continues_early(entry.ahead(), packet) {
                 return self.park(arrival, id, packet.onward(label, header), entry.lp());
             }
             if arrival >= self.cut {
@@ -147,8 +147,8 @@ impl Fast {
         }
         match self.ports.get_mut(id).stepped() {
             Some(port) => {
-                departures::enter(port, &mut self.calendar, model, id, packet);
-                self.came(model, id);
+                departures::enter(port, &mut self.event_queue, model, id, packet);
+                self.offer(model, id);
                 None
             }
             None => {
@@ -160,12 +160,12 @@ impl Fast {
 
     /// Executes the current event, the end of a transmission at a stepped port.
     pub(super) fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>) {
-        if let Some(schedule) = model.planned.schedule_of(model.event) {
-            return self.step_of(model, schedule);
+        if let Some(schedule) = model.schedule_state.schedule_of(model.event) {
+            return self.run_schedule_step(model, schedule);
         }
         let (entity, ordinal) = (model.event.entity(), model.event.ordinal());
         let Some(port) = self.ports.get_mut(PortId::new(entity)).stepped() else { return };
-        if let Some((at, item)) = departures::finish(port, &mut self.calendar, model) {
+        if let Some((at, item)) = departures::finish(port, &mut self.event_queue, model) {
             self.wait(Due { at, entity, ordinal, item }, LpId::LOOK_UP);
         }
         self.feed(model, PortId::new(entity));

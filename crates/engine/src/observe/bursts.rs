@@ -39,7 +39,7 @@ pub(super) struct Bursts {
     /// Whether a flow is watched, by flow.
     flows: Vec<bool>,
     /// Segments and ACKs that the assembler has collected, by row.
-    gathered: Vec<[u32; 2]>,
+    collected: Vec<[u32; 2]>,
     rows: Listed<Row>,
     /// Bursts lost after their departure: row of the port, and burst number.
     lost: BTreeSet<(u32, u32)>,
@@ -55,7 +55,7 @@ impl Observed for Bursts {
         Bursts {
             ports: watched.rows_of_ports(),
             flows: watched.flows(),
-            gathered: vec![[0; 2]; watched.ports.len()],
+            collected: vec![[0; 2]; watched.ports.len()],
             rows: Listed::default(),
             lost: BTreeSet::new(),
         }
@@ -72,10 +72,10 @@ impl Observed for Bursts {
         let Some(port) = self.ports[port.index()] else { return };
         match *record {
             Record::Accepted { packet, .. } if self.flows[packet.flow().index()] => {
-                self.gathered[port as usize][usize::from(packet.is_ack())] += 1;
+                self.collected[port as usize][usize::from(packet.is_ack())] += 1;
             }
             Record::BurstSent { number, packets, bytes, lost, .. } => {
-                let [segments, acks] = std::mem::take(&mut self.gathered[port as usize]);
+                let [segments, acks] = std::mem::take(&mut self.collected[port as usize]);
                 let at = event.time();
                 let row = Row { at, port, number, packets, bytes, lost, segments, acks };
                 self.rows.add(event, row);

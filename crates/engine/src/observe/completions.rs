@@ -26,7 +26,7 @@ struct Row {
 
 /// Remaining data of a flow.
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct Remaining {
     start: Time,
     all: u64,
     bytes: u64,
@@ -36,7 +36,7 @@ struct Left {
 #[derive(Clone, Debug)]
 pub(super) struct Completions {
     /// Remaining data by flow; `None` if it has completed or is not watched.
-    left: Vec<Option<Left>>,
+    remaining: Vec<Option<Remaining>>,
     /// Group by flow.
     groups: Vec<u32>,
     ended: Listed<Row>,
@@ -48,13 +48,18 @@ impl Observed for Completions {
     const TAKES: &'static [RecordKind] = &[RecordKind::Progress];
 
     fn new(watched: &Watched<'_>) -> Self {
-        let left = |(chosen, flow): (bool, &FlowSpec)| {
+        let remaining = |(chosen, flow): (bool, &FlowSpec)| {
             let segments = flow.segments.filter(|_| chosen)?;
             let bytes = u64::from(segments) * flow.config.mss.count();
-            Some(Left { start: flow.start, all: bytes, bytes })
+            Some(Remaining { start: flow.start, all: bytes, bytes })
         };
         Completions {
-            left: watched.flows().into_iter().zip(&watched.blueprint.flows).map(left).collect(),
+            remaining: watched
+                .flows()
+                .into_iter()
+                .zip(&watched.blueprint.flows)
+                .map(remaining)
+                .collect(),
             groups: watched.groups_of_flows(),
             ended: Listed::default(),
             rows: Vec::new(),
@@ -64,11 +69,11 @@ impl Observed for Completions {
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
         let Record::Progress { flow, bytes } = *record else { return };
-        let Some(slot) = self.left.get_mut(flow.index()) else { return };
-        let Some(left) = slot else { return };
-        left.bytes = left.bytes.saturating_sub(bytes);
-        if left.bytes == 0 {
-            let Left { start, all, .. } = *left;
+        let Some(slot) = self.remaining.get_mut(flow.index()) else { return };
+        let Some(remaining) = slot else { return };
+        remaining.bytes = remaining.bytes.saturating_sub(bytes);
+        if remaining.bytes == 0 {
+            let Remaining { start, all, .. } = *remaining;
             *slot = None;
             let end = event.time();
             self.ended.add(event, Row { start, end, flow, bytes: all, finished: true });
@@ -78,16 +83,18 @@ impl Observed for Completions {
     fn finish(&mut self, at: Time) {
         self.ended.finish();
         self.rows = self.ended.rows().to_vec();
-        let started = |(flow, left): (FlowId, &Option<Left>)| {
-            left.filter(|left| left.start <= at).map(|Left { start, all, .. }| Row {
-                start,
-                end: at,
-                flow,
-                bytes: all,
-                finished: false,
-            })
+        let started = |(flow, remaining): (FlowId, &Option<Remaining>)| {
+            remaining.filter(|remaining| remaining.start <= at).map(
+                |Remaining { start, all, .. }| Row {
+                    start,
+                    end: at,
+                    flow,
+                    bytes: all,
+                    finished: false,
+                },
+            )
         };
-        self.rows.extend(FlowId::all().zip(&self.left).filter_map(started));
+        self.rows.extend(FlowId::all().zip(&self.remaining).filter_map(started));
     }
 
     fn findings(&self) -> Findings {

@@ -32,7 +32,7 @@ impl Digest {
     }
 
     pub(super) fn record(&mut self, at: Time, record: Record) {
-        let of_packet = |packet: Packet| [packet.fingerprint(), u64::from(packet.seq)];
+        let packet_words = |packet: Packet| [packet.fingerprint(), u64::from(packet.seq)];
         let (stream, kind, [a, b]) = match record {
             Record::Sent { flow, seq, again, marking, .. } => {
                 let again = u64::from(again) | u64::from(marking.bits()) << 1;
@@ -44,7 +44,7 @@ impl Digest {
                 (&mut self.senders[flow.index()], 3, [u64::from(seq), marking])
             }
             Record::Accepted { port, packet } => {
-                (&mut self.ports[port.index()], 4, of_packet(packet))
+                (&mut self.ports[port.index()], 4, packet_words(packet))
             }
             Record::Dropped { port, packet, reason } => {
                 let kind = 5 + ((reason as u64) << 8);
@@ -53,13 +53,13 @@ impl Digest {
                     DropReason::NotSelected | DropReason::TtlExpired | DropReason::NoRoute
                 ) {
                     let far_end = &mut self.far_ends[port.index()];
-                    *far_end = far_end.wrapping_add(hash(0, at, kind, of_packet(packet)));
+                    *far_end = far_end.wrapping_add(hash(0, at, kind, packet_words(packet)));
                     return;
                 }
-                (&mut self.ports[port.index()], kind, of_packet(packet))
+                (&mut self.ports[port.index()], kind, packet_words(packet))
             }
             Record::Marked { port, packet } => {
-                (&mut self.ports[port.index()], 10, of_packet(packet))
+                (&mut self.ports[port.index()], 10, packet_words(packet))
             }
             Record::DatagramSent { flow, seq, size, .. } => {
                 (&mut self.senders[flow.index()], 6, [u64::from(seq), u64::from(size)])

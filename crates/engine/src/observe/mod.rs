@@ -105,13 +105,15 @@ impl Observations {
 
     /// Returns the results in the order in which the observations were added.
     pub fn findings(&self) -> impl Iterator<Item = Findings> {
-        self.all.iter().map(|one| each!(one, one => one.findings()))
+        self.all.iter().map(|observation| each!(observation, observation => observation.findings()))
     }
 
     /// Returns, for each observation, the last time of new in-order data by chosen group; empty for kinds that do not
     /// track it.
     pub fn last_progress(&self) -> impl Iterator<Item = &[Time]> {
-        self.all.iter().map(|one| each!(one, one => one.last_progress()))
+        self.all
+            .iter()
+            .map(|observation| each!(observation, observation => observation.last_progress()))
     }
 
     /// Returns whether any observation or the digest needs records.
@@ -127,7 +129,7 @@ impl Observations {
             return notes.push((event, record));
         }
         for &place in &self.takers[record.kind() as usize] {
-            each!(&mut self.all[place], one => one.record(event, &record));
+            each!(&mut self.all[place], observation => observation.record(event, &record));
         }
     }
 }
@@ -152,14 +154,21 @@ impl Observer for Observations {
     }
 
     fn next_reading(&self) -> Option<Time> {
-        self.all.iter().filter_map(|one| each!(one, one => one.next_reading())).min()
+        self.all
+            .iter()
+            .filter_map(|observation| each!(observation, observation => observation.next_reading()))
+            .min()
     }
 
     fn read(&mut self, now: Time, counters: &dyn Counters) {
-        let due = |one: &&mut Observation| {
-            each!(&**one, one => one.next_reading()).is_some_and(|at| at <= now)
+        let due = |observation: &&mut Observation| {
+            each!(&**observation, observation => observation.next_reading())
+                .is_some_and(|at| at <= now)
         };
-        self.all.iter_mut().filter(due).for_each(|one| each!(one, one => one.read(counters)));
+        self.all
+            .iter_mut()
+            .filter(due)
+            .for_each(|observation| each!(observation, observation => observation.read(counters)));
     }
 
     fn helper(&self) -> Self {
@@ -185,7 +194,9 @@ impl Observer for Observations {
     }
 
     fn finish(&mut self, at: Time) {
-        self.all.iter_mut().for_each(|one| each!(one, one => one.finish(at)));
+        self.all
+            .iter_mut()
+            .for_each(|observation| each!(observation, observation => observation.finish(at)));
     }
 }
 

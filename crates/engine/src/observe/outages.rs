@@ -22,7 +22,7 @@ use super::record::{Record, RecordKind};
 use crate::blueprint::FlowSpec;
 
 /// Number of most recent gaps whose median is reported.
-const USUAL: usize = 101;
+const USUAL_GAPS: usize = 101;
 
 /// State of a flow.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ struct Flow {
     left: Option<u64>,
     /// Last gaps that ended until `after`.
     usual: VecDeque<Duration>,
-    came: ReceivedSegments,
+    received: ReceivedSegments,
     /// Longest gap that ended after `after`, and its end.
     longest: Option<(Duration, Time)>,
     /// Whether the longest gap ended because bytes arrived.
@@ -70,7 +70,7 @@ impl Flow {
             since: spec.start,
             left: spec.segments.map(|segments| u64::from(segments) * spec.config.mss.count()),
             usual: VecDeque::new(),
-            came: ReceivedSegments::default(),
+            received: ReceivedSegments::default(),
             longest: None,
             ended: false,
             bytes: [0; 2],
@@ -96,7 +96,7 @@ impl Flow {
             self.end_gap(gap, at, true);
             return;
         }
-        if self.usual.len() == USUAL {
+        if self.usual.len() == USUAL_GAPS {
             self.usual.pop_front();
         }
         self.usual.push_back(gap);
@@ -122,7 +122,7 @@ impl Flow {
 }
 
 /// Returns whether this reason occurs only after a failure or a repair.
-const fn is_of_failures(reason: DropReason) -> bool {
+const fn is_failure(reason: DropReason) -> bool {
     matches!(
         reason,
         DropReason::LinkDown
@@ -150,7 +150,7 @@ impl Outages {
         if at < self.after {
             return;
         }
-        *(if is_of_failures(reason) { &mut flow.lost } else { &mut flow.dropped }) += 1;
+        *(if is_failure(reason) { &mut flow.lost } else { &mut flow.dropped }) += 1;
     }
 }
 
@@ -189,7 +189,7 @@ impl Observed for Outages {
         match *record {
             Record::Sent { again, .. } => flow.resent += u64::from(counts && again),
             Record::Arrived { seq, second: false, .. } => {
-                let again = flow.came.take(seq) == Order::Again;
+                let again = flow.received.take(seq) == Order::Again;
                 flow.needless += u64::from(counts && again);
             }
             Record::Updated { snapshot, .. } => {
@@ -300,7 +300,7 @@ mod tests {
         let mut tell = |now, record| {
             outages.record(Key::new(at(now), optcp_des::Class::Timer, 0, 0), &record);
         };
-        let came = |flow, bytes| Record::Progress { flow: FlowId::new(flow), bytes };
+        let received = |flow, bytes| Record::Progress { flow: FlowId::new(flow), bytes };
         let arrived = |seq| Record::Arrived {
             flow: FlowId::new(0),
             seq,
@@ -337,10 +337,10 @@ mod tests {
         let lost = |flow, reason| Record::Lost { flow: FlowId::new(flow), reason };
         // Events before `after` do not count.
         for now in [2, 3, 7, 10] {
-            tell(now, came(0, mss));
+            tell(now, received(0, mss));
         }
-        tell(4, came(1, mss));
-        tell(4, came(2, mss));
+        tell(4, received(1, mss));
+        tell(4, received(2, mss));
         tell(5, sent(true));
         tell(6, arrived(0));
         tell(7, arrived(0));
@@ -363,13 +363,13 @@ mod tests {
         for (now, seq) in [(15, 2), (16, 1), (17, 2)] {
             tell(now, arrived(seq));
         }
-        tell(17, came(1, mss));
+        tell(17, received(1, mss));
         tell(18, timeouts(3));
         // An in-order SYN adds no bytes.
-        tell(19, came(0, 0));
+        tell(19, received(0, 0));
         tell(20, timeouts(4));
-        tell(40, came(0, 3 * mss));
-        tell(42, came(0, mss));
+        tell(40, received(0, 3 * mss));
+        tell(42, received(0, mss));
         outages.finish(at(100));
         let found = outages.findings().columns.into_iter().map(|column| match column.values {
             Values::U64(values) => (column.name, values),

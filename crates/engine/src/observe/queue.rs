@@ -15,7 +15,7 @@ pub(super) struct Queue {
     table: Intervals,
     /// Packets times picoseconds.
     areas: Vec<u128>,
-    greatest: Vec<u32>,
+    maximum: Vec<u32>,
     /// Current length of each port, and the time until which its area has been added.
     now: Vec<(u32, Time)>,
 }
@@ -23,15 +23,15 @@ pub(super) struct Queue {
 impl Queue {
     fn over(table: Intervals) -> Self {
         let now = vec![(0, Time::ZERO); table.entities()];
-        Queue { greatest: table.filled(0), areas: table.filled(0), table, now }
+        Queue { maximum: table.filled(0), areas: table.filled(0), table, now }
     }
 
     fn change(&mut self, at: Time, port: PortId, length: u32) {
         let Some(row) = self.table.row(port.number()) else { return };
         self.settle(at, port, row);
         self.now[port.index()].0 = length;
-        let greatest = &mut self.greatest[self.table.place(row, at)];
-        *greatest = (*greatest).max(length);
+        let maximum = &mut self.maximum[self.table.place(row, at)];
+        *maximum = (*maximum).max(length);
     }
 
     /// Adds the area since the last change, interval by interval.
@@ -39,7 +39,7 @@ impl Queue {
         let (length, from) = self.now[port.index()];
         self.table.spread(row, (from, at), |place, span| {
             self.areas[place] += u128::from(length) * u128::from(span.as_ps());
-            self.greatest[place] = self.greatest[place].max(length);
+            self.maximum[place] = self.maximum[place].max(length);
         });
         self.now[port.index()].1 = at;
     }
@@ -79,7 +79,7 @@ impl Observed for Queue {
             names: vec![("ports", Names::ChosenPorts)],
             columns: vec![
                 column("mean_packets", Values::F64(self.means())),
-                column("max_packets", Values::U32(self.greatest.clone())),
+                column("max_packets", Values::U32(self.maximum.clone())),
             ],
         }
     }
@@ -104,6 +104,6 @@ mod tests {
         queue.finish(ms(25));
         // 4 for 5 ms; 4 for 2 ms and 6 for 3 ms; 5 for 3 ms of the remaining 5 ms.
         assert_eq!(queue.means(), [2.0, 2.6, 3.0]);
-        assert_eq!(queue.greatest, [4, 6, 5]);
+        assert_eq!(queue.maximum, [4, 6, 5]);
     }
 }

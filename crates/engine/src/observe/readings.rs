@@ -36,12 +36,12 @@ impl<C> Readings<C> {
 
     /// Returns one value per row and interval, row by row. `value` receives the row, the interval length, and the
     /// counters before and after the interval.
-    pub(super) fn rows<T>(&self, of: impl Fn(usize, Duration, &C, &C) -> T) -> Vec<T> {
+    pub(super) fn rows<T>(&self, value: impl Fn(usize, Duration, &C, &C) -> T) -> Vec<T> {
         let mut values = Vec::new();
         for place in 0..self.read.first().map_or(0, Vec::len) {
             for (times, read) in self.boundaries.windows(2).zip(self.read.windows(2)) {
                 let length = times[1].saturating_since(times[0]);
-                values.push(of(place, length, &read[0][place], &read[1][place]));
+                values.push(value(place, length, &read[0][place], &read[1][place]));
             }
         }
         values

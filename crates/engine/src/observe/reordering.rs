@@ -48,23 +48,23 @@ struct Row {
 #[derive(Clone, Debug)]
 pub(super) struct Reordering {
     /// State of each watched flow.
-    watched: Vec<Option<Known>>,
+    watched: Vec<Option<FlowState>>,
     /// All events; late arrivals of retransmitted segments are removed at the end.
     listed: Listed<Row>,
     rows: Vec<Row>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Known {
-    came: ReceivedSegments,
+struct FlowState {
+    received: ReceivedSegments,
     recovering: bool,
     timeouts: u64,
 }
 
 impl Reordering {
     fn of(flows: &[bool]) -> Self {
-        let known = flows.iter().map(|&watched| watched.then(Known::default));
-        Reordering { watched: known.collect(), listed: Listed::default(), rows: Vec::new() }
+        let state = flows.iter().map(|&watched| watched.then(FlowState::default));
+        Reordering { watched: state.collect(), listed: Listed::default(), rows: Vec::new() }
     }
 }
 
@@ -85,13 +85,13 @@ impl Observed for Reordering {
         else {
             return;
         };
-        let Some(known) = &mut self.watched[flow.index()] else { return };
+        let Some(state) = &mut self.watched[flow.index()] else { return };
         let (kind, seq) = match *record {
             Record::Sent { seq, again: true, .. } => (ReorderingEvent::Resent, Some(seq)),
-            Record::Arrived { seq, .. } if known.came.take(seq) == Order::Late => {
+            Record::Arrived { seq, .. } if state.received.take(seq) == Order::Late => {
                 (ReorderingEvent::Overtaken, Some(seq))
             }
-            Record::Updated { snapshot, .. } => match known.change(snapshot) {
+            Record::Updated { snapshot, .. } => match state.change(snapshot) {
                 Some(kind) => (kind, None),
                 None => return,
             },
@@ -130,7 +130,7 @@ impl Observed for Reordering {
     }
 }
 
-impl Known {
+impl FlowState {
     fn change(&mut self, snapshot: Snapshot) -> Option<ReorderingEvent> {
         let recovering = snapshot.phase == Phase::Recovery;
         let event = if snapshot.timeouts > self.timeouts {
@@ -167,19 +167,19 @@ mod tests {
             },
         };
         let marking = Marking::NONE;
-        let came = |flow, seq| {
+        let received = |flow, seq| {
             let flow = FlowId::new(flow);
             Record::Arrived { flow, seq, size: 1000, marking, second: false }
         };
-        let arrived = |seq| came(0, seq);
+        let arrived = |seq| received(0, seq);
         let mut reordering = Reordering::of(&[true, false]);
         for (now, record) in (0..).zip([
             arrived(0),
             arrived(2),
             arrived(3),
             arrived(1),
-            came(1, 5),
-            came(1, 4),
+            received(1, 5),
+            received(1, 4),
             snapshot(Phase::Recovery, 0),
             snapshot(Phase::Recovery, 0),
             Record::Sent { flow: FlowId::new(0), seq: 1, again: true, size: 1000, marking },

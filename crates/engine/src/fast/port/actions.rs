@@ -34,12 +34,12 @@ impl PortMut<'_> {
         let (queued, under_way): (Vec<&Due<Packet>>, Vec<&Due<Packet>>) =
             pending.iter().partition(|due| port.sent_at(&ends, due) >= now.as_ps());
         let queued = port.in_order(queued);
-        self.go_dark(&ends, &queued);
+        self.start_failed_queue(&ends, &queued);
         under_way.iter().for_each(|due| lost(due.item, DropReason::LostInFlight));
         queued.iter().for_each(|due| lost(due.item, DropReason::QueueFlushed));
         self.hot.counts.dropped += pending.len() as u64;
         self.hot.free_at = 0;
-        self.hot.leave_lanes();
+        self.hot.reset_service_mode();
         let cold = &mut *self.cold;
         cold.last_arrival = None;
         // Packets that were not sent have used no random numbers.
@@ -71,18 +71,18 @@ impl PortMut<'_> {
         }
         let port = self.as_ref();
         let in_order = port.in_order(pending);
-        if !self.hot.keeps {
+        if !self.hot.keeps_queue {
             let ends = port.ends();
-            let waits = |due: &&&Due<Packet>| port.sent_at(&ends, due) >= now.as_ps();
-            let first = in_order.iter().find(waits).map_or(0, |due| port.sent_at(&ends, due));
-            let sizes = in_order.iter().filter(waits).map(|due| due.item.size()).collect();
+            let wait = |due: &&&Due<Packet>| port.sent_at(&ends, due) >= now.as_ps();
+            let first = in_order.iter().find(wait).map_or(0, |due| port.sent_at(&ends, due));
+            let sizes = in_order.iter().filter(wait).map(|due| due.item.size()).collect();
             self.backlog.queue = SizeQueue::of(sizes, first);
-            self.hot.keeps = true;
+            self.hot.keeps_queue = true;
         }
-        self.hot.leave_lanes();
+        self.hot.reset_service_mode();
         self.hot.delay = delay.as_ps();
         let (queue, cold) = (&self.backlog.queue, &mut *self.cold);
-        cold.moved = true;
+        cold.delay_changed = true;
         let ends = queue.ends(|size| cold.transmission(size));
         let Some(mut first) = ends.iter().position(|&end| end >= now.as_ps()) else { return };
         // A packet in transmission keeps its delay.
@@ -111,25 +111,25 @@ impl PortMut<'_> {
         let ends = port.ends();
         let queued = pending.iter().filter(|due| port.sent_at(&ends, due) >= now.as_ps());
         let queued = port.in_order(queued);
-        self.go_dark(&ends, &queued);
+        self.start_failed_queue(&ends, &queued);
         if self.hot.service_mode == ServiceMode::OneSize {
             // Actions precede other events, so a transmission that ends now is still in progress.
-            self.leave_lane_of_one_size(now.as_ps().saturating_sub(1));
+            self.leave_one_size_mode(now.as_ps().saturating_sub(1));
         }
-        self.hot.leave_lanes();
+        self.hot.reset_service_mode();
     }
 
     /// Continues to serve the queue without a link. `queued` are the queued packets, oldest first; `ends` as in
     /// [`PortRef::ends`](super::PortRef).
-    fn go_dark(&mut self, ends: &Ends, queued: &[&Due<Packet>]) {
+    fn start_failed_queue(&mut self, ends: &Ends, queued: &[&Due<Packet>]) {
         // A second failure changes nothing.
-        if self.cold.dark.is_none() {
+        if self.cold.failed_queue.is_none() {
             let sizes = queued.iter().map(|due| due.item.size());
             let transmission = |size| Duration::from_ps(self.cold.transmission(size));
             let first_end = queued.first().map_or(0, |due| self.as_ref().sent_at(ends, due));
             let ends = (Time::from_ps(first_end), Time::from_ps(self.hot.free_at));
-            let dark = FailedLinkQueue::new(ends, sizes, transmission);
-            self.cold.dark = Some(Box::new(dark));
+            let failed_queue = FailedLinkQueue::new(ends, sizes, transmission);
+            self.cold.failed_queue = Some(Box::new(failed_queue));
         }
     }
 
@@ -137,7 +137,7 @@ impl PortMut<'_> {
     pub(in crate::fast) fn restore(&mut self) {
         match &mut self.cold.stepped {
             Some(stepped) => stepped.restore(),
-            None => self.cold.dark = None,
+            None => self.cold.failed_queue = None,
         }
     }
 }

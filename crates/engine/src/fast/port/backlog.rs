@@ -18,11 +18,11 @@ impl Backlog {
     /// Adds a packet that arrives at `now` and will have been sent at `sent`. `port` must not include it yet.
     #[inline(always)]
     pub(super) fn accept(&mut self, port: &Hot, size: u16, now: u64, sent: u64) {
-        if port.keeps {
+        if port.keeps_queue {
             if port.free_at <= now {
                 self.queue.clear();
             } else if self.queue.is_full() && port.service_mode == ServiceMode::AnySize {
-                self.queue.forget_sent(now, |size| u64::from(port.per_byte) * u64::from(size));
+                self.queue.remove_sent(now, |size| u64::from(port.per_byte) * u64::from(size));
             }
             self.queue.push(size, sent);
         }

@@ -21,16 +21,16 @@ pub(super) struct Cold {
     /// Picoseconds per byte if this is an integer, otherwise 0.
     pub(super) per_byte: u32,
     /// Transmit queue while the link is out of service.
-    pub(super) dark: Option<Box<FailedLinkQueue>>,
+    pub(super) failed_queue: Option<Box<FailedLinkQueue>>,
     pub(super) losses: Box<[Loss]>,
     /// Queue discipline unless it is drop-tail.
     pub(super) discipline: Option<Box<ArrivalState>>,
     /// Number of packets that it has marked.
     pub(super) marked: u64,
     /// Whether packets of several sizes have arrived.
-    pub(super) mixed: bool,
+    pub(super) has_mixed_sizes: bool,
     /// Whether the delay has changed, so that arrival times no longer determine departure times.
-    pub(super) moved: bool,
+    pub(super) delay_changed: bool,
     /// Whether bytes and times are counted.
     pub(super) tallied: bool,
     /// Whether the number of queued packets must be known.
@@ -54,12 +54,12 @@ impl Cold {
             stepped: wants.stepped.then(|| {
                 Box::new(optcp_net::Port::new(config.clone()).with_losses(losses.to_vec()))
             }),
-            dark: None,
+            failed_queue: None,
             losses: losses.into(),
             discipline: config.decides_on_arrival().map(Box::new),
             marked: 0,
-            mixed: false,
-            moved: false,
+            has_mixed_sizes: false,
+            delay_changed: false,
             tallied: wants.tallied,
             counted: wants.counted,
             dropped_bytes: 0,
@@ -81,11 +81,11 @@ impl Cold {
 
     /// Returns the state of the port before its first packet.
     pub(super) fn idle(&self) -> Hot {
-        Hot::new(self.config.delay, self.keeps(), self.tallied)
+        Hot::new(self.config.delay, self.keeps_queue(), self.tallied)
     }
 
     /// Returns whether the sizes of queued packets are kept from the first packet on.
-    fn keeps(&self) -> bool {
+    fn keeps_queue(&self) -> bool {
         let limited = self.config.limit != QueueLimit::Unlimited;
         let more = self.watched.is_some() || self.tallied || !self.losses.is_empty();
         (limited && more)
@@ -96,12 +96,12 @@ impl Cold {
 
     /// Returns whether packets can avoid [`ServiceMode::General`].
     pub(super) fn is_plain(&self) -> bool {
-        self.dark.is_none()
+        self.failed_queue.is_none()
             && self.losses.is_empty()
             && self.discipline.is_none()
             && self.config.jitter.is_none()
             && self.watched.is_none()
-            && !self.moved
+            && !self.delay_changed
     }
 
     pub(super) fn transmission(&self, size: u16) -> u64 {
@@ -115,14 +115,14 @@ impl Cold {
     #[cold]
     pub(super) fn transmit_to_failed_link(&mut self, now: Time, size: u16) {
         let transmission = Duration::from_ps(self.transmission(size));
-        if let Some(dark) = &mut self.dark {
-            dark.take(now, size, transmission, self.config.limit);
+        if let Some(failed_queue) = &mut self.failed_queue {
+            failed_queue.take(now, size, transmission, self.config.limit);
         }
     }
 
     /// Returns whether arrival times do not determine departure times.
     pub(super) fn arrivals_vary(&self) -> bool {
-        self.moved || self.config.jitter.is_some()
+        self.delay_changed || self.config.jitter.is_some()
     }
 
     /// Returns the arrival time of a packet, `at` without jitter.

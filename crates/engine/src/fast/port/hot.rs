@@ -12,7 +12,7 @@ pub(super) struct Hot {
     /// Propagation delay in picoseconds.
     pub(super) delay: u64,
     /// Maximum time until `free_at` at which a packet is accepted without further checks.
-    pub(super) longest: u64,
+    pub(super) max_wait: u64,
     /// Constant part of the transmission time, to which `per_byte` is added for each byte.
     pub(super) transmission: u64,
     pub(super) counts: PortCounts,
@@ -21,12 +21,12 @@ pub(super) struct Hot {
     pub(super) smallest: u16,
     pub(super) sizes: u16,
     /// Number of further packets that are accepted regardless of their queueing delay.
-    pub(super) room: u16,
+    pub(super) free_places: u16,
     pub(super) service_mode: ServiceMode,
     /// Whether every packet is added to the backlog.
     pub(super) fills_backlog: bool,
     /// Whether the backlog holds the queue.
-    pub(super) keeps: bool,
+    pub(super) keeps_queue: bool,
     /// Whether the backlog counts bytes and times.
     pub(super) tallied: bool,
 }
@@ -44,34 +44,34 @@ pub(super) enum ServiceMode {
 
 impl Hot {
     /// Creates an idle port in general mode.
-    pub(super) fn new(delay: Duration, keeps: bool, tallied: bool) -> Self {
+    pub(super) fn new(delay: Duration, keeps_queue: bool, tallied: bool) -> Self {
         Hot {
             free_at: 0,
             delay: delay.as_ps(),
-            longest: 0,
+            max_wait: 0,
             transmission: 0,
             counts: PortCounts::default(),
             per_byte: 0,
             smallest: 0,
             sizes: 0,
-            room: 0,
+            free_places: 0,
             service_mode: ServiceMode::General,
             fills_backlog: false,
-            keeps,
+            keeps_queue,
             tallied,
         }
     }
 
     /// Returns the remaining busy time of the transmitter.
     #[inline(always)]
-    pub(super) fn waits(&self, now: u64) -> u64 {
+    pub(super) fn wait(&self, now: u64) -> u64 {
         self.free_at.saturating_sub(now)
     }
 
     /// Returns whether a packet with this queueing delay is certainly accepted.
     #[inline(always)]
-    pub(super) fn fits_fast(&self, size: u16, waits: u64) -> bool {
-        self.is_open_for(size) && (waits <= self.longest || self.room > 0)
+    pub(super) fn fits_fast(&self, size: u16, wait: u64) -> bool {
+        self.is_open_for(size) && (wait <= self.max_wait || self.free_places > 0)
     }
 
     #[inline(always)]
@@ -81,15 +81,15 @@ impl Hot {
 
     /// Returns the departure time of a packet that arrives now.
     #[inline(always)]
-    pub(super) fn sent(&self, size: u16, now: u64, waits: u64) -> u64 {
-        now + waits + self.transmission + u64::from(self.per_byte) * u64::from(size)
+    pub(super) fn sent(&self, size: u16, now: u64, wait: u64) -> u64 {
+        now + wait + self.transmission + u64::from(self.per_byte) * u64::from(size)
     }
 
     /// Accepts a packet that will have been sent at `sent`. Returns its arrival time at the far end.
     #[inline(always)]
     pub(super) fn accept(&mut self, sent: u64) -> u64 {
         self.free_at = sent;
-        self.room = self.room.saturating_sub(1);
+        self.free_places = self.free_places.saturating_sub(1);
         self.counts.accepted += 1;
         sent + self.delay
     }
@@ -102,10 +102,10 @@ impl Hot {
     }
 
     /// Returns to general mode for the next packet.
-    pub(super) fn leave_lanes(&mut self) {
+    pub(super) fn reset_service_mode(&mut self) {
         self.service_mode = ServiceMode::General;
         (self.smallest, self.sizes) = (0, 0);
         self.fills_backlog = false;
-        self.room = 0;
+        self.free_places = 0;
     }
 }

@@ -14,10 +14,10 @@
 //! second one ([`Backlog`]), and the rest ([`Cold`]). [`PortRef`] and [`PortMut`] combine them.
 
 mod actions;
+mod admission;
 mod backlog;
 mod cold;
 mod hot;
-mod lanes;
 mod reports;
 mod sizes;
 
@@ -120,11 +120,11 @@ impl Ports {
     pub(super) fn try_accept_fast(&mut self, id: PortId, now: Time, size: u16) -> Option<Time> {
         let now = now.as_ps();
         let port = &mut self.hot[id.index()];
-        let waits = port.waits(now);
-        if !port.fits_fast(size, waits) {
+        let wait = port.wait(now);
+        if !port.fits_fast(size, wait) {
             return None;
         }
-        let sent = port.sent(size, now, waits);
+        let sent = port.sent(size, now, wait);
         if port.fills_backlog {
             self.backlogs[id.index()].accept(port, size, now, sent);
         }
@@ -180,9 +180,9 @@ impl PortRef<'_> {
     }
 
     fn busy_until(&self) -> Time {
-        match (&self.cold.stepped, &self.cold.dark) {
+        match (&self.cold.stepped, &self.cold.failed_queue) {
             (Some(stepped), _) => stepped.busy_until(),
-            (None, Some(dark)) => dark.busy_until(),
+            (None, Some(failed_queue)) => failed_queue.busy_until(),
             (None, None) => Time::from_ps(self.hot.free_at),
         }
     }

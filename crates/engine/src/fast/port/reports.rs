@@ -100,7 +100,7 @@ impl PortRef<'_> {
         now: Time,
         pending: impl Iterator<Item = Due<Packet>>,
     ) -> bool {
-        if !self.cold.moved {
+        if !self.cold.delay_changed {
             return false;
         }
         let pending: Vec<Due<Packet>> = pending.collect();
@@ -118,10 +118,10 @@ impl PortMut<'_> {
         if let Some(stepped) = &self.cold.stepped {
             return stepped.packets(now) as u64;
         }
-        if let Some(dark) = &self.cold.dark {
-            return dark.packets(now) as u64;
+        if let Some(failed_queue) = &self.cold.failed_queue {
+            return failed_queue.packets(now) as u64;
         }
-        self.forget_sent(now.as_ps());
+        self.remove_sent(now.as_ps());
         self.backlog.queue.len() as u64
     }
 }

@@ -63,7 +63,7 @@ impl SizeQueue {
 
     /// Removes packets that have been sent by `now`. Returns their number.
     #[inline]
-    pub(super) fn forget_sent(&mut self, now: u64, transmission: impl Fn(u16) -> u64) -> usize {
+    pub(super) fn remove_sent(&mut self, now: u64, transmission: impl Fn(u16) -> u64) -> usize {
         let mut sent = 0;
         while self.first_end <= now
             && let Some(size) = self.first

@@ -52,7 +52,7 @@ pub(super) use state::Windows;
 use vertices::Vertices;
 
 /// Minimum length of a stretch with windows. Opening them for a shorter one takes longer than it saves.
-const BRIEF: Duration = Duration::from_ms(10);
+const MIN_STRETCH: Duration = Duration::from_ms(10);
 
 impl Fast {
     /// Executes a stretch: all events before `until`, with no outside action in between. Uses windows where possible,
@@ -64,15 +64,15 @@ impl Fast {
         until: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
-        let began = self.cut;
-        self.open_windows(model, workers.threads, until.saturating_since(began));
+        let start = self.cut;
+        self.open_windows(model, workers.threads, until.saturating_since(start));
         for process in 0..self.windows.process_count() {
             self.enter(process);
             self.release(model, until);
             self.leave(process);
         }
         match self.windows.processes {
-            Some(_) => self.run_windows(model, workers, began, go_on),
+            Some(_) => self.run_windows(model, workers, start, go_on),
             None => self.run_to_cut(model, go_on),
         }
     }
@@ -80,16 +80,16 @@ impl Fast {
     /// Returns all waiting packets and timers to one event queue.
     pub(super) fn close_windows(&mut self) {
         let Some(processes) = self.windows.processes.take() else { return };
-        let Some(undivided) = self.windows.undivided.take() else { return };
-        let mut before = std::mem::replace(&mut self.waiting, undivided);
-        self.forwarding.forget_processes();
+        let Some(whole_run) = self.windows.whole_run.take() else { return };
+        let mut before = std::mem::replace(&mut self.waiting, whole_run);
+        self.forwarding.clear_processes();
         self.windows.running = LpId::ALL;
         let sent = std::mem::take(&mut self.windows.inboxes);
         sent.into_iter().flatten().for_each(|due| self.waiting.push(due));
         for mut process in processes.each {
             before.exchange(&mut process.waiting);
             before.drain().into_iter().for_each(|due| self.waiting.push(due));
-            process.calendar.into_events().for_each(|key| self.calendar.push(key));
+            process.event_queue.into_events().for_each(|key| self.event_queue.push(key));
         }
     }
 
@@ -101,20 +101,20 @@ impl Fast {
         } else if let Some(inbox) = self.windows.inboxes.get_mut(lp.index()) {
             inbox.push(due);
         } else {
-            self.wait_where_it_arrives(due);
+            self.wait_at_destination(due);
         }
     }
 
     #[inline(never)]
-    fn wait_where_it_arrives(&mut self, due: Due<Packet>) {
+    fn wait_at_destination(&mut self, due: Due<Packet>) {
         let lp = self.windows.process_of(self.vertices(), &due);
         self.wait(due, lp);
     }
 
-    /// Calls `look` for every waiting packet, in no particular order.
-    pub(super) fn for_each_waiting(&self, mut look: impl FnMut(Due<Packet>)) {
-        self.waiting.for_each(&mut look);
-        self.windows.for_each_waiting(&mut look);
+    /// Calls `visit` for every waiting packet, in no particular order.
+    pub(super) fn for_each_waiting(&self, mut visit: impl FnMut(Due<Packet>)) {
+        self.waiting.for_each(&mut visit);
+        self.windows.for_each_waiting(&mut visit);
     }
 
     fn vertices(&self) -> Vertices {
@@ -134,7 +134,7 @@ impl Fast {
                 Err(reason)
             }
             // A later stretch may be longer.
-            WindowPolicy::WherePaying if length < BRIEF => {
+            WindowPolicy::WherePaying if length < MIN_STRETCH => {
                 self.windows.reason = NoWindowsReason::Brief;
                 return;
             }
@@ -148,27 +148,27 @@ impl Fast {
         };
         self.feeders = None;
         match opened_now {
-            Ok(partition) => self.divide(model, partition),
+            Ok(partition) => self.distribute(model, partition),
             Err(reason) => self.windows.reason = reason,
         }
     }
 
     /// Distributes the waiting packets and timers to the logical processes of a partition.
-    fn divide<O>(&mut self, model: &Model<O>, partition: Partition) {
+    fn distribute<O>(&mut self, model: &Model<O>, partition: Partition) {
         let processes = Processes::new(self.windows.opened, partition, model, &self.forwarding);
         let lp_of_label = &processes.lp_of_label;
         self.forwarding.set_processes(&model.labels, |label| lp_of_label[label.0 as usize]);
         let vertices = self.vertices();
         let pending = self.waiting.drain();
-        let undivided = Buckets::of_width(processes.partition.window_log2);
-        self.windows.undivided = Some(std::mem::replace(&mut self.waiting, undivided));
+        let whole_run = Buckets::of_width(processes.partition.window_log2);
+        self.windows.whole_run = Some(std::mem::replace(&mut self.waiting, whole_run));
         self.windows.inboxes = vec![Vec::new(); processes.each.len()];
         self.windows.opened += 1;
         self.windows.running = LpId::NONE;
         let processes = self.windows.processes.insert(Box::new(processes));
-        for key in std::mem::take(&mut self.calendar).into_events() {
+        for key in std::mem::take(&mut self.event_queue).into_events() {
             let process = processes.lp_of_event(vertices, key);
-            processes.each[process].calendar.push(key);
+            processes.each[process].event_queue.push(key);
         }
         for due in pending {
             let lp = self.windows.process_of(vertices, &due);

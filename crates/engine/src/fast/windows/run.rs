@@ -25,7 +25,7 @@ impl Fast {
         let Some(processes) = &mut self.windows.processes else { return };
         let process = &mut processes.each[number];
         self.waiting.exchange(&mut process.waiting);
-        std::mem::swap(&mut self.calendar, &mut process.calendar);
+        std::mem::swap(&mut self.event_queue, &mut process.event_queue);
         self.windows.running = LpId::of(number);
         for due in self.windows.inboxes[number].drain(..) {
             let in_time = due.at >= process.executed_until;
@@ -39,7 +39,7 @@ impl Fast {
         let Some(processes) = &mut self.windows.processes else { return };
         let process = &mut processes.each[number];
         self.waiting.exchange(&mut process.waiting);
-        std::mem::swap(&mut self.calendar, &mut process.calendar);
+        std::mem::swap(&mut self.event_queue, &mut process.event_queue);
         self.windows.running = LpId::NONE;
     }
 
@@ -57,19 +57,19 @@ impl Fast {
         let advance = process.timer_advance;
         let timers_end = self.cut.min(end + advance);
         loop {
-            let timer_at = self.calendar.next_at();
+            let timer_at = self.event_queue.next_at();
             let packets_end =
                 if timer_at < timers_end { end.min(earlier(timer_at, advance)) } else { end };
             if let Some(due) = self.waiting.pop_before(packets_end) {
-                if !model.goes_on(go_on) {
+                if !model.should_continue(go_on) {
                     return false;
                 }
                 self.step(model, due);
-            } else if let Some(key) = self.calendar.pop_before(timers_end) {
-                if !model.goes_on(go_on) {
+            } else if let Some(key) = self.event_queue.pop_before(timers_end) {
+                if !model.should_continue(go_on) {
                     return false;
                 }
-                self.happen(model, key);
+                self.execute_event(model, key);
             } else {
                 return true;
             }
@@ -80,11 +80,11 @@ impl Fast {
     pub(super) fn run_windows_alone<O: Observer>(
         &mut self,
         model: &mut Model<O>,
-        began: Time,
+        start: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         // The first window has zero length: timers that are due within the timer advance fire in it.
-        let mut end = began;
+        let mut end = start;
         let mut events_before = 0;
         while self.run_window(model, end, go_on) {
             if end == self.cut {
@@ -114,9 +114,9 @@ impl Fast {
     ) -> bool {
         for process in 0..self.windows.process_count() {
             self.enter(process);
-            let goes_on = self.run_process(model, process, end, go_on);
+            let continues = self.run_process(model, process, end, go_on);
             self.leave(process);
-            if !goes_on {
+            if !continues {
                 return false;
             }
         }

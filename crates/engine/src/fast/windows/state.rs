@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use optcp_des::{Buckets, Calendar, Class, Due, Key, Wheel};
+use optcp_des::{Buckets, Class, Due, EventQueue, Key, Wheel};
 use optcp_net::{FlowId, Hop, Label, Packet, PortId};
 use optcp_units::{Duration, Time};
 
@@ -29,7 +29,7 @@ pub(in crate::fast) struct Windows {
     /// Packets sent to each logical process since its last execution.
     pub(super) inboxes: Vec<Vec<Due<Packet>>>,
     /// Empty event queue of the whole run while windows are open.
-    pub(super) undivided: Option<Buckets<Packet>>,
+    pub(super) whole_run: Option<Buckets<Packet>>,
 }
 
 impl Windows {
@@ -42,7 +42,7 @@ impl Windows {
             opened: 0,
             running: LpId::ALL,
             inboxes: Vec::new(),
-            undivided: None,
+            whole_run: None,
         }
     }
 
@@ -53,7 +53,7 @@ impl Windows {
             opened: 0,
             running: LpId::NONE,
             inboxes: Vec::new(),
-            undivided: None,
+            whole_run: None,
             ..*self
         }
     }
@@ -78,11 +78,11 @@ impl Windows {
         }
     }
 
-    /// Calls `look` for the packets of all suspended logical processes, in their queues and inboxes.
-    pub(super) fn for_each_waiting(&self, look: &mut impl FnMut(Due<Packet>)) {
+    /// Calls `visit` for the packets of all suspended logical processes, in their queues and inboxes.
+    pub(super) fn for_each_waiting(&self, visit: &mut impl FnMut(Due<Packet>)) {
         let processes = self.processes.iter().flat_map(|processes| &processes.each);
-        processes.for_each(|process| process.waiting.for_each(&mut *look));
-        self.inboxes.iter().flatten().for_each(|&due| look(due));
+        processes.for_each(|process| process.waiting.for_each(&mut *visit));
+        self.inboxes.iter().flatten().for_each(|&due| visit(due));
     }
 
     /// Returns a time before which no logical process has an event.
@@ -100,7 +100,7 @@ impl fmt::Display for Windows {
                 let (count, width) = (processes.each.len(), processes.partition.window());
                 write!(f, "{count} logical processes, windows of {} ps", width.as_ps())
             }
-            None => write!(f, "one calendar: {}", self.reason),
+            None => write!(f, "one event queue: {}", self.reason),
         }
     }
 }
@@ -178,7 +178,7 @@ fn lp_of_label<O>(
             lp_of(model.bundles[bundle as usize].members()[0])
         }
         // All next hops are in one logical process.
-        Entry::SPREAD => {
+        Entry::ECMP => {
             let next_hops = model.labels.leads_to(Hop::Ecmp(entry.next()));
             lp_of_label(next_hops[0].1, lp_of_vertex, model, forwarding)
         }
@@ -191,7 +191,7 @@ fn lp_of_label<O>(
 #[derive(Clone, Debug)]
 pub(super) struct LogicalProcess {
     pub(super) waiting: Wheel<Packet>,
-    pub(super) calendar: Calendar,
+    pub(super) event_queue: EventQueue,
     /// Maximum time by which timers may fire before they are due.
     pub(super) timer_advance: Duration,
     /// Time before which all events have been executed.
@@ -203,7 +203,7 @@ impl LogicalProcess {
     fn all(partition: &Partition) -> Vec<Self> {
         let process = |&timer_advance: &Duration| LogicalProcess {
             waiting: Wheel::of_width(partition.window_log2),
-            calendar: Calendar::default(),
+            event_queue: EventQueue::default(),
             timer_advance,
             executed_until: Time::ZERO,
         };
@@ -212,7 +212,7 @@ impl LogicalProcess {
 
     /// Returns a time before which the process has no event.
     fn next_at(&self) -> Time {
-        let timer_at = earlier(self.calendar.next_at(), self.timer_advance);
+        let timer_at = earlier(self.event_queue.next_at(), self.timer_advance);
         self.waiting.not_before().min(timer_at)
     }
 }

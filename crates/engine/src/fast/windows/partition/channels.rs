@@ -38,7 +38,7 @@ fn between_ports(view: &NetworkView<'_>) -> Vec<Channel> {
         if ports.is_empty() {
             continue;
         }
-        for label in view.spread_labels(next) {
+        for label in view.ecmp_labels(next) {
             let Some(&to) = view.next_ports(label).0.first() else { continue };
             channels.extend(ports.iter().map(|&from| (from, to)));
         }

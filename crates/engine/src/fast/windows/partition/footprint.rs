@@ -48,9 +48,9 @@ impl Footprints {
             if view.is_special(label) {
                 return Err(NoWindowsReason::Special);
             }
-            if view.is_spread(label) {
+            if view.is_ecmp(label) {
                 // Packets of all next hops must wait in one place.
-                let next_hops = view.spread_labels(label).into_iter();
+                let next_hops = view.ecmp_labels(label).into_iter();
                 let ports: Vec<Vec<usize>> =
                     next_hops.map(|next_hop| view.next_ports(next_hop).0).collect();
                 if ports.iter().any(Vec::is_empty) {
@@ -68,7 +68,7 @@ impl Footprints {
             if let Some(&first) = ports.first()
                 && view.forwarding.at(label).ahead() == Ahead::Go
             {
-                for label in view.spread_labels(next) {
+                for label in view.ecmp_labels(next) {
                     view.next_ports(label).0.first().map(|&port| self.groups.union(first, port));
                 }
             }
@@ -82,7 +82,7 @@ impl Footprints {
             let end = view.vertices.end(flow, receives);
             let first_label = view.first_label(flow, receives);
             self.live[end] = first_label.is_some() || view.is_reached(flow, receives);
-            let labels = first_label.map_or_else(Vec::new, |label| view.spread_labels(label));
+            let labels = first_label.map_or_else(Vec::new, |label| view.ecmp_labels(label));
             for label in labels {
                 match view.next_ports(label).0.first() {
                     Some(&port) => _ = self.groups.union(end, port),

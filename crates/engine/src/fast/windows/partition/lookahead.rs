@@ -28,7 +28,7 @@ use super::view::NetworkView;
 use crate::fast::eager::Feeder;
 
 /// Path length of early steps above which a loop is assumed.
-const LONGEST_PATH: usize = 1000;
+const MAX_PATH_HOPS: usize = 1000;
 /// Timer advance without an upper bound, which the window length then limits.
 const UNBOUNDED: u64 = u64::MAX;
 
@@ -80,7 +80,7 @@ fn event_start(
     if let Some(start) = known[port] {
         return Ok(start);
     }
-    if depth > LONGEST_PATH {
+    if depth > MAX_PATH_HOPS {
         return Err(NoWindowsReason::Endless);
     }
     let start = match view.only_feeder(port) {
@@ -106,7 +106,7 @@ fn timer_advance(
     receives: bool,
     depth: usize,
 ) -> Result<u64, NoWindowsReason> {
-    if depth > LONGEST_PATH {
+    if depth > MAX_PATH_HOPS {
         return Err(NoWindowsReason::Endless);
     }
     if view.is_source(flow, receives) {
@@ -127,7 +127,7 @@ fn timer_advance(
 /// Returns whether no other traffic enters the output ports of an endpoint.
 fn has_ports_alone(view: &NetworkView<'_>, flow: usize, receives: bool) -> bool {
     let end = u32::try_from(view.vertices.end(flow, receives)).expect("fewer than 2^32 vertices");
-    let alone = |port: &usize| view.feeders.of_port[*port] == Feeder::One(end);
+    let alone = |port: &usize| view.feeders.by_port[*port] == Feeder::One(end);
     view.first_label(flow, receives).is_some_and(|label| {
         view.forwarding.at(label).is_port() && view.next_ports(label).0.iter().all(alone)
     })

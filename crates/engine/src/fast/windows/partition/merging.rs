@@ -3,7 +3,7 @@
 //! # Model
 //! A channel is *near* if its lookahead is less than a window. Groups in a cycle of near channels become one logical
 //! process (strongly connected components). The remaining graph is acyclic, so groups have levels, which become phases:
-//! a near channel always leads to a later phase. Groups are merged further until at most [`MOST`] are left.
+//! a near channel always leads to a later phase. Groups are merged further until at most [`MAX_PROCESSES`] are left.
 //!
 //! Merging can reduce the timer advance of a group, which is the minimum over its members, and thus make more channels
 //! near. Passes are repeated until nothing is merged.
@@ -30,7 +30,7 @@ use super::view::NetworkView;
 use crate::fast::forwarding::LpId;
 
 /// Maximum number of logical processes.
-const MOST: usize = LpId::MOST;
+const MAX_PROCESSES: usize = LpId::MAX;
 
 /// Groups of vertices with the channels between them.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ impl ChannelGraph<'_> {
         loop {
             let groups = self.numbered(&merged);
             match self.levels(&groups, window) {
-                Err(circles) => self.merge_circles(&mut merged, &groups, &circles),
-                Ok(levels) if groups.count > MOST => {
+                Err(cycles) => self.merge_cycles(&mut merged, &groups, &cycles),
+                Ok(levels) if groups.count > MAX_PROCESSES => {
                     self.merge_levels(&mut merged, &groups, &levels);
                 }
                 Ok(levels) => return self.in_order(window_log2, &groups, &levels),
@@ -100,15 +100,14 @@ impl ChannelGraph<'_> {
             graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
         }
         // Components are in reverse topological order.
-        let circles = kosaraju_scc(&graph);
-        if circles.len() < groups.count {
-            let numbers =
-                |circle: Vec<NodeIndex>| circle.into_iter().map(NodeIndex::index).collect();
-            return Err(circles.into_iter().map(numbers).collect());
+        let cycles = kosaraju_scc(&graph);
+        if cycles.len() < groups.count {
+            let numbers = |cycle: Vec<NodeIndex>| cycle.into_iter().map(NodeIndex::index).collect();
+            return Err(cycles.into_iter().map(numbers).collect());
         }
         let mut levels = vec![0_usize; groups.count];
-        for circle in circles.iter().rev() {
-            let from = circle[0];
+        for cycle in cycles.iter().rev() {
+            let from = cycle[0];
             for to in graph.neighbors(from) {
                 levels[to.index()] = levels[to.index()].max(levels[from.index()] + 1);
             }
@@ -174,21 +173,21 @@ impl ChannelGraph<'_> {
     }
 
     /// Merges the groups of each cycle.
-    fn merge_circles(
+    fn merge_cycles(
         &self,
         merged: &mut UnionFind<usize>,
         groups: &Numbered,
-        circles: &[Vec<usize>],
+        cycles: &[Vec<usize>],
     ) {
         let first = self.first_vertices(groups);
-        for circle in circles {
-            for &other in &circle[1..] {
-                merged.union(first[circle[0]], first[other]);
+        for cycle in cycles {
+            for &other in &cycle[1..] {
+                merged.union(first[cycle[0]], first[other]);
             }
         }
     }
 
-    /// Merges groups until [`MOST`] are left: within a level, or across consecutive levels if there are many. A group
+    /// Merges groups until [`MAX_PROCESSES`] are left: within a level, or across consecutive levels if there are many. A group
     /// with a large share of the load stays separate.
     fn merge_levels(&self, merged: &mut UnionFind<usize>, groups: &Numbered, levels: &[usize]) {
         let first = self.first_vertices(groups);
@@ -196,7 +195,7 @@ impl ChannelGraph<'_> {
         let loads: Vec<u128> =
             self.group_loads(groups).iter().map(|&load| u128::from(load) + 1).collect();
         let deepest = levels.iter().max().map_or(1, |&last| last + 1);
-        let bands = deepest.min(MOST / 2);
+        let bands = deepest.min(MAX_PROCESSES / 2);
         let mut members = vec![Vec::new(); bands];
         for (group, level) in levels.iter().enumerate() {
             members[level * bands / deepest].push(group);
@@ -205,7 +204,7 @@ impl ChannelGraph<'_> {
         for band in members {
             let load: u128 = band.iter().map(|&group| loads[group]).sum();
             // Each band gets one place; load decides about the others.
-            let places = 1 + load * (MOST - bands) as u128 / total;
+            let places = 1 + load * (MAX_PROCESSES - bands) as u128 / total;
             let (mut load_before, mut leader) = (0_u128, None);
             for group in band {
                 let place = load_before * places / load;

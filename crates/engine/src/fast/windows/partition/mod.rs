@@ -40,9 +40,9 @@ pub(super) use view::NetworkView;
 /// Exponents n of window lengths of 2^n ps, 0.13 to 4.3 ms.
 const WINDOW_LOG2: std::ops::RangeInclusive<u32> = 27..=32;
 /// Minimum mean number of packets per logical process and window; fewer do not justify the barriers.
-const ENOUGH: u64 = 64;
+const MIN_PACKETS_PER_WINDOW: u64 = 64;
 /// Minimum number of packets in flight for windows on one thread: 8 MiB, more than caches hold.
-const MANY: u128 = 1 << 18;
+const MIN_PACKETS_IN_FLIGHT: u128 = 1 << 18;
 
 /// Logical processes of a run in the order of execution within a window.
 #[derive(Clone, Debug)]
@@ -87,9 +87,11 @@ pub(super) fn find(
     let graph = ChannelGraph { view, footprints, channels, lookahead, loads: &loads };
     if let WindowPolicy::WherePossible(Some(window_log2)) = policy {
         let partition = graph.partition(window_log2);
-        return Some(partition).filter(|it| it.processes() > 1).ok_or(NoWindowsReason::Near);
+        return Some(partition)
+            .filter(|partition| partition.processes() > 1)
+            .ok_or(NoWindowsReason::Near);
     }
-    let is_small = || load::in_flight(view, &loads) < MANY;
+    let is_small = || load::in_flight(view, &loads) < MIN_PACKETS_IN_FLIGHT;
     if threads == 1 && policy == WindowPolicy::WherePaying && is_small() {
         return Err(NoWindowsReason::Small);
     }
@@ -102,7 +104,7 @@ pub(super) fn find(
             break;
         }
         let per_window = (u128::from(per_second) << window_log2) / 1_000_000_000_000;
-        if per_window >= u128::from(ENOUGH * count) {
+        if per_window >= u128::from(MIN_PACKETS_PER_WINDOW * count) {
             return Ok(partition);
         }
         reason = NoWindowsReason::Few;

@@ -44,14 +44,14 @@ pub(super) fn stray_paths(view: &NetworkView<'_>, pending: &[Due<Packet>]) -> Ve
 fn path(view: &NetworkView<'_>, label: Label, flow: usize, to_receiver: bool) -> Path {
     let key = view.labels.key(FlowId::at(flow), !to_receiver);
     let mut path = Path { flow, to_receiver, hops: Vec::new(), late_end: None };
-    let mut label = view.spread_label(label, key);
+    let mut label = view.ecmp_label(label, key);
     // The number of labels bounds the length of a loop.
     for _ in 0..view.labels.len() {
         let (ports, next) = view.next_ports(label);
         if ports.is_empty() {
             break;
         }
-        label = view.spread_label(next, key);
+        label = view.ecmp_label(next, key);
         path.hops.push(ports);
     }
     if !path.hops.is_empty()

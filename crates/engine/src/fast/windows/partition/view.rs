@@ -46,7 +46,7 @@ impl<'a> NetworkView<'a> {
             senders: &model.senders,
             sources: &model.datagrams,
             bundles: &model.bundles,
-            has_plans: model.planned.is_any(),
+            has_plans: model.schedule_state.is_active(),
             has_bursts: !model.assemblers.is_empty(),
         }
     }
@@ -110,7 +110,7 @@ impl<'a> NetworkView<'a> {
 
     /// Returns the port or endpoint that is the only feeder of a port, if any.
     pub(super) fn only_feeder(&self, port: usize) -> Option<Vertex> {
-        match self.feeders.of_port[port] {
+        match self.feeders.by_port[port] {
             // Larger numbers stand for selectors, bridges and bundles.
             Feeder::One(feeder) if (feeder as usize) < self.vertex_count() => {
                 Some(self.vertices.at(feeder as usize))
@@ -141,26 +141,26 @@ impl<'a> NetworkView<'a> {
     }
 
     /// Returns the labels that ECMP may assign instead of `label`, or `label` itself without ECMP.
-    pub(super) fn spread_labels(&self, label: Label) -> Vec<Label> {
-        if !self.is_spread(label) {
+    pub(super) fn ecmp_labels(&self, label: Label) -> Vec<Label> {
+        if !self.is_ecmp(label) {
             return vec![label];
         }
         let next_hops = self.labels.leads_to(Hop::Ecmp(self.forwarding.at(label).next()));
-        next_hops.into_iter().flat_map(|(_, next)| self.spread_labels(next)).collect()
+        next_hops.into_iter().flat_map(|(_, next)| self.ecmp_labels(next)).collect()
     }
 
     /// Returns the label that ECMP assigns to a packet with hash `key`.
-    pub(super) fn spread_label(&self, label: Label, key: u64) -> Label {
-        if !self.is_spread(label) {
+    pub(super) fn ecmp_label(&self, label: Label, key: u64) -> Label {
+        if !self.is_ecmp(label) {
             return label;
         }
         let next = self.labels.spread_by(self.forwarding.at(label).next(), key);
-        self.spread_label(next, key)
+        self.ecmp_label(next, key)
     }
 
     /// Returns whether a node applies ECMP to a label.
-    pub(super) fn is_spread(&self, label: Label) -> bool {
-        self.forwarding.at(label).port() == Entry::SPREAD
+    pub(super) fn is_ecmp(&self, label: Label) -> bool {
+        self.forwarding.at(label).port() == Entry::ECMP
     }
 
     /// Returns whether packets of a label are delivered.
@@ -182,7 +182,7 @@ impl<'a> NetworkView<'a> {
 
     /// Returns the vertex at which a packet waits for its event; `None` if it is lost.
     pub(super) fn vertex_of(&self, packet: Packet) -> Option<usize> {
-        let label = self.spread_labels(packet.label)[0];
+        let label = self.ecmp_labels(packet.label)[0];
         let port = self.next_ports(label).0.first().copied();
         let end = || self.vertices.end(packet.flow().index(), !packet.is_ack());
         port.or_else(|| self.delivers(label).then(end))

@@ -12,11 +12,11 @@ use crate::Key;
 /// An entry carries no payload: its key says which port, flow or pipe to look at, and that entity
 /// knows what is due. An entry whose entity has changed its mind is stale and is skipped there.
 #[derive(Clone, Debug, Default)]
-pub struct Calendar {
+pub struct EventQueue {
     heap: BinaryHeap<Reverse<Key>>,
 }
 
-impl Calendar {
+impl EventQueue {
     /// Adds an event.
     pub fn push(&mut self, key: Key) {
         self.heap.push(Reverse(key));
@@ -70,14 +70,14 @@ mod tests {
             key(3, Class::TransmissionEnd, 9),
             key(1, Class::Timer, 7),
         ];
-        let mut calendar = Calendar::default();
-        keys.iter().for_each(|&k| calendar.push(k));
+        let mut event_queue = EventQueue::default();
+        keys.iter().for_each(|&k| event_queue.push(k));
         let mut out = Vec::new();
-        while let Some(k) = calendar.pop_before(Time::from_ps(3)) {
+        while let Some(k) = event_queue.pop_before(Time::from_ps(3)) {
             out.push(k);
         }
         assert_eq!(out, [keys[3], keys[1]]);
-        assert_eq!(calendar.len(), 2);
-        assert_eq!(calendar.pop_before(Time::MAX), Some(keys[2]));
+        assert_eq!(event_queue.len(), 2);
+        assert_eq!(event_queue.pop_before(Time::MAX), Some(keys[2]));
     }
 }
