@@ -170,7 +170,7 @@ impl Blueprint {
             if !seen.insert(label) {
                 continue;
             }
-            if !self.labels.same_at(&other.labels, label) {
+            if !self.labels.equals_at(&other.labels, label) {
                 return false;
             }
             let switched = controls.iter().filter_map(|control| match control.action {
@@ -180,12 +180,12 @@ impl Blueprint {
             for hop in std::iter::once(self.labels.hop(label)).chain(switched) {
                 // Selectors, bridges, bundle hops and ECMP sets are numbered in order of creation, so equal numbers may
                 // mean different entries.
-                if !self.labels.same_behind(&other.labels, hop) {
+                if !self.labels.refers_to_equal(&other.labels, hop) {
                     return false;
                 }
                 let members = match hop {
                     Hop::Bundle(n) => {
-                        self.bundles[self.labels.entrance(n).bundle as usize].members()
+                        self.bundles[self.labels.bundle_hop(n).bundle as usize].members()
                     }
                     _ => &[],
                 };

@@ -72,7 +72,7 @@ pub(crate) fn finish<O: Observer>(
     if model.observer.watches(id) {
         record_queue(port, model, id);
     }
-    if sent.spoilt {
+    if sent.corrupted {
         model.lose(id, sent.packet, DropReason::Corrupted);
         return None;
     }

@@ -99,7 +99,7 @@ impl ReceivingEnd {
             return Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo).saying(marking);
         }
         let size = wire(self.config.ack_wire_size(&ack));
-        Packet::ack_kept(id, self.acks, seq, size, in_flight.store_ack(ack)).saying(marking)
+        Packet::ack_stored(id, self.acks, seq, size, in_flight.store_ack(ack)).saying(marking)
     }
 }
 

@@ -57,7 +57,7 @@ impl InFlightStore {
     /// Removes and returns the ACK that a packet carries.
     #[inline]
     pub(crate) fn open(&mut self, packet: Packet) -> Ack {
-        let Some(number) = packet.kept() else {
+        let Some(number) = packet.stored_number() else {
             return Ack {
                 echo: packet.options,
                 marking: packet.marking(),
@@ -72,13 +72,13 @@ impl InFlightStore {
 
     /// Removes and returns the send time of a datagram at its sink.
     pub(crate) fn take_send_time(&mut self, packet: Packet) -> Option<Time> {
-        let (stripe, place) = place(packet.kept()?);
+        let (stripe, place) = place(packet.stored_number()?);
         self.with(stripe, |stripe| stripe.sent.try_remove(place))
     }
 
     /// Removes the data of a lost packet.
     pub(crate) fn remove(&mut self, packet: Packet) {
-        let Some(number) = packet.kept() else { return };
+        let Some(number) = packet.stored_number() else { return };
         let (stripe, place) = place(number);
         self.with(stripe, |stripe| {
             if packet.is_ack() {
@@ -91,7 +91,7 @@ impl InFlightStore {
 
     /// Returns an independent packet with equal content.
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
-        let Some(number) = packet.kept() else { return packet };
+        let Some(number) = packet.stored_number() else { return packet };
         let (stripe, place) = place(number);
         let options = if packet.is_ack() {
             let ack = self.with(stripe, |stripe| stripe.acks[place]);

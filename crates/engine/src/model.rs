@@ -155,19 +155,19 @@ impl<O: Observer> Model<O> {
                 packet.label = next;
                 Onward::Port(port, packet)
             }
-            Hop::SelectorInput(gate) => self.at_selector(gate, packet, from),
+            Hop::SelectorInput(input) => self.at_selector(input, packet, from),
             Hop::Bridge(bridge) => self.at_bridge(bridge, packet, from),
-            Hop::Bundle(entrance) => {
+            Hop::Bundle(number) => {
                 if self.expires(&mut packet, from) {
                     return Onward::Lost;
                 }
-                let entrance = self.labels.entrance(entrance);
-                packet.label = entrance.next;
-                Onward::Bundle(entrance.bundle, entrance.destination, packet)
+                let bundle_hop = self.labels.bundle_hop(number);
+                packet.label = bundle_hop.next;
+                Onward::Bundle(bundle_hop.bundle, bundle_hop.destination, packet)
             }
             Hop::Goto(label) => self.at_node(packet.under(label), from),
             Hop::Ecmp(set) => {
-                packet.label = self.labels.spread(set, packet);
+                packet.label = self.labels.ecmp(set, packet);
                 self.at_node(packet, from)
             }
             Hop::Discard(port) => {
@@ -201,8 +201,8 @@ impl<O: Observer> Model<O> {
 
     // Selectors and bridges are rare. Separate functions keep them out of the hot path.
     #[inline(never)]
-    fn at_selector(&mut self, gate: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
-        match self.labels.pass(gate) {
+    fn at_selector(&mut self, input: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
+        match self.labels.pass(input) {
             Ok(next) => {
                 packet.label = next;
                 self.at_node(packet, from)

@@ -224,13 +224,13 @@ impl Network {
                     let paths = self.labels.leads_to(hop).into_iter();
                     pending.extend(paths.map(|(_, next)| (next, routers)));
                 }
-                Hop::Ecmp(set) => pending.push((self.labels.spread_by(set, key), routers)),
+                Hop::Ecmp(set) => pending.push((self.labels.ecmp_by_key(set, key), routers)),
                 Hop::Tunnel { port, next } => {
                     pending.extend(works(port).then_some((next, routers)));
                 }
-                Hop::SelectorInput(gate) => {
-                    visit(Component::Selector(self.labels.gate(gate).selector));
-                    pending.extend(self.labels.may_pass(gate).map(|next| (next, routers)));
+                Hop::SelectorInput(input) => {
+                    visit(Component::Selector(self.labels.selector_input(input).selector));
+                    pending.extend(self.labels.may_pass(input).map(|next| (next, routers)));
                 }
                 // The time to live has expired.
                 Hop::Forward { .. } | Hop::Bridge(_) | Hop::Bundle(_) if routers == INITIAL_TTL => {
@@ -243,16 +243,16 @@ impl Network {
                     let working = paths.filter(|&(port, _)| works(port));
                     pending.extend(working.map(|(_, next)| (next, routers + 1)));
                 }
-                Hop::Bundle(entrance) => {
-                    let entrance = self.labels.entrance(entrance);
-                    let bundle = &self.bundles[entrance.bundle as usize];
-                    let working = match bundle.fixed(entrance.destination) {
+                Hop::Bundle(number) => {
+                    let bundle_hop = self.labels.bundle_hop(number);
+                    let bundle = &self.bundles[bundle_hop.bundle as usize];
+                    let working = match bundle.fixed(bundle_hop.destination) {
                         Some(port) => works(port),
                         // `count` visits all links, because each may decide the next search.
                         None => bundle.candidates().iter().filter(|&&port| works(port)).count() > 0,
                     };
-                    visit(Component::Bundle(entrance.bundle));
-                    pending.extend(working.then_some((entrance.next, routers + 1)));
+                    visit(Component::Bundle(bundle_hop.bundle));
+                    pending.extend(working.then_some((bundle_hop.next, routers + 1)));
                 }
             }
         }

@@ -83,8 +83,8 @@ fn a_bundle_needs_a_link() {
         flow(&mut world, 0, &[first], &[back]);
         world.bundles.push(Bundle::new(vec![first, second], selection));
         let next = world.paths.entry(0, &[]);
-        let entrance = world.paths.entrance(BundleHop { bundle: 0, destination: 0, next });
-        world.flows[0].data = world.paths.add(entrance);
+        let bundle_hop = world.paths.entrance(BundleHop { bundle: 0, destination: 0, next });
+        world.flows[0].data = world.paths.add(bundle_hop);
         world.controls = controls(&[
             (10, Action::PortDown(first)),
             (12, Action::TakeOut(0, first)),

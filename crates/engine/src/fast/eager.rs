@@ -123,8 +123,8 @@ impl<'a> FeederAnalysis<'a> {
     /// Returns the hop of a label. A bundle that uses a single port until the next control action counts as that port.
     fn hop(&self, label: Label) -> Hop {
         let hop = self.labels.hop(label);
-        let Hop::Bundle(entrance) = hop else { return hop };
-        let BundleHop { bundle, destination, next } = self.labels.entrance(entrance);
+        let Hop::Bundle(number) = hop else { return hop };
+        let BundleHop { bundle, destination, next } = self.labels.bundle_hop(number);
         let fixed = self.bundles[bundle as usize].fixed(destination);
         fixed.map_or(hop, |port| Hop::Forward { port, next })
     }
@@ -194,13 +194,13 @@ impl<'a> FeederAnalysis<'a> {
             // Packets wait at these hops, so all other packets into the same port must wait, too.
             let special = matches!(hop, Hop::SelectorInput(_) | Hop::Bridge(_) | Hop::Bundle(_));
             let feeder = if special { SPECIAL } else { feeder };
-            if let Hop::Bundle(entrance) = hop
+            if let Hop::Bundle(number) = hop
                 && first
             {
-                let entrance = self.labels.entrance(entrance);
-                for &port in self.bundles[entrance.bundle as usize].members() {
+                let bundle_hop = self.labels.bundle_hop(number);
+                for &port in self.bundles[bundle_hop.bundle as usize].members() {
                     self.port_feeders[port.index()].add(SPECIAL);
-                    pending.push((entrance.next, port.number()));
+                    pending.push((bundle_hop.next, port.number()));
                 }
                 continue;
             }
@@ -237,8 +237,8 @@ impl<'a> FeederAnalysis<'a> {
                     break Feeder::One(port.number());
                 }
                 Hop::Forward { next, .. } | Hop::Tunnel { next, .. } => at = next,
-                Hop::Bundle(entrance) => {
-                    let BundleHop { next, .. } = self.labels.entrance(entrance);
+                Hop::Bundle(number) => {
+                    let BundleHop { next, .. } = self.labels.bundle_hop(number);
                     if self.hop(next) == Hop::Deliver {
                         break Feeder::Many;
                     }
@@ -399,9 +399,9 @@ impl<'a> FeederAnalysis<'a> {
             Hop::Forward { port, next } => Entry::new(port, next.0, 1, ahead(next)),
             // A tunnel hides its routers from the time to live.
             Hop::Tunnel { port, next } => Entry::new(port, next.0, 0, ahead(next)),
-            Hop::Bundle(entrance) => {
-                let BundleHop { next, .. } = self.labels.entrance(entrance);
-                Entry::new(Entry::BUNDLE, entrance, 1, ahead(next))
+            Hop::Bundle(number) => {
+                let BundleHop { next, .. } = self.labels.bundle_hop(number);
+                Entry::new(Entry::BUNDLE, number, 1, ahead(next))
             }
             Hop::Goto(other) => self.entry(other),
             Hop::Ecmp(set) => Entry::new(Entry::ECMP, set, 0, Ahead::Wait),

@@ -157,7 +157,7 @@ impl Forwarding {
     pub(super) fn set_processes(&mut self, labels: &LabelTable, lp_of: impl Fn(Label) -> LpId) {
         for (number, entry) in (0..).zip(&mut self.entries) {
             let next = match entry.port() {
-                Entry::BUNDLE => labels.entrance(entry.next()).next,
+                Entry::BUNDLE => labels.bundle_hop(entry.next()).next,
                 _ if entry.is_port() => Label(entry.next()),
                 _ => continue,
             };

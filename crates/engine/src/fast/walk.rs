@@ -55,12 +55,12 @@ impl Fast {
                         continue;
                     }
                     Entry::BUNDLE => {
-                        let entrance = model.labels.entrance(entry.next());
-                        id = self.choose(model, entrance.bundle, entrance.destination, packet);
-                        next = entrance.next;
+                        let bundle_hop = model.labels.bundle_hop(entry.next());
+                        id = self.choose(model, bundle_hop.bundle, bundle_hop.destination, packet);
+                        next = bundle_hop.next;
                     }
                     Entry::ECMP => {
-                        label = model.labels.spread(entry.next(), packet);
+                        label = model.labels.ecmp(entry.next(), packet);
                         if ingress == Ingress::ENDPOINT {
                             header = header.before(self.forwarding.at(label).hops());
                         }

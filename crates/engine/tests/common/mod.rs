@@ -57,7 +57,7 @@ impl Log {
 /// The record without the place where an endpoint keeps what an ACK says, or that of a copied packet: any is as good.
 fn plain(record: Record) -> Record {
     let strip = |mut packet: Packet| {
-        if packet.kept().is_some() || packet.copy_of().is_some() {
+        if packet.stored_number().is_some() || packet.copy_of().is_some() {
             packet.options = 0;
         }
         packet

@@ -1,8 +1,8 @@
-//! Something that happens with a probability.
+//! Events with a given probability.
 
 use optcp_des::Stream;
 
-/// A probability from 0 to 1, to a multiple of 2^-64: of 2^64 equally likely numbers, those below this one.
+/// Probability from 0 to 1, as a multiple of 2^-64: of 2^64 equally likely numbers, those below this value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chance(u128);
 
@@ -14,8 +14,8 @@ impl Chance {
         Chance((probability * numbers) as u128)
     }
 
-    /// Whether it comes to pass, by the next number.
-    pub(super) fn comes(self, stream: &mut Stream) -> bool {
+    /// Draws the next number. Returns whether the event occurs.
+    pub(super) fn occurs(self, stream: &mut Stream) -> bool {
         u128::from(stream.next_u64()) < self.0
     }
 }

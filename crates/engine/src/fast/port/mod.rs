@@ -172,7 +172,7 @@ impl PortRef<'_> {
     /// Returns the minimum propagation delay behind the port.
     pub(super) fn delay(&self) -> Duration {
         let stepped = self.cold.stepped.as_ref();
-        stepped.map_or(Duration::from_ps(self.hot.delay), |stepped| stepped.least_delay())
+        stepped.map_or(Duration::from_ps(self.hot.delay), |stepped| stepped.min_delay())
     }
 
     pub(super) fn is_untouched(&self) -> bool {

@@ -174,7 +174,7 @@ fn lp_of_label<O>(
     match entry.port() {
         Entry::DELIVER => LpId::LOOK_UP,
         Entry::BUNDLE => {
-            let bundle = model.labels.entrance(entry.next()).bundle;
+            let bundle = model.labels.bundle_hop(entry.next()).bundle;
             lp_of(model.bundles[bundle as usize].members()[0])
         }
         // All next hops are in one logical process.

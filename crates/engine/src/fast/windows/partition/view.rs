@@ -131,9 +131,9 @@ impl<'a> NetworkView<'a> {
         let entry = self.forwarding.at(label);
         match entry.port() {
             Entry::BUNDLE => {
-                let entrance = self.labels.entrance(entry.next());
-                let members = self.bundles[entrance.bundle as usize].members();
-                (members.iter().map(|port| port.index()).collect(), entrance.next)
+                let bundle_hop = self.labels.bundle_hop(entry.next());
+                let members = self.bundles[bundle_hop.bundle as usize].members();
+                (members.iter().map(|port| port.index()).collect(), bundle_hop.next)
             }
             port if entry.is_port() => (vec![port.index()], Label(entry.next())),
             _ => (Vec::new(), label),
@@ -154,7 +154,7 @@ impl<'a> NetworkView<'a> {
         if !self.is_ecmp(label) {
             return label;
         }
-        let next = self.labels.spread_by(self.forwarding.at(label).next(), key);
+        let next = self.labels.ecmp_by_key(self.forwarding.at(label).next(), key);
         self.ecmp_label(next, key)
     }
 
