@@ -277,11 +277,11 @@ impl<O: Observer> Model<O> {
 
     /// Records the result of a step of a burst.
     fn follow(&mut self, port: PortId, number: u32, step: Step) -> Passage {
-        if let Some((fibre, wavelength)) = step.asked {
+        if let Some((fibre, wavelength)) = step.request {
             self.record(Record::FibreAsked { port, number, fibre, wavelength });
         }
         if let Passage::Lost(burst) = &step.passage {
-            let reason = match step.asked {
+            let reason = match step.request {
                 Some(_) => DropReason::Contention,
                 None => DropReason::BurstLost,
             };
@@ -295,7 +295,7 @@ impl<O: Observer> Model<O> {
     /// Returns the number of packets in assemblers and in bursts whose fate is undecided.
     pub(crate) fn in_bursts(&self) -> u64 {
         let packets = |assembler: &Assembler| {
-            let under_way: usize = assembler.under_way().map(|burst| burst.packets.len()).sum();
+            let under_way: usize = assembler.in_flight().map(|burst| burst.packets.len()).sum();
             (assembler.held().len() + under_way) as u64
         };
         self.assemblers.iter().map(packets).sum()

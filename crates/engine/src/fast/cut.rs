@@ -62,7 +62,7 @@ impl Fast {
             let entity = assembler.port().number();
             let due = move |at| move |&item: &Packet| Due { at, entity, ordinal: 0, item };
             let sent = assembler
-                .under_way()
+                .in_flight()
                 .flat_map(move |burst| burst.packets.iter().map(due(burst.crossing.asks_at)));
             assembler.held().iter().map(due(at)).chain(sent)
         });
