@@ -1,8 +1,7 @@
-//! The discrete-event kit: the order of events, calendars, named random streams, and distributions.
+//! Discrete-event tools: event order, event queues, named random streams and distributions.
 //!
-//! Nothing here knows a network. The order is part of the model: two events at one instant are
-//! ordered by what they are and whom they concern, never by when they were put into the calendar,
-//! because insertion order differs between engines that do the same thing.
+//! The crate is independent of networks. The order of events is part of the model: concurrent events are ordered by
+//! class and entity, never by insertion, because the insertion order differs between engines with equal results.
 
 mod buckets;
 mod event_queue;
