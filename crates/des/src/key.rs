@@ -28,7 +28,7 @@ pub struct Key(u128);
 
 const ENTITY_BITS: u32 = 30;
 
-#[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the key on purpose")]
+#[expect(clippy::cast_possible_truncation, reason = "fields are extracted from the key")]
 impl Key {
     /// Key before all events.
     pub const START: Key = Key::new(Time::ZERO, Class::Control, 0, 0);

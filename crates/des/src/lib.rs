@@ -1,7 +1,7 @@
 //! Discrete-event tools: event order, event queues, named random streams and distributions.
 //!
-//! The crate is independent of networks. The order of events is part of the model: concurrent events are ordered by
-//! class and entity, never by insertion, because the insertion order differs between engines with equal results.
+//! The crate is independent of networks. The order of events is part of the model. Concurrent events are ordered by
+//! class and entity, never by insertion: the insertion order differs between engines with equal results.
 
 mod buckets;
 mod event_queue;

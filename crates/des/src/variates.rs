@@ -48,7 +48,10 @@ pub fn normal_pair(stream: &mut Stream) -> [f64; 2] {
 pub fn whole_ps(ps: f64) -> u64 {
     /// 53 days, far below the overflow of sums of times.
     const FARTHEST: u64 = 1 << 62;
-    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and the rest is cut")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the cast saturates, and larger values are truncated"
+    )]
     let whole = libm::round(ps) as u64;
     whole.min(FARTHEST)
 }

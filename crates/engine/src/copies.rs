@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_by_one_event_count_by_the_order_of_reasons() {
+    fn drops_by_one_event_count_in_order_of_reasons() {
         for order in [[0, 1], [1, 0]] {
             let both = [loss(5, DropReason::QueueFlushed), loss(5, DropReason::LostInFlight)];
             let mut packet = copied(2);

@@ -26,7 +26,7 @@ impl SendingEnd {
         let mut sender = Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase);
         sender.withhold(spec.writes.iter().map(|(_, segments)| segments).sum());
         if let Some(queue) = queues.iter().find(|queue| Some(queue.port) == spec.notified_by) {
-            let ways = u8::try_from(queue.ways.len()).expect("ways are numbered in a byte");
+            let ways = u8::try_from(queue.ways.len()).expect("paths are numbered in a byte");
             sender.enable_per_network_state(ways, queue.served.unwrap_or(0));
         }
         SendingEnd {

@@ -36,7 +36,7 @@ pub(crate) struct Stripe {
 
 impl Clone for InFlightStore {
     fn clone(&self) -> Self {
-        debug_assert!(self.shared.is_none(), "a run is cloned between its stretches");
+        debug_assert!(self.shared.is_none(), "a run is cloned only between stretches");
         InFlightStore { own: self.own, stripes: self.stripes.clone(), shared: None }
     }
 }
@@ -193,8 +193,8 @@ fn locked(stripe: &Mutex<Stripe>) -> MutexGuard<'_, Stripe> {
 }
 
 fn number(stripe: usize, place: usize) -> u32 {
-    assert!(place >> PLACE_BITS == 0, "fewer than 2^28 packets of which something is kept");
-    u32::try_from(stripe << PLACE_BITS | place).expect("fewer stripes than can be told")
+    assert!(place >> PLACE_BITS == 0, "fewer than 2^28 packets with stored data per stripe");
+    u32::try_from(stripe << PLACE_BITS | place).expect("at most `STRIPES` stripes")
 }
 
 fn place(number: u32) -> (usize, usize) {

@@ -174,7 +174,7 @@ impl<O: Observer> Model<O> {
                 self.lose(port, packet, DropReason::NoRoute);
                 Onward::Lost
             }
-            Hop::Ways(_) => unreachable!("a transmitter takes what is behind such a queue"),
+            Hop::Ways(_) => unreachable!("a transmitter looks up the entry behind such a queue"),
         }
     }
 

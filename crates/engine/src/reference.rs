@@ -161,7 +161,7 @@ impl Reference {
     fn execute<O: Observer>(&mut self, model: &mut Model<O>) {
         let key = model.event;
         match key.class() {
-            Class::Control => unreachable!("control actions are kept in a list of their own"),
+            Class::Control => unreachable!("control actions have their own list"),
             Class::TransmissionEnd => self.end_transmission(model),
             Class::Arrival => self.arrive(model, PortId::new(key.entity()), key.ordinal()),
             Class::Timer => self.handle_timer_event(model),

@@ -160,7 +160,7 @@ impl ScheduleState {
     /// Connects a queue to one of its paths. Returns the transmitter.
     pub(crate) fn serve_port(&mut self, port: PortId, way: Option<u8>) -> Option<PortId> {
         let Role::Queue(queue) = self.role(port) else {
-            unreachable!("what is served is a queue of several ways")
+            unreachable!("only a queue with several paths is connected to transmitters")
         };
         self.serve(queue as usize, way)
     }
@@ -186,7 +186,7 @@ impl ScheduleState {
     /// Returns the path of a queue as a notified sender knows it now.
     pub(crate) fn known(&mut self, port: PortId, now: Time) -> u8 {
         let Role::Queue(queue) = self.role(port) else {
-            unreachable!("what tells senders is a queue of several ways")
+            unreachable!("only a queue with several paths notifies senders")
         };
         let notices = &mut self.notices[queue as usize];
         while let Some(&(due, way)) = notices.pending.front()

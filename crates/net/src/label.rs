@@ -124,7 +124,7 @@ impl LabelTable {
     pub fn add_selector_input(&mut self, input: SelectorInput) -> Label {
         self.selector_inputs.push(input);
         self.add(Hop::SelectorInput(
-            u32::try_from(self.selector_inputs.len() - 1).expect("fewer than 2^32 gates"),
+            u32::try_from(self.selector_inputs.len() - 1).expect("fewer than 2^32 selector inputs"),
         ))
     }
 
@@ -150,7 +150,7 @@ impl LabelTable {
     pub fn add_bundle_hop(&mut self, bundle_hop: BundleHop) -> Hop {
         self.bundle_hops.push(bundle_hop);
         let number = u32::try_from(self.bundle_hops.len() - 1);
-        Hop::Bundle(number.expect("fewer than 2^32 entrances"))
+        Hop::Bundle(number.expect("fewer than 2^32 bundle hops"))
     }
 
     /// Returns a bundle hop.
@@ -165,7 +165,7 @@ impl LabelTable {
     /// # Panics
     /// Panics if the set is empty, and beyond 2^32 sets.
     pub fn add_multipath(&mut self, multipath: Multipath) -> Hop {
-        assert!(!multipath.next_hops.is_empty(), "a set of next hops has one at least");
+        assert!(!multipath.next_hops.is_empty(), "a set has at least one next hop");
         self.multipaths.push(multipath);
         let number = u32::try_from(self.multipaths.len() - 1);
         Hop::Ecmp(number.expect("fewer than 2^32 sets of next hops"))
@@ -177,7 +177,9 @@ impl LabelTable {
     /// Panics beyond 2^32 such entries.
     pub fn add_ways(&mut self, ways: Vec<(PortId, Label)>) -> Hop {
         self.ways.push(ways);
-        Hop::Ways(u32::try_from(self.ways.len() - 1).expect("fewer than 2^32 queues' entries"))
+        Hop::Ways(
+            u32::try_from(self.ways.len() - 1).expect("fewer than 2^32 entries behind queues"),
+        )
     }
 
     /// Returns the label of a packet from a queue behind the first port of a path.
@@ -188,7 +190,7 @@ impl LabelTable {
     #[must_use]
     pub fn beyond(&self, label: Label, way: u8) -> Label {
         let Hop::Ways(number) = self.hop(label) else {
-            unreachable!("what waits in a queue of several ways is under their label")
+            unreachable!("packets in a queue with several paths have a label of the queue")
         };
         self.ways[number as usize][usize::from(way)].1
     }

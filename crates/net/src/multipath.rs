@@ -126,7 +126,7 @@ mod tests {
     ///
     /// - Modulo n: all flows move, except those whose hash selects the same next hop modulo n and modulo n - 1.
     /// - Hash-threshold: below the removed region, the boundary between indices j - 1 and j moves from j / n by j / (n
-    ///   (n - 1)); above it, the same applies from the other end. Flows between old and new boundaries move.
+    ///   (n - 1)). Above it, the same applies from the other end. Flows between old and new boundaries move.
     /// - Highest random weight: only flows of the removed next hop move.
     #[test]
     fn removal_of_next_hop_moves_expected_share_of_flows() {

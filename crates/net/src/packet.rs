@@ -32,7 +32,7 @@ const MARKING_MASK: u32 = 31 << MARKING_SHIFT;
 const COPY: u32 = 1 << 31;
 const ONE_ROUTER: u32 = 1 << TTL_SHIFT;
 
-#[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the word on purpose")]
+#[expect(clippy::cast_possible_truncation, reason = "fields are extracted from the word")]
 impl Header {
     const fn new(kind: Kind, size: u16) -> Self {
         let ttl = (INITIAL_TTL as u32) << TTL_SHIFT;

@@ -48,7 +48,7 @@ impl Paths {
     /// # Panics
     /// Panics if the detour is empty.
     pub fn detour(&mut self, detour: &[PortId], onto: Label) -> Hop {
-        let (&port, beyond) = detour.split_first().expect("a backup has a link at least");
+        let (&port, beyond) = detour.split_first().expect("a backup has at least one link");
         let next = self.lay(beyond, onto);
         Hop::Forward { port, next }
     }
@@ -70,7 +70,7 @@ impl Paths {
     /// Panics if a path is empty.
     pub fn ways(&mut self, ways: &[Vec<PortId>], onto: Label) -> Hop {
         let lay = |way: &Vec<PortId>| {
-            let (&port, beyond) = way.split_first().expect("a way has a link at least");
+            let (&port, beyond) = way.split_first().expect("a path has at least one link");
             let ports = beyond.iter().rev();
             let next = ports.fold(onto, |next, &port| self.labels.add(Hop::Forward { port, next }));
             (port, next)
@@ -116,7 +116,7 @@ impl Paths {
         if !pipe {
             return self.detour(route, onto);
         }
-        let (&port, beyond) = route.split_first().expect("a tunnel has a link at least");
+        let (&port, beyond) = route.split_first().expect("a tunnel has at least one link");
         let inside = beyond.iter().rev();
         let next = inside.fold(onto, |next, &port| self.labels.add(Hop::Tunnel { port, next }));
         Hop::Forward { port, next }
@@ -130,7 +130,7 @@ impl Paths {
     pub fn select(&mut self, before: Label, onto: Label, backup: PortId) -> (SelectorId, Label) {
         let selector = self.labels.add_selector();
         let Hop::Forward { port, next } = self.labels.hop(before) else {
-            unreachable!("entries that are not switched yet forward");
+            unreachable!("entries forward until they are switched");
         };
         let working = self.labels.add_selector_input(SelectorInput {
             selector,
@@ -149,7 +149,9 @@ impl Paths {
     /// Panics if one of them does not forward through a port.
     pub fn bridge(&mut self, label: Label, ways: [Hop; 2]) {
         let bridge: Bridge = ways.map(|way| {
-            let Hop::Forward { port, next } = way else { unreachable!("ways lead through ports") };
+            let Hop::Forward { port, next } = way else {
+                unreachable!("both hops of a bridge lead through ports")
+            };
             (port, next)
         });
         let hop = self.labels.add_bridge(bridge);

@@ -37,7 +37,7 @@ impl Rate {
     /// Returns the transmission time of `size`, rounded up to a picosecond, because a transmitter never exceeds its
     /// rate.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is cut")]
+    #[expect(clippy::cast_possible_truncation, reason = "larger values saturate")]
     pub const fn transmission_time(self, size: Bytes) -> Duration {
         if let Some(per_byte) = self.per_byte() {
             return Duration::from_ps(size.count().saturating_mul(per_byte.as_ps()));

@@ -195,7 +195,7 @@ impl<T: Copy> Buckets<T> {
         self.wheel.len += 1;
         let bucket = due.at.as_ps() >> self.wheel.shift;
         let ahead = bucket.wrapping_sub(self.wheel.current);
-        debug_assert!(ahead < 1 << 63, "nothing is due before what was taken out");
+        debug_assert!(ahead < 1 << 63, "no entry is due before the last removed one");
         if ahead == 0 {
             if self.near.push(self.entry(due)) {
                 return;
@@ -209,8 +209,8 @@ impl<T: Copy> Buckets<T> {
     }
 
     /// Adds the entry in `in_hand` on the slow path.
-    // The entry is not a parameter: passing its address would force it into memory on the fast path, where it is read
-    // in other widths than it was written, which stalls the processor.
+    // The entry is not a parameter: passing its address would force it into memory on the fast path. Reading it in
+    // other widths than it was written stalls the processor.
     #[inline(never)]
     fn push_in_hand(&mut self) {
         let Some(due) = self.in_hand.take() else { return };

@@ -296,10 +296,12 @@ impl<'a> FeederAnalysis<'a> {
     ///
     /// Every pass only adds feeders, so there are at most as many passes as ports. On return, no label enters a port
     /// early if a reachable ECMP label waits in front of that port. The result does not depend on the order of the
-    /// passes and is the largest set of early labels with this property: by induction over the marks, such a set never
-    /// contains a label into a marked port. The property keeps packets in order: if packets enter a port early, one
-    /// link feeds the port, and all packets of the link enter as soon as the link accepts them. They are accepted in
-    /// the order of their arrival, because packets on such a link do not overtake each other.
+    /// passes. It is the largest set of early labels with this property: by induction over the marks, such a set never
+    /// contains a label into a marked port.
+    ///
+    /// The property keeps packets in order. If packets enter a port early, one link feeds the port. All packets of the
+    /// link enter as soon as the link accepts them. They are accepted in the order of their arrival, because packets on
+    /// such a link do not overtake each other.
     fn defer_ecmp_labels(&mut self) {
         let reached = (0..self.labels.len()).map(label).filter(|&at| {
             self.label_feeders[at.0 as usize] != Feeder::None

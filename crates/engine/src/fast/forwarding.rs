@@ -28,7 +28,7 @@ impl LpId {
     pub(super) const ALL: LpId = LpId(0);
 
     pub(super) fn of(number: usize) -> Self {
-        assert!(number < Self::MAX, "no more logical processes than have numbers");
+        assert!(number < Self::MAX, "at most `LpId::MAX` logical processes");
         LpId(u8::try_from(number).expect("a small number"))
     }
 

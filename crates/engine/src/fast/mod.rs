@@ -241,7 +241,7 @@ impl Fast {
 impl Stepping for Fast {
     fn stepped(&mut self, id: PortId) -> (&mut Port, &mut EventQueue) {
         let port = self.ports.get_mut(id).stepped();
-        (port.expect("what is planned takes the stepped lane"), &mut self.event_queue)
+        (port.expect("ports with scheduled changes are stepped"), &mut self.event_queue)
     }
 }
 

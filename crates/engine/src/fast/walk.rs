@@ -178,8 +178,8 @@ impl Fast {
         self.wait(Due { at, entity: port.number(), ordinal, item: packet }, lp);
     }
 
-    /// Queues a packet that could continue, because its next step is at the cut or later, or because packets continue
-    /// one step at a time after a cut.
+    /// Queues a packet that could continue. Its next step is at the cut or later, or packets continue one step at a
+    /// time after a cut.
     #[cold]
     #[inline(never)]
     fn park_beyond(&mut self, at: Time, port: PortId, packet: Packet) {

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_open_at_its_start_and_closed_at_its_end() {
+    fn interval_is_open_at_start_and_closed_at_end() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
         let table = Intervals::new(vec![Some(1), None, Some(0)], 3, Duration::from_ms(10), ms(25));
         let mut sums = table.filled(0);

@@ -269,7 +269,7 @@ mod tests {
     /// - Flow 3 starts late and receives nothing.
     /// - Flow 4 starts at the end of the run; flow 5 is not watched.
     #[test]
-    fn gaps_and_losses_are_those_from_the_instant_on() {
+    fn gaps_and_losses_count_after_given_time() {
         let ms = Duration::from_ms;
         let at = |now| Time::ZERO + ms(now);
         let config = Arc::new(Profile::Rfc.config());

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_values_that_were_there() {
+    fn quantiles_are_observed_values() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
         for in_order in [true, false] {
             let table = Intervals::new(vec![None, Some(0)], 1, Duration::from_ms(10), ms(25));
@@ -144,7 +144,7 @@ mod tests {
 
     /// Delays of one port do not close an interval of another.
     #[test]
-    fn ports_are_apart() {
+    fn ports_are_independent() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
         let table = Intervals::new(vec![Some(0), Some(1)], 2, Duration::from_ms(10), ms(20));
         let mut times = Quantiles::in_order(table);

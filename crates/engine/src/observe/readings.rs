@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_follow_the_warm_up_and_the_run_cuts_the_last() {
+    fn intervals_follow_warm_up_and_end_with_run() {
         let cut = |after, interval, stop| {
             boundaries(Duration::from_secs(after), Duration::from_secs(interval), s(stop))
         };

@@ -152,7 +152,7 @@ mod tests {
     /// Values computed by hand: 2 and 3 overtake 1, whose retransmission then arrives as well. A recovery is listed
     /// once, each RTO separately.
     #[test]
-    fn overtaken_segments_and_what_follows_are_listed() {
+    fn overtaken_segments_and_reactions_are_listed() {
         use ReorderingEvent::{Overtaken, Recovery, Resent, Timeout};
         let snapshot = |phase, timeouts| Record::Updated {
             flow: FlowId::new(0),

@@ -248,7 +248,7 @@ fn behind(blueprint: &Blueprint) -> BTreeMap<Label, PathsBehind> {
             let mut label = beyond;
             let mut ports = vec![(path[0], label)];
             for &port in &path[1..] {
-                label = taken_under(labels, label).expect("a port of a way");
+                label = taken_under(labels, label).expect("a port of a path");
                 ports.push((port, label));
             }
             behind.paths.push(ports);

@@ -10,7 +10,10 @@ impl Chance {
     pub(super) fn new(probability: f64) -> Self {
         debug_assert!((0.0..=1.0).contains(&probability), "a probability, not {probability}");
         let numbers = (1_u128 << 64) as f64;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^64, and the rest rounds")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "at most 2^64; fractions are rounded down"
+        )]
         Chance((probability * numbers) as u128)
     }
 

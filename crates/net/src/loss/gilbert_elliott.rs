@@ -9,9 +9,9 @@ use crate::Packet;
 /// Gilbert-Elliott loss: the loss probability depends on the state of the line, good or bad.
 ///
 /// # Model
-/// A line with error bursts, caused by fading, an interferer, or a receiver that loses lock. Parameters are the
-/// probabilities that a packet finds the line changed from good to bad (p) and from bad to good (r), and the loss
-/// probabilities in both states.
+/// A line with error bursts, caused by fading, an interferer, or a receiver that loses lock. A packet finds the line
+/// changed from good to bad with probability p, and from bad to good with probability r. Each state has its own loss
+/// probability.
 ///
 /// # References
 /// E. N. Gilbert, "Capacity of a burst-noise channel", 1960; E. O. Elliott, "Estimates of error rates for codes on

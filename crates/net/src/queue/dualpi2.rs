@@ -30,8 +30,8 @@ use crate::{DropReason, Packet, QueueLimit};
 /// - The limit applies to both queues together and counts the packet in transmission.
 /// - Updates are due at multiples of `update` from the start of the run and are computed at the next arrival or
 ///   departure. Their inputs do not change in between.
-/// - Linux differs: random numbers instead of the recurrence, a step instead of the ramp, no drop with less than two
-///   packets queued, gains of 0.16 and 3.2 Hz with an update of 16 ms.
+/// - Linux uses random numbers instead of the recurrence, and a step instead of the ramp. It never drops with less than
+///   two packets queued. Its gains are 0.16 and 3.2 Hz with an update of 16 ms.
 #[derive(Clone, Debug)]
 pub struct Dualpi2 {
     parameters: Dualpi2Parameters,

@@ -212,7 +212,7 @@ impl Queue {
     /// for FIFO queues.
     pub(super) fn limit(&mut self, to: QueueLimit, sending: Option<Packet>) -> Vec<Packet> {
         let Queue::InOrder(_, fifo, limit) = self else {
-            unreachable!("a queue whose discipline keeps packets keeps its limit");
+            unreachable!("the limit of a discipline that stores packets never changes");
         };
         *limit = to;
         let mut out = Vec::new();

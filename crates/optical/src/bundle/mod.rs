@@ -86,7 +86,7 @@ impl Bundle {
     /// Panics without members.
     #[must_use]
     pub fn new(members: Vec<PortId>, selection: Selection) -> Self {
-        assert!(!members.is_empty(), "a bundle has a lightpath at least");
+        assert!(!members.is_empty(), "a bundle has at least one lightpath");
         Bundle { selection, in_service: members.clone(), members, packets: 0 }
     }
 

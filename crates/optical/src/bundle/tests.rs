@@ -104,7 +104,7 @@ fn failed_lightpath_is_excluded_until_repair() {
     assert_eq!(all(&mut bundle), [4, 5, 6]);
 }
 
-/// For every selection: a lightpath out of service is not selected, a single one always is, and if all are out of
+/// For every selection, a lightpath out of service is not selected and a single one always is. If all are out of
 /// service, one of them is selected.
 #[test]
 fn every_selection_uses_lightpaths_in_service() {

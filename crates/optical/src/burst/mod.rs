@@ -236,7 +236,7 @@ impl Assembler {
     /// # Panics
     /// Panics if there is none with this number.
     pub fn take(&mut self, number: u32) -> Burst {
-        self.in_flight.remove(&number).expect("a burst under way has one control packet")
+        self.in_flight.remove(&number).expect("each burst in flight has one control packet")
     }
 
     /// Advances a burst that leaves now, or whose control packet reaches a node now.

@@ -1,8 +1,8 @@
 //! Failure detection by the nodes adjacent to a failure.
 //!
 //! # Model
-//! Either loss of signal, or any other method by which both adjacent nodes detect a failure after a fixed time; or
-//! hello packets, of which several in a row must be missing.
+//! Two methods: both adjacent nodes detect a failure after a fixed time, for example by loss of signal; or several
+//! consecutive hello packets are missing.
 //!
 //! # References
 //! RFC 4427, section 4.16 (detection time); RFC 5880, section 6.8.4 (detection time: multiplier times interval after

@@ -1,12 +1,12 @@
 //! Protection switching: failure detection, notification, and switchover at each node.
 //!
-//! A [`ProtectedSegment`] is the part of a path that one backup protects, in one direction. It extends from the path
-//! switch LSR (PSL), which can divert packets to the backup, to the path merge LSR (PML), where the backup rejoins the
-//! working path.
+//! A [`ProtectedSegment`] is the part of a path that one backup protects, in one direction. It starts at the path
+//! switch LSR (PSL), which can divert packets to the backup. It ends at the path merge LSR (PML), where the backup
+//! rejoins the working path.
 //!
-//! A switchover has three steps, each in its own file: detection by the adjacent nodes (`detection`), notification of
-//! the nodes that act (`scheme`), and the decision at each of them (`selector`). Outages are known in advance, so
-//! [`decisions`] returns all switchovers as a list, without an engine.
+//! A switchover has three steps: `detection` by the adjacent nodes, notification of the nodes that act (`scheme`), and
+//! the decision at each of them (`selector`). Outages are known in advance, so [`decisions`] returns all switchovers as
+//! a list, without an engine.
 
 mod detection;
 mod failure_report;

@@ -1,10 +1,10 @@
 //! Core of burst switches: fibres with wavelengths that bursts reserve.
 //!
 //! # Model
-//! Just-enough-time reservation. A control packet precedes its burst and requests a wavelength of the next fibre at
-//! each node of the route, including the edge: from the first bit of the burst at that node to its last. If no
-//! wavelength is free during that time, the burst is lost, and its upstream reservations remain. [`Scheduling`] chooses
-//! among free wavelengths; [`Conversion`] determines whether the wavelength may change between fibres.
+//! Just-enough-time reservation. A control packet precedes its burst. At each node of the route, including the edge, it
+//! requests a wavelength of the next fibre from the first bit of the burst to its last. If no wavelength is free during
+//! that time, the burst is lost, and its upstream reservations remain. [`Scheduling`] chooses among free wavelengths;
+//! [`Conversion`] determines whether the wavelength may change between fibres.
 //!
 //! # References
 //! C. Qiao, M. Yoo, "Optical burst switching (OBS) - a new paradigm for an optical Internet", Journal of High Speed

@@ -8,10 +8,10 @@
 //! Beran, "Statistics for Long-Memory Processes", 1994, section 4.4; Leland et al. 1994 ("variance-time plot").
 //!
 //! # Limitations
-//! The estimate is biased downward, more so for H close to 1: variances about the sample mean lack b^(2 H - 2) of the
-//! variance with b blocks, so 0.84 results for 0.9 with 16 384 slots. Deviations from self-similarity on the time
-//! scales in between add bias. There is no simple error. [`super::local_whittle`] is the better estimate; this one is
-//! common in papers.
+//! The estimate is biased downward, more so for H close to 1. With b blocks, variances about the sample mean lack b^(2
+//! H - 2) of the variance: 0.84 results for 0.9 with 16 384 slots. Deviations from self-similarity on the time scales
+//! in between add bias. There is no simple error. [`super::local_whittle`] is the better estimate; this one is common
+//! in papers.
 
 /// Initial block length in slots.
 const FIRST: usize = 8;

@@ -135,7 +135,7 @@ fn later(
     mut wait: u64,
     stream: &mut Stream,
 ) -> (u64, u64) {
-    debug_assert!(wait <= spacing_ps, "what is left is less than a distance");
+    debug_assert!(wait <= spacing_ps, "the remaining time is at most an interval");
     loop {
         let on = times.draw(times.on_ps, stream);
         let until = on_at.saturating_add(on);

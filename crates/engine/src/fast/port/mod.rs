@@ -10,8 +10,8 @@
 //! enter it at their arrival time ([`super::eager`]). A queue discipline that decides at departure therefore needs no
 //! code outside its file in `net/src/queue/`.
 //!
-//! The state of a port has three parts: data for every packet in one cache line ([`Hot`]), data for many packets in a
-//! second one ([`Backlog`]), and the rest ([`Cold`]). [`PortRef`] and [`PortMut`] combine them.
+//! The state of a port has three parts: [`Hot`] for every packet, in one cache line; [`Backlog`] for many packets, in a
+//! second one; and [`Cold`] for the rest. [`PortRef`] and [`PortMut`] combine them.
 
 mod actions;
 mod admission;

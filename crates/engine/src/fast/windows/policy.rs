@@ -51,13 +51,13 @@ pub(super) enum NoWindowsReason {
 impl fmt::Display for NoWindowsReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            NoWindowsReason::Special => "gates or bridges",
+            NoWindowsReason::Special => "selectors or bridges",
             NoWindowsReason::Bursts => "bursts",
-            NoWindowsReason::Schedules => "schedules, or queues of several ways",
-            NoWindowsReason::Endless => "a circle without a queue",
+            NoWindowsReason::Schedules => "schedules, or queues with several paths",
+            NoWindowsReason::Endless => "a loop without a queue",
             NoWindowsReason::Near => "no delay between its parts",
             NoWindowsReason::Few => "too few packets",
-            NoWindowsReason::Small => "few packets under way, and one thread",
+            NoWindowsReason::Small => "few packets in flight, and one thread",
             NoWindowsReason::Unwanted => "not wanted",
             NoWindowsReason::Brief => "actions or readings too close to each other",
         })

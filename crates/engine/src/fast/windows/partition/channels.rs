@@ -1,8 +1,8 @@
 //! Channels between vertices: where packets wait for their next event.
 //!
 //! # Model
-//! A channel leads from a port to the vertex at which its packets wait behind the link: the next port, unless they
-//! enter it early, or their endpoint. Logical processes affect each other only over channels.
+//! A channel leads from a port to the vertex at which its packets wait behind the link. This is the next port, unless
+//! they enter it early, or their endpoint. Logical processes affect each other only over channels.
 //!
 //! # References
 //! Chandy and Misra 1979: processes that send messages with time stamps over channels.
