@@ -58,7 +58,7 @@ pub struct DatagramSpec {
 /// Queue without a transmitter of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSpec {
-    /// Port that holds the queue. Its own transmitter is closed.
+    /// Port of the queue. Its own transmitter is held: it takes nothing out of the queue.
     pub port: PortId,
     /// Ports of each path. The first port of a path is the transmitter that takes packets out of the queue.
     pub ways: Vec<Vec<PortId>>,

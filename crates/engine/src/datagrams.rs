@@ -7,7 +7,6 @@
 //! # Limitations
 //! - Traffic is one-way; receivers send nothing.
 //! - A packet enters its access link at the arrival time of the process. The port's queue is the host's send buffer.
-//! says; the port's queue is the host's.
 
 use optcp_des::Stream;
 use optcp_net::{FlowId, Label, Packet};

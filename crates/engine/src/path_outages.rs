@@ -50,7 +50,7 @@ struct FlowPath {
     entry: Label,
     key: u64,
     /// Flows on this path; `true` for their ACKs.
-    of: Vec<(FlowId, bool)>,
+    users: Vec<(FlowId, bool)>,
     /// Start of the current outage.
     since: Option<Time>,
     outages: Vec<[Time; 2]>,
@@ -78,14 +78,15 @@ struct Network {
 /// A path is searched again only after a change on it.
 #[must_use]
 pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
-    let changed = blueprint.controls.iter().filter_map(|control| Component::of(control.action));
+    let changed =
+        blueprint.controls.iter().filter_map(|control| Component::of_action(control.action));
     let passing: BTreeMap<Component, BTreeSet<usize>> =
         changed.map(|component| (component, BTreeSet::new())).collect();
     if passing.is_empty() {
         return Vec::new();
     }
     let mut paths = FlowPaths { all: all_paths(blueprint), passing };
-    let mut network = Network::of(blueprint);
+    let mut network = Network::new(blueprint);
     (0..paths.all.len()).for_each(|path| paths.follow(path, &mut network, Time::ZERO));
     for at_once in blueprint.controls.chunk_by(|a, b| a.at == b.at) {
         let now = at_once[0].at;
@@ -93,7 +94,7 @@ pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
             break;
         }
         at_once.iter().for_each(|control| network.apply(control.action));
-        let components = at_once.iter().filter_map(|control| Component::of(control.action));
+        let components = at_once.iter().filter_map(|control| Component::of_action(control.action));
         let concerned: BTreeSet<usize> =
             components.flat_map(|component| paths.passing[&component].iter().copied()).collect();
         concerned.into_iter().for_each(|path| paths.follow(path, &mut network, now));
@@ -101,7 +102,7 @@ pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
     let mut outages = Vec::new();
     for mut path in paths.all {
         path.set_working(true, stop);
-        for (flow, acks) in path.of {
+        for (flow, acks) in path.users {
             outages.extend(path.outages.iter().map(|&[from, until]| PathOutage {
                 flow,
                 acks,
@@ -125,16 +126,22 @@ fn all_paths(blueprint: &Blueprint) -> Vec<FlowPath> {
             let key = blueprint.labels.key(flow, acks);
             let component = *components.entry((entry, key)).or_insert(all.len());
             if component == all.len() {
-                all.push(FlowPath { entry, key, of: Vec::new(), since: None, outages: Vec::new() });
+                all.push(FlowPath {
+                    entry,
+                    key,
+                    users: Vec::new(),
+                    since: None,
+                    outages: Vec::new(),
+                });
             }
-            all[component].of.push((flow, acks));
+            all[component].users.push((flow, acks));
         }
     }
     all
 }
 
 impl Component {
-    fn of(action: Action) -> Option<Component> {
+    fn of_action(action: Action) -> Option<Component> {
         match action {
             Action::PortDown(port) | Action::PortClosed(port) | Action::PortUp(port) => {
                 Some(Component::Port(port))
@@ -177,7 +184,7 @@ impl FlowPaths {
 }
 
 impl Network {
-    fn of(blueprint: &Blueprint) -> Self {
+    fn new(blueprint: &Blueprint) -> Self {
         Network {
             labels: blueprint.labels.clone(),
             bundles: blueprint.bundles.clone(),

@@ -1,4 +1,4 @@
-//! Interruption: a run that is stopped ends after little more work, whatever it is doing.
+//! Interruption: a stopped run ends after little more work, regardless of its current task.
 
 use crate::common::{self, ENGINES, WorldBuilder, ms};
 use optcp_des::Streams;

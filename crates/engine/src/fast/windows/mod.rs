@@ -129,7 +129,7 @@ impl Fast {
         let Windows { policy, reason, opened, .. } = self.windows;
         let opened_now = match policy {
             WindowPolicy::Never => Err(NoWindowsReason::Unwanted),
-            // A run without windows is not examined again, whatever control actions change.
+            // A run without windows is not examined again, regardless of later control actions.
             WindowPolicy::WherePaying if opened == 0 && reason != NoWindowsReason::Brief => {
                 Err(reason)
             }

@@ -111,7 +111,7 @@ impl<'a> NetworkView<'a> {
     /// Returns the port or endpoint that is the only feeder of a port, if any.
     pub(super) fn only_feeder(&self, port: usize) -> Option<Vertex> {
         match self.feeders.by_port[port] {
-            // Larger numbers stand for selectors, bridges and bundles.
+            // Larger numbers denote selectors, bridges and bundles.
             Feeder::One(feeder) if (feeder as usize) < self.vertex_count() => {
                 Some(self.vertices.at(feeder as usize))
             }
