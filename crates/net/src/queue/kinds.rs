@@ -41,9 +41,9 @@ macro_rules! disciplines {
         /// Queue discipline with its parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Discipline {
-            $( #[doc = concat!("See [`", stringify!($A), "`](", stringify!($a), "::", stringify!($A), ").")]
+            $( #[doc = concat!("Parameters of `", stringify!($A), "`.")]
                $A(<$a::$A as OnArrival>::Parameters), )+
-            $( #[doc = concat!("See [`", stringify!($D), "`](", stringify!($d), "::", stringify!($D), ").")]
+            $( #[doc = concat!("Parameters of `", stringify!($D), "`.")]
                $D(<$d::$D as OnDeparture>::Parameters), )+
         }
 
@@ -110,7 +110,7 @@ macro_rules! disciplines {
         /// State of a discipline that decides on arrival.
         #[derive(Clone, Debug)]
         pub enum ArrivalState {
-            $( #[doc = concat!("See [`", stringify!($A), "`](", stringify!($a), "::", stringify!($A), ").")]
+            $( #[doc = concat!("State of `", stringify!($A), "`.")]
                $A($a::$A), )+
         }
 

@@ -49,7 +49,7 @@ impl Cold {
     pub(super) fn new(config: &PortConfig, losses: &[Loss], wants: Wants) -> Self {
         let per_byte = config.rate.per_byte().map_or(0, Duration::as_ps);
         Cold {
-            // [`ServiceMode::AnySize`] needs a value that fits in 32 bits.
+            // `ServiceMode::AnySize` needs a value that fits in 32 bits.
             per_byte: u32::try_from(per_byte).unwrap_or(0),
             stepped: wants.stepped.then(|| {
                 Box::new(optcp_net::Port::new(config.clone()).with_losses(losses.to_vec()))
@@ -94,7 +94,7 @@ impl Cold {
             || self.discipline.is_some()
     }
 
-    /// Returns whether packets can avoid [`ServiceMode::General`].
+    /// Returns whether packets can avoid `ServiceMode::General`.
     pub(super) fn is_plain(&self) -> bool {
         self.failed_queue.is_none()
             && self.losses.is_empty()

@@ -25,7 +25,7 @@
 //! Timers that fire in advance ([`partition`]) are specific to this simulator.
 //!
 //! # Limitations
-//! [`NoWindowsReason`](policy::NoWindowsReason) lists the runs without windows.
+//! [`NoWindowsReason`] lists the runs without windows.
 
 mod partition;
 mod policy;
