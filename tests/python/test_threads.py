@@ -122,7 +122,7 @@ def test_what_is_found_does_not_depend_on_the_threads(text: str, processes: int)
         if threads > 1 or engine == "windows":
             assert processes <= int(run.waiting.partition(" logical processes")[0]) <= 63
         else:
-            assert run.waiting.startswith("one calendar: ")
+            assert run.waiting.startswith("one event queue: ")
         for name in world.observe:
             found, expected = (Table.read(*one.table(name)).to_numpy() for one in (run, reference))
             np.testing.assert_equal(found, expected)

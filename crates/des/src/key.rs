@@ -1,40 +1,39 @@
-//! The order of events.
+//! Order of events.
 
 use optcp_units::Time;
 
-/// What kind of event it is: at one instant, lower classes come first.
-///
+/// Class of an event. At the same time, lower classes come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Class {
-    /// An action of control, such as a failure or a switch. First of all; they are kept in a list of
-    /// their own and never enter the calendar.
+    /// Control action, such as a failure or a switchover. Control actions are stored in their own list and never enter
+    /// the event queue.
     Control = 0,
-    /// A transmitter has sent the last bit of a packet. Before timers and arrivals, so that the freed place in the queue
-    /// counts for a packet that arrives at the same instant.
+    /// End of a transmission. It precedes timers and arrivals, so the freed place in the queue is available to a packet
+    /// that arrives at the same time.
     TransmissionEnd = 1,
-    /// A timer or a start of an endpoint. Before arrivals, so that a timeout which is due when its
-    /// ACK arrives still fires.
+    /// Timer or start of an endpoint. It precedes arrivals, so a timeout fires even if the ACK arrives at the same
+    /// time.
     Timer = 2,
-    /// A packet comes out of a link.
+    /// Arrival of a packet at the end of a link.
     Arrival = 3,
 }
 
-/// Where an event stands in the order: (time, class, entity, ordinal within the entity).
+/// Position of an event in the total order: (time, class, entity, ordinal within the entity).
 ///
-/// The ordinal separates events of one entity at one instant, such as two packets that leave a pipe
-/// together after its delay was shortened; it counts what the entity did, so it too is intrinsic.
+/// The ordinal distinguishes events of one entity at the same time, such as two packets that leave a link together
+/// after a delay reduction. It counts operations of the entity and is therefore independent of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(u128);
 
 const ENTITY_BITS: u32 = 30;
 
-#[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the key on purpose")]
+#[expect(clippy::cast_possible_truncation, reason = "fields are extracted from the key")]
 impl Key {
-    /// Before everything that happens.
+    /// Key before all events.
     pub const START: Key = Key::new(Time::ZERO, Class::Control, 0, 0);
 
-    /// The key of an event of `entity` (less than 2^30) at `time`.
+    /// Creates the key of an event of `entity` (less than 2^30) at `time`.
     #[inline]
     #[must_use]
     pub const fn new(time: Time, class: Class, entity: u32, ordinal: u32) -> Self {
@@ -43,14 +42,14 @@ impl Key {
         Key(((time.as_ps() as u128) << 64) | low as u128)
     }
 
-    /// When the event happens.
+    /// Returns the time.
     #[inline]
     #[must_use]
     pub const fn time(self) -> Time {
         Time::from_ps((self.0 >> 64) as u64)
     }
 
-    /// What kind of event it is.
+    /// Returns the class.
     #[inline]
     #[must_use]
     pub const fn class(self) -> Class {
@@ -62,14 +61,14 @@ impl Key {
         }
     }
 
-    /// Whom it concerns: a port, a flow or a pipe, by its class.
+    /// Returns the entity: a port, flow or link, depending on the class.
     #[inline]
     #[must_use]
     pub const fn entity(self) -> u32 {
         ((self.0 as u64) >> 32) as u32 & ((1 << ENTITY_BITS) - 1)
     }
 
-    /// The ordinal within the entity.
+    /// Returns the ordinal within the entity.
     #[inline]
     #[must_use]
     pub const fn ordinal(self) -> u32 {
@@ -82,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_gives_back_what_it_was_made_of() {
+    fn key_returns_its_fields() {
         let key = Key::new(Time::from_ps(u64::MAX - 1), Class::Arrival, (1 << 30) - 1, u32::MAX);
         assert_eq!(key.time(), Time::from_ps(u64::MAX - 1));
         assert_eq!(key.class(), Class::Arrival);
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_time_then_class_then_entity_then_ordinal() {
+    fn keys_are_ordered_by_time_class_entity_ordinal() {
         let at = |ps, class, entity, ordinal| Key::new(Time::from_ps(ps), class, entity, ordinal);
         let ordered = [
             at(4, Class::Arrival, 9, 9),

@@ -1,18 +1,17 @@
-//! The discrete-event kit: the order of events, calendars, named random streams, and distributions.
+//! Discrete-event tools: event order, event queues, named random streams and distributions.
 //!
-//! Nothing here knows a network. The order is part of the model: two events at one instant are
-//! ordered by what they are and whom they concern, never by when they were put into the calendar,
-//! because insertion order differs between engines that do the same thing.
+//! The crate is independent of networks. The order of events is part of the model. Concurrent events are ordered by
+//! class and entity, never by insertion: the insertion order differs between engines with equal results.
 
 mod buckets;
-mod calendar;
+mod event_queue;
 mod key;
 mod spread;
 mod stream;
 pub mod variates;
 
 pub use buckets::{Buckets, Due, Wheel};
-pub use calendar::Calendar;
+pub use event_queue::EventQueue;
 pub use key::{Class, Key};
 pub use spread::{Shape, Spread};
 pub use stream::{Stream, Streams, mix};

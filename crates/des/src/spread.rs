@@ -1,4 +1,4 @@
-//! Spans of time that are drawn.
+//! Constant and random durations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,49 +8,49 @@ use optcp_units::{Duration, Time};
 use crate::Stream;
 use crate::variates::{exponential, lognormal, normal, pareto, whole_ps};
 
-/// A span of time, or the distribution that it is drawn from.
+/// Constant duration, or a distribution of durations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spread {
-    /// This span.
+    /// Constant.
     Fixed(Duration),
-    /// Any span from `low` to `high`, all equally likely.
+    /// Uniform distribution from `low` to `high`.
     Uniform {
-        /// The least value.
+        /// Minimum.
         low: Duration,
-        /// The greatest value.
+        /// Maximum.
         high: Duration,
     },
-    /// One of these, all equally likely.
+    /// Uniform distribution over these values.
     Choice(Arc<[Duration]>),
-    /// A distribution of a mean, of which values above the greatest one are drawn again.
+    /// Distribution with a given mean; values above the maximum are redrawn.
     Cut {
-        /// Which distribution.
+        /// Distribution.
         shape: Shape,
-        /// Its mean, before any are drawn again.
+        /// Mean before redrawing.
         mean: Duration,
-        /// The greatest value.
+        /// Maximum.
         most: Option<Duration>,
     },
 }
 
-/// The distributions that have a mean.
+/// Distributions with a given mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
-    /// Normal with this standard deviation; values below zero are drawn again.
+    /// Normal with this standard deviation; values below zero are redrawn.
     Normal(Duration),
     /// Exponential.
     Exponential,
-    /// Lognormal with this standard deviation (of the values, not of their logarithms).
+    /// Lognormal with this standard deviation of the values (not of their logarithms).
     Lognormal(Duration),
-    /// Pareto with this index of the tail, above 1.
+    /// Pareto with this tail index, above 1.
     Pareto(f64),
 }
 
 impl Spread {
-    /// Nothing at all.
+    /// Zero.
     pub const ZERO: Spread = Spread::Fixed(Duration::ZERO);
 
-    /// The greatest value that can come out; `None` where there is none.
+    /// Returns the maximum; `None` if unbounded.
     #[must_use]
     pub fn most(&self) -> Option<Duration> {
         match self {
@@ -61,7 +61,7 @@ impl Spread {
         }
     }
 
-    /// A value to reckon with before the run: the greatest one, or the mean where there is none.
+    /// Returns a typical large value for checks before the run: the maximum, or the mean if unbounded.
     #[must_use]
     pub fn long(&self) -> Duration {
         match self {
@@ -70,13 +70,13 @@ impl Spread {
         }
     }
 
-    /// The latest instant that it can be, as a span since the run began; `None` without a greatest value.
+    /// Returns the maximum as a time from the start of the run; `None` if unbounded.
     #[must_use]
     pub fn latest(&self) -> Option<Time> {
         self.most().map(|most| Time::ZERO + most)
     }
 
-    /// Draws one. A span alone draws nothing.
+    /// Draws a value. A constant uses no random numbers.
     #[must_use]
     pub fn draw(&self, stream: &mut Stream) -> Duration {
         match self {
@@ -89,7 +89,7 @@ impl Spread {
             Spread::Cut { shape, mean, most } => {
                 let mean = mean.as_ps() as f64;
                 let most = most.unwrap_or(Duration::LONGEST);
-                // The greatest value is not below the mean: what is refused is no more than about a half.
+                // The maximum is at least the mean, so at most about half of the values are redrawn.
                 loop {
                     let ps = match shape {
                         Shape::Normal(deviation) => {
@@ -112,7 +112,7 @@ impl Spread {
     }
 }
 
-/// As it is written in files.
+/// Format of scenario files.
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -143,7 +143,7 @@ mod tests {
 
     const DRAWS: u32 = 20_000;
 
-    /// Draws of a distribution in ms, one of each stream.
+    /// Draws one value in ms from each stream.
     fn drawn(spread: &Spread) -> Vec<f64> {
         let one = |i| {
             spread.draw(&mut Streams::new(1).stream(&format!("draws/{i}"))).as_ps() as f64 / 1e9
@@ -163,29 +163,29 @@ mod tests {
         draws.iter().sum::<f64>() / f64::from(DRAWS)
     }
 
-    /// That the share of draws up to `end` is what is expected, within four standard errors.
+    /// Asserts that the share of draws up to `end` is as expected, within four standard errors.
     fn below(draws: &[f64], end: f64, expected: f64) {
         let share = draws.iter().filter(|&&draw| draw <= end).count() as f64 / f64::from(DRAWS);
         let error = (expected * (1.0 - expected) / f64::from(DRAWS)).sqrt();
         assert!((share - expected).abs() <= 4.0 * error, "{share} up to {end}, not {expected}");
     }
 
-    /// P(X <= mean) = 1 - 1/e. Cut at two means, the mean is 1 - 2 e^-2 / (1 - e^-2) = 0.68696 of it.
+    /// P(X <= mean) = 1 - 1/e. Truncated at two means, the mean is 1 - 2 e^-2 / (1 - e^-2) = 0.68696 of it.
     #[test]
-    fn exponential_draws() {
+    fn exponential_draws_match_distribution() {
         let draws = drawn(&cut(Shape::Exponential, 10, None));
         below(&draws, 10.0, 1.0 - 1.0_f64.exp().recip());
         below(&draws, 20.0, 1.0 - 2.0_f64.exp().recip());
         let draws = drawn(&cut(Shape::Exponential, 10, Some(20)));
         assert!(draws.iter().all(|&draw| draw <= 20.0));
-        // The deviation of what is left is below 20 / sqrt(12) = 5.8: four errors are 0.17.
+        // The standard deviation of the truncated distribution is below 20 / sqrt(12) = 5.8: four errors are 0.17.
         assert!((mean(&draws) - 6.8696).abs() < 0.17, "{}", mean(&draws));
     }
 
-    /// Phi(-1) = 0.158655. With a deviation of twice the mean, P(0 < X <= mean) is (0.5 - Phi(-0.5)) / (1 - Phi(-0.5)) with
-    /// Phi(-0.5) = 0.308538.
+    /// Phi(-1) = 0.158655. With a standard deviation of twice the mean, P(0 < X <= mean) is (0.5 - Phi(-0.5)) / (1 -
+    /// Phi(-0.5)) with Phi(-0.5) = 0.308538.
     #[test]
-    fn normal_draws() {
+    fn normal_draws_match_distribution() {
         let draws = drawn(&cut(Shape::Normal(Duration::from_ms(2)), 10, None));
         below(&draws, 8.0, 0.158_655);
         below(&draws, 10.0, 0.5);
@@ -194,26 +194,26 @@ mod tests {
         below(&draws, 10.0, (0.5 - 0.308_538) / (1.0 - 0.308_538));
     }
 
-    /// The median is mean / sqrt(1 + (deviation / mean)^2) = 10 / sqrt(1.25), and the mean is above it: its share is
+    /// The median is mean / sqrt(1 + (deviation / mean)^2) = 10 / sqrt(1.25). The mean is above it at the quantile
     /// Phi(sigma / 2), sigma = sqrt(log 1.25) = 0.472381, Phi(0.236190) = 0.593357.
     #[test]
-    fn lognormal_draws() {
+    fn lognormal_draws_match_distribution() {
         let draws = drawn(&cut(Shape::Lognormal(Duration::from_ms(5)), 10, None));
         below(&draws, 10.0 / 1.25_f64.sqrt(), 0.5);
         below(&draws, 10.0, 0.593_357);
         assert!((mean(&draws) - 10.0).abs() < 4.0 * 5.0 / f64::from(DRAWS).sqrt());
     }
 
-    /// Shape 3: the least value is 2/3 of the mean, P(X > x) = (least / x)^3.
+    /// With shape 3 the minimum is 2/3 of the mean, and P(X > x) = (minimum / x)^3.
     #[test]
-    fn pareto_draws() {
+    fn pareto_draws_match_distribution() {
         let draws = drawn(&cut(Shape::Pareto(3.0), 9, None));
         assert!(draws.iter().all(|&draw| draw >= 6.0 - 1e-9));
         below(&draws, 12.0, 1.0 - 1.0 / 8.0);
     }
 
     #[test]
-    fn choices_are_alike() {
+    fn choices_are_equally_likely() {
         let values = [1, 2, 5].map(Duration::from_ms);
         let draws = drawn(&Spread::Choice(values.into()));
         below(&draws, 1.0, 1.0 / 3.0);

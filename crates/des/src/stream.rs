@@ -6,32 +6,32 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// The source of all randomness of one run.
+/// Source of all randomness of a run.
 ///
-/// Every use draws from a stream of its own, found by name, so that adding a node or a flow leaves
-/// the draws of all others as they were, and the branches of one seed share every draw.
+/// Each use has its own stream, identified by name. Additional nodes or flows therefore do not change the draws of
+/// others, and the branches of one seed share all draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Streams {
     seed: u64,
 }
 
-/// One sequence of random numbers (xoshiro256++, seeded by XXH3 of the seed and the stream's name).
+/// Sequence of random numbers (xoshiro256++, seeded by XXH3 of the seed and the stream's name).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Streams {
-    /// The streams of the run with this seed.
+    /// Creates the streams of a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Streams { seed }
     }
 
-    /// The stream called `name`; the same name gives the same sequence.
+    /// Returns the stream `name`; equal names give equal sequences.
     #[must_use]
     pub fn stream(&self, name: &str) -> Stream {
         let mut state = [0; 32];
         state[..16].copy_from_slice(&xxh3_128_with_seed(name.as_bytes(), self.seed).to_le_bytes());
-        // A second, independent half: the generator has 256 bits of state.
+        // A second, independent half is needed because the generator has 256 bits of state.
         let other = xxh3_128_with_seed(name.as_bytes(), self.seed ^ u64::MAX);
         state[16..].copy_from_slice(&other.to_le_bytes());
         Stream(Xoshiro256PlusPlus::from_seed(state))
@@ -39,24 +39,24 @@ impl Streams {
 }
 
 impl Stream {
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A whole number below `bound`, every one equally likely to within 2^-64 of the bound.
+    /// Returns an integer below `bound`, uniform to within 2^-64 of the bound.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A duration uniform over [low, high], both ends included.
+    /// Returns a duration uniform over [low, high], including both ends.
     pub fn uniform(&mut self, low: Duration, high: Duration) -> Duration {
         let width = high - low;
         low + Duration::from_ps(self.below(width.as_ps() + 1))
     }
 }
 
-/// A hash of a number: the output function of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014) for this state.
+/// Returns the output of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014) for this state, as a hash.
 #[inline]
 #[must_use]
 pub const fn mix(state: u64) -> u64 {
@@ -71,33 +71,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_told_apart_by_name_and_seed() {
+    fn streams_differ_by_name_and_seed() {
         let first = |seed, name| Streams::new(seed).stream(name).next_u64();
         assert_eq!(first(1, "a"), first(1, "a"));
         assert_ne!(first(1, "a"), first(1, "b"));
         assert_ne!(first(1, "a"), first(2, "a"));
     }
 
-    /// A change of generator, hash or library version changes every result: it must not go unseen.
+    /// A change of generator, hash or library version would change every result and must be noticed.
     #[test]
-    fn the_first_draws_of_a_stream_are_pinned() {
+    fn first_draws_match_reference_values() {
         let mut stream = Streams::new(1).stream("links/S0-A");
         let draws = [stream.next_u64(), stream.next_u64(), stream.next_u64()];
         assert_eq!(draws, PINNED);
     }
-    /// Computed apart from this code: python-xxhash and the published xoshiro256++ recurrence.
+    /// Values from an independent computation: python-xxhash and the published xoshiro256++ recurrence.
     const PINNED: [u64; 3] =
         [7_807_271_052_803_818_027, 14_353_993_453_290_543_808, 5_566_947_084_702_806_014];
 
     #[test]
-    fn uniform_draws_stay_inside_and_have_the_mean_of_the_interval() {
+    fn uniform_draws_are_bounded_and_have_expected_mean() {
         let (low, high) = (Duration::from_ms(10), Duration::from_ms(100));
         let mut stream = Streams::new(7).stream("delay");
         let n = 20_000_u64;
         let draws: Vec<u64> = (0..n).map(|_| stream.uniform(low, high).as_ps()).collect();
         assert!(draws.iter().all(|d| (low.as_ps()..=high.as_ps()).contains(d)));
         let mean = draws.iter().sum::<u64>() as f64 / n as f64;
-        // Standard error of the mean: 90 ms / sqrt(12 n) = 0.184 ms; five of them either way.
+        // The standard error of the mean is 90 ms / sqrt(12 n) = 0.184 ms; the tolerance is five of them.
         assert!((mean - 55e9).abs() < 5.0 * 0.184e9, "mean {mean} ps");
     }
 }

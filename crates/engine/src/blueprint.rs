@@ -1,4 +1,4 @@
-//! What a run starts from.
+//! Input of a run: network, traffic and everything that changes at a given time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,120 +13,119 @@ use optcp_tcp::Config;
 use optcp_traffic::{PacketSize, Process};
 use optcp_units::{Codepoint, Duration, Time};
 
-/// One connection.
+/// One TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
-    /// TCP at both ends.
+    /// TCP parameters of both ends.
     pub config: Arc<Config>,
-    /// Full segments to transfer; `None` is data without end.
+    /// Number of full segments to transfer; `None` for a long-lived flow.
     pub segments: Option<u32>,
-    /// What of it the application writes later than at the start: when, and how many segments.
+    /// Data that the application writes after the start: time and number of segments.
     pub writes: Vec<(Time, u32)>,
-    /// When it starts.
+    /// Start time.
     pub start: Time,
-    /// Where the sender's clock stands at time zero.
+    /// Value of the sender's clock at time zero.
     pub clock_phase: Duration,
-    /// Where the receiver's clock stands at time zero.
+    /// Value of the receiver's clock at time zero.
     pub ack_clock_phase: Duration,
-    /// Where its data segments enter the network.
+    /// Label of data segments when they enter the network.
     pub data: Label,
-    /// Where its ACKs enter the network.
+    /// Label of ACKs when they enter the network.
     pub acks: Label,
-    /// The queue that tells the sender over which way it is served.
+    /// Queue that notifies the sender of its current path.
     pub notified_by: Option<PortId>,
 }
 
-/// A source of datagrams, which asks nobody how much it may send.
+/// Source of datagrams without congestion control.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatagramSpec {
-    /// When packets come, counted from the start.
+    /// Arrival process of the packets, relative to the start.
     pub process: Process,
-    /// How large they are.
+    /// Packet size distribution.
     pub sizes: PacketSize,
-    /// What their sizes are drawn from.
+    /// Random stream from which sizes are drawn.
     pub stream: Stream,
-    /// When it starts.
+    /// Start time.
     pub start: Time,
-    /// The instant from which on it sends nothing.
+    /// End time; no packet is sent at this time or later.
     pub until: Time,
-    /// Where its packets enter the network.
+    /// Label of packets when they enter the network.
     pub data: Label,
-    /// Whether queues may mark its packets.
+    /// ECN codepoint: whether queues may mark the packets.
     pub codepoint: Codepoint,
 }
 
-/// A queue without a transmitter of its own.
+/// Queue without a transmitter of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSpec {
-    /// The port whose queue it is; its transmitter is held.
+    /// Port of the queue. Its own transmitter is held: it takes nothing out of the queue.
     pub port: PortId,
-    /// The ports of each way. The first one is a transmitter that takes packets out of the queue while it serves it.
+    /// Ports of each path. The first port of a path is the transmitter that takes packets out of the queue.
     pub ways: Vec<Vec<PortId>>,
-    /// Over which way it is served at the start.
+    /// Path that serves the queue at the start.
     pub served: Option<u8>,
-    /// How long it takes until senders know over which way it is served, if it tells them.
+    /// Delay until senders are notified of the current path; `None` if they are not notified.
     pub notify: Option<Duration>,
 }
 
 impl QueueSpec {
-    /// The first port of each way.
+    /// Returns the first port of each path.
     pub fn transmitters(&self) -> impl Iterator<Item = PortId> {
         self.ways.iter().map(|way| way[0])
     }
 }
 
-/// Everything that a run starts from, with all random choices made.
+/// Complete input of a run; all random choices are already made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Blueprint {
-    /// Ports by number, each with the ways in which it loses packets.
+    /// Ports by number, each with its loss processes.
     pub ports: Vec<(PortConfig, Vec<Loss>)>,
-    /// Forwarding at time zero.
+    /// Forwarding tables at time zero.
     pub labels: LabelTable,
     /// Bundles by number.
     pub bundles: Vec<Bundle>,
-    /// Assemblers of bursts by number, each in the place of a port's queue and transmitter. Such a port has
-    /// no losses and no jitter, is in no bundle and not tallied, and no control action concerns it.
+    /// Burst assemblers by number. Each replaces the queue and transmitter of a port. Such a port has no losses and no
+    /// jitter, belongs to no bundle, is not tallied, and is not the target of any control action.
     pub assemblers: Vec<Assembler>,
-    /// The burst switches between assemblers.
+    /// Burst switches between assemblers.
     pub core: BurstCore,
-    /// Queues that are served over one of several ways at a time.
+    /// Queues that one of several paths serves at a time.
     pub queues: Vec<QueueSpec>,
-    /// What happens by plan.
+    /// Scheduled changes of ports and queues.
     pub schedules: Vec<Schedule>,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
-    /// Sources of datagrams; their numbers, as flows, follow those of the flows.
+    /// Sources of datagrams. Their flow numbers follow the numbers of `flows`.
     pub datagrams: Vec<DatagramSpec>,
-    /// Ports of which more than the numbers of packets is counted ([`crate::Simulation::port_tallies`]).
+    /// Ports for which tallies are kept as well as packet counts ([`crate::Simulation::port_tallies`]).
     pub tallied: Vec<PortId>,
-    /// What changes when, in ascending order of time.
+    /// Control actions in ascending order of time.
     pub controls: Vec<Control>,
-    /// The last instant that is simulated.
+    /// Last simulated time.
     pub stop: Time,
 }
 
 impl Blueprint {
-    /// Whether it shows only at a packet's turn what a port does with it: when it leaves, which copies it has, whether
-    /// the line spoils it, or whether it overtakes others.
-    pub(crate) fn needs_turns(&self, port: PortId) -> bool {
+    /// Returns whether a port decides only at a packet's departure when it leaves, which copies are made, whether it is
+    /// corrupted, or whether it overtakes others.
+    pub(crate) fn needs_stepping(&self, port: PortId) -> bool {
         let (config, losses) = &self.ports[port.index()];
         config.jitter.as_ref().is_some_and(Jitter::overtakes)
             || config.decides_on_departure()
             || !losses.iter().all(Loss::is_before_queue)
     }
 
-    /// The ports that schedules change, and the queues of several ways with the ports that serve them.
-    pub(crate) fn planned(&self) -> BTreeSet<PortId> {
+    /// Returns the ports that schedules change, and the [`QueueSpec`] queues with their transmitters.
+    pub(crate) fn scheduled_ports(&self) -> BTreeSet<PortId> {
         let queues = self.queues.iter();
         let queues = queues.flat_map(|queue| queue.transmitters().chain([queue.port]));
         queues.chain(self.schedules.iter().flat_map(Schedule::ports)).collect()
     }
 
-    /// The instant before which runs of both are the same: nothing at or after it may be shared.
-    /// Zero where they differ from the start.
+    /// Returns the time before which both runs are identical; zero if they differ from the start.
     ///
-    /// Ports and label entries to which no packet can come before that instant may differ: the length
-    /// of a backup does not matter until it is used.
+    /// Nothing at or after this time may be shared. Ports and label entries may differ if no packet can reach them
+    /// before it: the length of a backup path is irrelevant until the backup is used.
     #[must_use]
     pub fn shared_until(&self, other: &Blueprint) -> Time {
         let alike = self.ports.len() == other.ports.len()
@@ -143,15 +142,15 @@ impl Blueprint {
             return Time::ZERO;
         }
         let same_port = |port: PortId| self.ports[port.index()] == other.ports[port.index()];
-        if !self.planned().into_iter().all(same_port) || !self.same_way(other, &[]) {
+        if !self.scheduled_ports().into_iter().all(same_port) || !self.same_forwarding(other, &[]) {
             return Time::ZERO;
         }
         let same = self.controls.iter().zip(&other.controls).take_while(|(a, b)| a == b).count();
-        // More controls lead to more entries: once the ways differ they stay different.
+        // Binary search works because paths that differ after some controls also differ after more of them.
         let (mut shared, mut beyond) = (0, same + 1);
         while beyond - shared > 1 {
             let middle = usize::midpoint(shared, beyond);
-            if self.same_way(other, &self.controls[..middle]) {
+            if self.same_forwarding(other, &self.controls[..middle]) {
                 shared = middle;
             } else {
                 beyond = middle;
@@ -161,8 +160,8 @@ impl Blueprint {
         next(&self.controls).min(next(&other.controls)).min(self.stop).min(other.stop)
     }
 
-    /// Whether packets find the same entries and ports in both worlds while `controls` happen.
-    fn same_way(&self, other: &Blueprint, controls: &[Control]) -> bool {
+    /// Returns whether packets meet equal label entries and ports in both networks while `controls` are applied.
+    fn same_forwarding(&self, other: &Blueprint, controls: &[Control]) -> bool {
         let flows = self.flows.iter().flat_map(|flow| [flow.data, flow.acks]);
         let datagrams = self.datagrams.iter().map(|source| source.data);
         let mut pending: Vec<Label> = flows.chain(datagrams).collect();
@@ -171,7 +170,7 @@ impl Blueprint {
             if !seen.insert(label) {
                 continue;
             }
-            if !self.labels.same_at(&other.labels, label) {
+            if !self.labels.equals_at(&other.labels, label) {
                 return false;
             }
             let switched = controls.iter().filter_map(|control| match control.action {
@@ -179,13 +178,14 @@ impl Blueprint {
                 _ => None,
             });
             for hop in std::iter::once(self.labels.hop(label)).chain(switched) {
-                // Gates, bridges, entrances and sets of next hops are numbered as they are laid: one number may name two.
-                if !self.labels.same_behind(&other.labels, hop) {
+                // Selectors, bridges, bundle hops and ECMP sets are numbered in order of creation, so equal numbers may
+                // mean different entries.
+                if !self.labels.refers_to_equal(&other.labels, hop) {
                     return false;
                 }
                 let members = match hop {
                     Hop::Bundle(n) => {
-                        self.bundles[self.labels.entrance(n).bundle as usize].members()
+                        self.bundles[self.labels.bundle_hop(n).bundle as usize].members()
                     }
                     _ => &[],
                 };

@@ -1,4 +1,4 @@
-//! The control actions of a run, in order, and how far it has come.
+//! Control actions of a run in order of time, with the position of the next one.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use optcp_des::{Class, Key};
 use optcp_net::{Action, Control};
 use optcp_units::Time;
 
-/// The list and the place of the next action.
+/// List of control actions and the index of the next one.
 #[derive(Clone, Debug)]
 pub(crate) struct Controls {
     list: Arc<[Control]>,
@@ -18,12 +18,12 @@ impl Controls {
         Controls { list: list.into(), next: 0 }
     }
 
-    /// When the next action happens.
+    /// Returns the time of the next action, or [`Time::MAX`].
     pub(crate) fn next_at(&self) -> Time {
         self.list.get(self.next).map_or(Time::MAX, |control| control.at)
     }
 
-    /// The next action if it happens at `at`, and the event that it is.
+    /// Returns the next action and its event key if it is due at `at`.
     pub(crate) fn take(&mut self, at: Time) -> Option<(Key, Action)> {
         let control = self.list.get(self.next).filter(|control| control.at == at)?;
         let number = u32::try_from(self.next).expect("fewer than 2^32 control actions");
@@ -31,12 +31,12 @@ impl Controls {
         Some((Key::new(at, Class::Control, 0, number), control.action))
     }
 
-    /// Those that have happened.
+    /// Returns the actions already carried out.
     pub(crate) fn past(&self) -> &[Control] {
         &self.list[..self.next]
     }
 
-    /// Goes on with another list that agrees up to now.
+    /// Replaces the list by one with the same past.
     pub(crate) fn replace(&mut self, list: &[Control]) {
         debug_assert_eq!(self.past(), &list[..self.next], "branches share their past");
         self.list = list.into();

@@ -1,29 +1,30 @@
-//! Packets that bridges have copied: what becomes of each as traffic, whatever becomes of its copies.
+//! Fate of packets that bridges have copied, independent of the fate of each copy.
 //!
 //! # Model
-//! A packet is delivered if one of its copies arrives at its endpoint. It is lost if none does and none is in flight any
-//! more; it is then lost once, by the earliest drop of a copy at another place than a selector, or at a selector if all
-//! copies end there. Of drops by one event the reason that is first in [`DropReason`] counts. All other copies are
-//! discarded copies. A second packet that a link makes of a copy is a further copy.
+//! - A packet is delivered if at least one copy arrives at its endpoint. All other copies are discarded copies.
+//! - A packet is lost if no copy arrives and none is left in flight. The loss is attributed to the earliest drop
+//!   outside a selector, or to a selector if all copies end at selectors. Of several drops by one event, the first
+//!   reason in [`DropReason`] counts.
+//! - A duplicate that a link makes of a copy is another copy.
 //!
-//! Each packet has an entry of its own from its first bridge until its last copy ends. Engines handle ends in different
-//! orders; what an entry comes to does not depend on the order.
+//! Each packet has an entry from its first bridge until its last copy ends. Engines process these ends in different
+//! orders; the result does not depend on the order.
 
 use optcp_des::Key;
 use optcp_net::DropReason;
 
-/// A packet of which copies are in flight.
+/// Packet with copies in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copied {
-    /// The packet's own options.
+    /// Original options field of the packet.
     pub(crate) options: u32,
-    /// Copies in flight.
+    /// Number of copies in flight.
     left: u32,
     has_arrived: bool,
     loss: Option<Loss>,
 }
 
-/// How a packet was lost.
+/// Cause of a packet loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loss {
     pub(crate) event: Key,
@@ -31,23 +32,23 @@ pub(crate) struct Loss {
 }
 
 impl Copied {
-    /// A packet with these options, on its way once.
+    /// Creates an entry with one copy in flight.
     pub(crate) fn new(options: u32) -> Self {
         Copied { options, left: 1, has_arrived: false, loss: None }
     }
 
-    /// Another copy is in flight.
+    /// Adds a copy.
     pub(crate) fn add(&mut self) {
         self.left += 1;
     }
 
-    /// A copy arrives at the endpoint: whether it is the first one.
+    /// Records the arrival of a copy at the endpoint. Returns whether it is the first one.
     pub(crate) fn arrive(&mut self) -> bool {
         self.left -= 1;
         !std::mem::replace(&mut self.has_arrived, true)
     }
 
-    /// A copy is dropped: how the packet is lost, if it is now.
+    /// Records the drop of a copy. Returns the cause of loss if the packet is now lost.
     pub(crate) fn lose(&mut self, loss: Loss) -> Option<Loss> {
         self.left -= 1;
         let first = self.loss.map_or(loss, |known| known.min_by_rank(loss));
@@ -55,7 +56,7 @@ impl Copied {
         (self.is_over() && !self.has_arrived).then_some(first)
     }
 
-    /// Whether no copy is in flight any more.
+    /// Returns whether no copy is left in flight.
     pub(crate) fn is_over(&self) -> bool {
         self.left == 0
     }
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_by_one_event_count_by_the_order_of_reasons() {
+    fn drops_by_one_event_count_in_order_of_reasons() {
         for order in [[0, 1], [1, 0]] {
             let both = [loss(5, DropReason::QueueFlushed), loss(5, DropReason::LostInFlight)];
             let mut packet = copied(2);

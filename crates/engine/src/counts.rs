@@ -1,44 +1,44 @@
-//! What has happened in a run, counted; and whether it adds up.
+//! Packet counts of a run and the check that they add up.
 
 use std::fmt;
 
 use optcp_net::DropReason;
 
-/// Packets, data and ACKs together.
+/// Number of packets by fate, data and ACKs together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Put on the network by endpoints.
+    /// Packets sent by endpoints.
     pub sent: u64,
-    /// Second copies that bridges and links made.
+    /// Additional copies made by bridges and links.
     pub copied: u64,
-    /// Of those, the ones that links made of packets without copies: packets of their own.
+    /// Part of `copied`: duplicates that links made of uncopied packets. They count as separate packets.
     pub duplicated: u64,
-    /// Taken off the network by endpoints, each packet once.
+    /// Packets received by endpoints, each counted once.
     pub delivered: u64,
-    /// Lost, each packet once, by [`DropReason`].
+    /// Lost packets by [`DropReason`], each counted once.
     pub dropped: [u64; DropReason::ALL.len()],
-    /// Copies that ended and are neither of these: their packet was delivered or lost by another copy, or may be yet.
+    /// Copies that ended without counting as delivered or dropped: another copy decides the fate of their packet.
     pub copies_discarded: u64,
-    /// Marked by queue disciplines, by each of them that did.
+    /// CE marks set by queue disciplines; a packet marked twice counts twice.
     pub marked: u64,
-    /// Events executed: the engine's affair, another executes fewer for the same run.
+    /// Events executed. The number differs between engines for the same run.
     pub events: u64,
 }
 
 impl Counts {
-    /// Adds those of another part of the run.
+    /// Adds the counts of another part of the run.
     pub(crate) fn add(&mut self, other: &Counts) {
         self.with(other, |ours, theirs| *ours += theirs);
     }
 
-    /// What was counted after `before`.
+    /// Returns the counts since `before`.
     #[must_use]
     pub fn since(mut self, before: &Counts) -> Counts {
         self.with(before, |ours, theirs| *ours -= theirs);
         self
     }
 
-    /// Changes each count by the same count of `other`.
+    /// Applies `change` to each count and the same count of `other`.
     fn with(&mut self, other: &Counts, change: impl Fn(&mut u64, u64)) {
         let Counts {
             sent,
@@ -64,25 +64,25 @@ impl Counts {
         self.dropped.iter_mut().zip(dropped).for_each(|(ours, theirs)| change(ours, *theirs));
     }
 
-    /// Lost for any reason.
+    /// Returns the number of packets lost for any reason.
     #[must_use]
     pub fn dropped_in_all(&self) -> u64 {
         self.dropped.iter().sum()
     }
 }
 
-/// A run whose packets do not add up: a defect of the simulator.
+/// Violation of packet conservation: a defect of the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conservation {
-    /// Packets put on the network.
+    /// Packets sent.
     pub sent: u64,
-    /// Copies made of them.
+    /// Copies made of packets.
     pub copied: u64,
-    /// Packets taken off it.
+    /// Packets delivered.
     pub delivered: u64,
     /// Packets lost.
     pub dropped: u64,
-    /// Copies of other packets that ended.
+    /// Copies that ended without counting as delivered or dropped.
     pub copies_discarded: u64,
     /// Packets in queues and on links.
     pub in_flight: u64,

@@ -1,14 +1,12 @@
-//! A source of datagrams in a run.
+//! Source of datagrams in a run.
 //!
-//! # Models
-//! UDP (RFC 768) as the network sees it: packets that an arrival process sends, whatever becomes of them.
-//! # Source
-//! Its own; the processes and sizes are those of the crate `traffic`.
-//! # Parameters
-//! [`crate::DatagramSpec`].
-//! # Limits
-//! One way, nothing comes back. A host puts a packet on its access link at the instant that the process
-//! says; the port's queue is the host's.
+//! # Model
+//! UDP (RFC 768) without an application: an arrival process sends packets regardless of their fate. Crate
+//! `optcp_traffic` provides the processes and sizes.
+//!
+//! # Limitations
+//! - Traffic is one-way; receivers send nothing.
+//! - A packet enters its access link at the arrival time of the process. The port's queue is the host's send buffer.
 
 use optcp_des::Stream;
 use optcp_net::{FlowId, Label, Packet};
@@ -18,7 +16,7 @@ use optcp_units::{Codepoint, Marking, Time};
 use crate::DatagramSpec;
 use crate::in_flight::InFlightStore;
 
-/// A source.
+/// Source of datagrams and its progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Datagrams {
     process: Process,
@@ -45,19 +43,20 @@ impl Datagrams {
         }
     }
 
-    /// When the next packet is to be sent; `None` if none is any more. Each call goes one packet on.
-    pub(crate) fn next_instant(&mut self) -> Option<Time> {
+    /// Advances by one packet and returns its send time; `None` after the end.
+    pub(crate) fn next_send_time(&mut self) -> Option<Time> {
         let since = self.process.next_arrival()?;
         Some(self.start + since).filter(|&at| at < self.until)
     }
 
-    /// The packet that is sent now.
+    /// Returns the packet that is sent now.
     pub(crate) fn send(&mut self, id: FlowId, now: Time, in_flight: &mut InFlightStore) -> Packet {
         let size = self.sizes.draw(&mut self.stream);
         let number = self.sent;
-        // Numbers tell packets apart in records; after 2^32 they begin again.
+        // Records distinguish packets by number. Numbers wrap after 2^32 packets.
         self.sent = self.sent.wrapping_add(1);
         let marking = Marking::new(self.codepoint, 0);
-        Packet::datagram(id, self.data, number, size, in_flight.keep_sent(now)).saying(marking)
+        Packet::datagram(id, self.data, number, size, in_flight.store_send_time(now))
+            .saying(marking)
     }
 }

@@ -1,85 +1,88 @@
-//! Departures as events: how an engine drives an [`optcp_net::Port`].
+//! Departures as events: drives an [`optcp_net::Port`] from an event queue.
 
-use optcp_des::{Calendar, Class, Key};
+use optcp_des::{Class, EventQueue, Key};
 use optcp_net::{Admission, DropReason, Fate, Packet, Port, PortId, Transmission};
 use optcp_units::{Duration, Time};
 
 use crate::model::Model;
 use crate::observe::{Observer, Record};
 
-/// A packet comes to a port.
+/// Handles a packet that arrives at a port.
 #[inline]
 pub(crate) fn enter<O: Observer>(
     port: &mut Port,
-    calendar: &mut Calendar,
+    event_queue: &mut EventQueue,
     model: &mut Model<O>,
     id: PortId,
     packet: Packet,
 ) {
     let packet = port.enters(packet);
     let admission = port.admit(model.now(), packet);
-    follow(admission, port, calendar, model, id, packet);
+    follow(admission, port, event_queue, model, id, packet);
     if matches!(admission, Admission::Dropped(_)) {
         return;
     }
     for _ in 0..port.copies(packet) {
         let copy = model.duplicate(packet);
         let admission = port.admit_copy(model.now(), copy);
-        follow(admission, port, calendar, model, id, copy);
+        follow(admission, port, event_queue, model, id, copy);
     }
 }
 
-/// What follows for a packet that has come to a port.
+/// Handles the result of an admission.
 #[inline]
 fn follow<O: Observer>(
     admission: Admission,
     port: &mut Port,
-    calendar: &mut Calendar,
+    event_queue: &mut EventQueue,
     model: &mut Model<O>,
     id: PortId,
     packet: Packet,
 ) {
     match admission {
         Admission::Queued => {}
-        Admission::Sending(transmission) => calendar.push(end(id, transmission)),
+        Admission::Sending(transmission) => event_queue.push(end(id, transmission)),
         Admission::Dropped(reason) => return model.lose(id, packet, reason),
     }
     model.record(Record::Accepted { port: id, packet });
-    tell_fates(port, model, id);
+    record_fates(port, model, id);
     if model.observer.watches(id) {
         record_queue(port, model, id);
     }
 }
 
-/// Executes the event, which is the end of a transmission, unless a failure cut it off: the packet that was
-/// sent, and when it arrives at the far end; `None` if the line has spoilt it.
+/// Executes the current event, the end of a transmission. Returns the sent packet and its arrival time at the far end.
+///
+/// Returns `None` if a failure aborted the transmission or the packet was corrupted.
 #[inline]
 pub(crate) fn finish<O: Observer>(
     port: &mut Port,
-    calendar: &mut Calendar,
+    event_queue: &mut EventQueue,
     model: &mut Model<O>,
 ) -> Option<(Time, Packet)> {
     let (id, ordinal) = (PortId::new(model.event.entity()), model.event.ordinal());
     let sent = port.finish_transmission(model.now(), ordinal)?;
     if let Some(transmission) = sent.next {
-        calendar.push(end(id, transmission));
+        event_queue.push(end(id, transmission));
     }
     if model.observer.watches(id) {
         model.record(Record::Transmitted { port: id, packet: sent.packet, waited: sent.waited });
     }
-    tell_fates(port, model, id);
+    record_fates(port, model, id);
     if model.observer.watches(id) {
         record_queue(port, model, id);
     }
-    if sent.spoilt {
+    if sent.corrupted {
         model.lose(id, sent.packet, DropReason::Corrupted);
         return None;
     }
     Some((sent.arrival, sent.packet))
 }
 
-/// A port's queue has been asked for a packet other than at the end of a transmission: what another transmitter has taken,
-/// if one has, and how long that had waited. The discipline may have done something either way.
+/// Records what a port's queue did when it was asked for a packet outside the end of a transmission.
+///
+/// `taken` is the packet that another transmitter took, with its queueing delay. The discipline may have dropped or
+/// marked packets even if none was taken.
 #[inline]
 pub(crate) fn released<O: Observer>(
     port: &mut Port,
@@ -90,8 +93,8 @@ pub(crate) fn released<O: Observer>(
     if taken.is_none() && !port.has_fates() {
         return;
     }
-    // What was lost or marked was so before the other one left.
-    tell_fates(port, model, id);
+    // Drops and marks precede the departure in the records.
+    record_fates(port, model, id);
     if model.observer.watches(id) {
         if let Some((packet, waited)) = taken {
             model.record(Record::Transmitted { port: id, packet, waited });
@@ -100,9 +103,9 @@ pub(crate) fn released<O: Observer>(
     }
 }
 
-/// What the queue discipline has done to other packets than the one that came or left, or to this one besides.
+/// Records the packets that the queue discipline has marked or dropped since the last call.
 #[inline]
-fn tell_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
+fn record_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
     if !port.has_fates() {
         return;
     }

@@ -1,33 +1,32 @@
-//! The engines that can drive a run.
+//! Engines that can execute a run.
 
-/// Drives a run. The records are the same with every engine, and so is everything made of them.
+/// Simulation engine. All engines produce the same records and therefore the same results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// An event for every step of every packet: plain, and what the other is checked against.
+    /// One event for every step of every packet. Simple; serves as the reference for the other engines.
     Reference,
-    /// Departures by arithmetic; steps that nothing else can disturb are taken at once.
+    /// Departure times by arithmetic; steps that no other event can affect are executed early.
     #[default]
     Fast,
-    /// The same, with departures as events where a queue does not tell them; for tests. Port number n is such a
-    /// one where bit n modulo 64 is set.
+    /// [`Engine::Fast`] with departures as events at port n if bit n modulo 64 is set. For tests.
     Stepped(u64),
-    /// The same as fast, with all that waits in one calendar; for comparison.
+    /// [`Engine::Fast`] with a single event queue. For comparison.
     Calendar,
-    /// The same, in windows of 2^length ps wherever there can be any, and with ports as in [`Engine::Stepped`]; for tests
-    /// and comparison.
+    /// [`Engine::Fast`] in windows of 2^length ps wherever they are possible, with ports as in [`Engine::Stepped`]. For
+    /// tests and comparison.
     Windows {
-        /// From 6 to 32; `None` for the one that several threads would have.
+        /// Exponent from 6 to 32; `None` for the window length that several threads would use.
         length: Option<u32>,
-        /// Ports whose departures are events.
+        /// Ports whose departures are events: port n if bit n modulo 64 is set.
         stepped: u64,
     },
 }
 
 impl Engine {
-    /// Those that users choose from.
+    /// Engines offered to users.
     pub const ALL: [Engine; 2] = [Engine::Reference, Engine::Fast];
 
-    /// Its name for users.
+    /// Returns the name of the engine.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,7 +38,7 @@ impl Engine {
         }
     }
 
-    /// The ports whose departures are events in any case: port n where bit n modulo 64 is set.
+    /// Returns the ports whose departures are always events: port n if bit n modulo 64 is set.
     pub(crate) const fn stepped_ports(self) -> u64 {
         match self {
             Engine::Reference | Engine::Fast | Engine::Calendar => 0,

@@ -1,6 +1,6 @@
-//! What timers and bursts set off, whatever engine carries packets.
+//! Handling of timers and bursts, independent of the engine.
 
-use optcp_des::Calendar;
+use optcp_des::EventQueue;
 use optcp_net::{FlowId, Packet, PortId};
 use optcp_optical::burst::{Gathered, Passage};
 use optcp_units::Time;
@@ -9,33 +9,33 @@ use crate::model::Model;
 use crate::observe::{Cause, Observer};
 use crate::timers::TimerEvent;
 
-/// What an engine does in its own way, and on top of it what all do alike.
+/// Operations that each engine implements, and the event handling that all engines share.
 pub(crate) trait EventHandler {
-    /// Where starts and timers are.
-    fn calendar(&mut self) -> &mut Calendar;
+    /// Returns the event queue of starts and timers.
+    fn event_queue(&mut self) -> &mut EventQueue;
 
-    /// A packet leaves an endpoint.
+    /// Sends a packet from an endpoint into the network.
     fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet);
 
-    /// Puts on the network what a sender may send now, after what came to it.
+    /// Sends all segments that a sender may send after `cause`.
     fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause);
 
-    /// A calendar entry of a sender's timer, which may be of no more use.
+    /// Handles a timer event of a sender. The event may be obsolete.
     fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId);
 
-    /// The same of a receiver's.
+    /// Handles a timer event of a receiver. The event may be obsolete.
     fn receiver_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId);
 
-    /// Packets of a burst will arrive behind a port.
+    /// Schedules the arrival of a burst's packets behind a port.
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>);
 
-    /// Packets of a burst are lost on the way.
+    /// Removes the packets of a lost burst.
     fn drop_burst(&mut self, port: PortId, packets: Vec<Packet>);
 
-    /// Executes the event, which is one of a start or a timer.
-    fn alarm<O: Observer>(&mut self, model: &mut Model<O>) {
+    /// Executes the current event, a start or a timer.
+    fn handle_timer_event<O: Observer>(&mut self, model: &mut Model<O>) {
         let key = model.event;
-        // An assembler's number is told apart below.
+        // Events of assemblers have no flow number; their branches below do not use `id`.
         let id = FlowId::new(key.entity());
         match TimerEvent::of(key) {
             TimerEvent::Start => {
@@ -53,7 +53,7 @@ pub(crate) trait EventHandler {
             TimerEvent::Datagram => {
                 let packet = model.send_datagram(id);
                 self.emit(model, packet);
-                model.source(id).schedule(id, self.calendar());
+                model.source(id).schedule(id, self.event_queue());
             }
             TimerEvent::Burst => {
                 if let Some(assembler) = model.due_assembler(key) {
@@ -61,34 +61,34 @@ pub(crate) trait EventHandler {
                 }
             }
             TimerEvent::SetUp => {
-                let (assembler, number) = model.of_set_up(key);
+                let (assembler, number) = model.burst_of_event(key);
                 let passage = model.set_up(assembler, number);
                 self.follow(model, assembler, passage);
             }
         }
     }
 
-    /// A packet comes to an assembler.
+    /// Adds a packet to an assembler.
     fn gather<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, packet: Packet) {
         match model.gather(assembler, packet) {
             Gathered::Waits => {}
-            Gathered::Until(due) => self.calendar().push(model.burst_key(assembler, due)),
+            Gathered::Until(due) => self.event_queue().push(model.burst_key(assembler, due)),
             Gathered::Full => self.send_burst(model, assembler),
         }
     }
 
-    /// What an assembler has gathered leaves.
+    /// Sends the burst that an assembler has collected.
     fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
         let passage = model.send_burst(assembler);
         self.follow(model, assembler, passage);
     }
 
-    /// What is to be done next for a burst.
+    /// Continues a burst after a step.
     fn follow<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, passage: Passage) {
         let port = model.assemblers[assembler as usize].port();
         match passage {
             Passage::Asks(at, number) => {
-                self.calendar().push(model.set_up_key(assembler, at, number));
+                self.event_queue().push(model.set_up_key(assembler, at, number));
             }
             Passage::Lost(burst) => self.drop_burst(port, burst.packets),
             Passage::Arrives(at, burst) => self.launch(port, at, burst.packets),

@@ -1,4 +1,4 @@
-//! A connection in a run: its two ends, and how their segments and ACKs become packets.
+//! Connection in a run: both ends, and the conversion of segments and ACKs to packets.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use optcp_units::{Bytes, Duration, Time};
 use crate::in_flight::InFlightStore;
 use crate::{FlowSpec, QueueSpec};
 
-/// The sending end of a flow, and where it puts its segments.
+/// Sending end of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct SendingEnd {
     pub(crate) sender: Sender,
     pub(crate) data: Label,
-    /// The queue that tells the sender over which way it is served.
+    /// Queue that notifies the sender of its current path.
     pub(crate) notified_by: Option<PortId>,
-    /// The calendar entry of the timer: there is one at most that counts, never later than the deadline.
+    /// Time of the sender's entry in the event queue, never after the deadline. Older entries are obsolete.
     pub(crate) timer_entry: Time,
 }
 
 impl SendingEnd {
-    /// One of `queues` may tell the sender over which way it is served.
+    /// Creates the sending end. `queues` may contain the queue that notifies it.
     pub(crate) fn new(spec: &FlowSpec, queues: &[QueueSpec]) -> Self {
         let mut sender = Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase);
         sender.withhold(spec.writes.iter().map(|(_, segments)| segments).sum());
         if let Some(queue) = queues.iter().find(|queue| Some(queue.port) == spec.notified_by) {
-            let ways = u8::try_from(queue.ways.len()).expect("ways are numbered in a byte");
+            let ways = u8::try_from(queue.ways.len()).expect("paths are numbered in a byte");
             sender.enable_per_network_state(ways, queue.served.unwrap_or(0));
         }
         SendingEnd {
@@ -38,14 +38,14 @@ impl SendingEnd {
     }
 }
 
-/// The receiving end of a flow, and where it puts its ACKs.
+/// Receiving end of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceivingEnd {
     pub(crate) receiver: Receiver,
     pub(crate) acks: Label,
-    /// The size of an ACK that carries no options but a timestamp.
+    /// Size of an ACK whose only option is a timestamp.
     plain_ack: u16,
-    /// As that of the sending end.
+    /// Time of the receiver's entry in the event queue, as in [`SendingEnd`].
     pub(crate) timer_entry: Time,
     config: Arc<Config>,
 }
@@ -66,31 +66,32 @@ impl ReceivingEnd {
         }
     }
 
-    /// Stands for it where another thread has it.
+    /// Returns a placeholder for a receiving end that another thread owns.
     pub(crate) fn placeholder(&self) -> Self {
         let config = Arc::clone(&self.config);
         let receiver = Receiver::new(&config, Duration::ZERO);
         ReceivingEnd { receiver, timer_entry: Time::MAX, config, ..*self }
     }
 
-    /// Stands for the other end of the flow.
+    /// Returns a placeholder for the sending end of the same flow.
     pub(crate) fn placeholder_of_other(&self) -> SendingEnd {
         let sender = Sender::new(Arc::clone(&self.config), Some(0), Duration::ZERO);
         SendingEnd { sender, data: self.acks, notified_by: None, timer_entry: Time::MAX }
     }
 
-    /// The size of a full segment on the wire.
+    /// Returns the size of a full segment on the wire.
     pub(crate) fn segment_size(&self) -> Bytes {
         self.config.mss + self.config.header
     }
 
-    /// The bytes of data in the segments that `seq` has brought in order. A SYN takes a number but carries no data.
+    /// Returns the bytes in `segments` segments that `seq` has completed in order. A SYN uses a number but carries no
+    /// data.
     pub(crate) fn progress(&self, seq: Seq, segments: u32) -> u64 {
         let syn = u32::from(self.config.handshake && seq == Seq::ZERO);
         u64::from(segments - syn) * self.config.mss.count()
     }
 
-    /// The packet that carries an ACK.
+    /// Returns the packet that carries an ACK.
     #[inline]
     pub(crate) fn close(&self, id: FlowId, ack: Ack, in_flight: &mut InFlightStore) -> Packet {
         let (seq, marking) = (ack.seq.number(), ack.marking);
@@ -98,11 +99,11 @@ impl ReceivingEnd {
             return Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo).saying(marking);
         }
         let size = wire(self.config.ack_wire_size(&ack));
-        Packet::ack_kept(id, self.acks, seq, size, in_flight.store_ack(ack)).saying(marking)
+        Packet::ack_stored(id, self.acks, seq, size, in_flight.store_ack(ack)).saying(marking)
     }
 }
 
-/// A size as packets carry it: scenarios are checked for what exceeds IP's limit.
+/// Converts a size to the type of packets. Sizes above the IP limit are rejected when a scenario is checked.
 pub(crate) fn wire(size: Bytes) -> u16 {
     u16::try_from(size.count()).unwrap_or(u16::MAX)
 }

@@ -1,4 +1,4 @@
-//! What endpoints keep of packets that are under way, and find again by a number in the packet.
+//! Data of packets in flight that does not fit into the packet, found by a number in the packet.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,25 +9,24 @@ use slab::Slab;
 
 use crate::copies::{Copied, Loss};
 
-/// A number is a place in a stripe, and the stripe above it.
+/// A number consists of a stripe (high bits) and an index in the stripe (low bits).
 const PLACE_BITS: u32 = 28;
-/// So many stripes can be told.
+/// Number of stripes that a number can address.
 pub(crate) const STRIPES: usize = 1 << (32 - PLACE_BITS);
 
-/// ACKs that say more than a number and a timestamp, when datagrams were sent, and packets that bridges have copied.
+/// Store of ACK contents (beyond number and timestamp), send times of datagrams, and packets copied by bridges.
 ///
-/// Each thread of a run puts what is new into a stripe of its own; whoever has the packet takes it out of whichever it
-/// is in.
+/// Each thread of a run writes to its own stripe. Any thread may remove an entry from any stripe.
 #[derive(Debug, Default)]
 pub(crate) struct InFlightStore {
-    /// Where what is new goes.
-    mine: usize,
+    /// Stripe for new entries.
+    own: usize,
     stripes: Vec<Stripe>,
-    /// The stripes, while several threads have them.
+    /// Stripes while several threads share them.
     shared: Option<Arc<[Mutex<Stripe>]>>,
 }
 
-// In one place: what is free again is used first, so that little memory is touched.
+// Slabs reuse freed places first, which keeps the touched memory small.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stripe {
     acks: Slab<Ack>,
@@ -37,28 +36,28 @@ pub(crate) struct Stripe {
 
 impl Clone for InFlightStore {
     fn clone(&self) -> Self {
-        debug_assert!(self.shared.is_none(), "a run is cloned between its stretches");
-        InFlightStore { mine: self.mine, stripes: self.stripes.clone(), shared: None }
+        debug_assert!(self.shared.is_none(), "a run is cloned only between stretches");
+        InFlightStore { own: self.own, stripes: self.stripes.clone(), shared: None }
     }
 }
 
 impl InFlightStore {
-    /// The number under which an ACK is found.
+    /// Stores an ACK and returns its number.
     pub(crate) fn store_ack(&mut self, ack: Ack) -> u32 {
-        let mine = self.mine;
-        number(mine, self.with(mine, |stripe| stripe.acks.insert(ack)))
+        let own = self.own;
+        number(own, self.with(own, |stripe| stripe.acks.insert(ack)))
     }
 
-    /// The number under which is found when a datagram was sent.
-    pub(crate) fn keep_sent(&mut self, at: Time) -> u32 {
-        let mine = self.mine;
-        number(mine, self.with(mine, |stripe| stripe.sent.insert(at)))
+    /// Stores the send time of a datagram and returns its number.
+    pub(crate) fn store_send_time(&mut self, at: Time) -> u32 {
+        let own = self.own;
+        number(own, self.with(own, |stripe| stripe.sent.insert(at)))
     }
 
-    /// The ACK that a packet carries, which is no longer under way.
+    /// Removes and returns the ACK that a packet carries.
     #[inline]
     pub(crate) fn open(&mut self, packet: Packet) -> Ack {
-        let Some(number) = packet.kept() else {
+        let Some(number) = packet.stored_number() else {
             return Ack {
                 echo: packet.options,
                 marking: packet.marking(),
@@ -67,19 +66,19 @@ impl InFlightStore {
         };
         let (stripe, place) = place(number);
         let ack = self.with(stripe, |stripe| stripe.acks.remove(place));
-        // A queue may have marked it.
+        // Queues may have marked the packet since it was sent.
         Ack { marking: packet.marking(), ..ack }
     }
 
-    /// A datagram is at its sink: when it was sent.
-    pub(crate) fn take_sent(&mut self, packet: Packet) -> Option<Time> {
-        let (stripe, place) = place(packet.kept()?);
+    /// Removes and returns the send time of a datagram at its sink.
+    pub(crate) fn take_send_time(&mut self, packet: Packet) -> Option<Time> {
+        let (stripe, place) = place(packet.stored_number()?);
         self.with(stripe, |stripe| stripe.sent.try_remove(place))
     }
 
-    /// A packet is lost.
-    pub(crate) fn forget(&mut self, packet: Packet) {
-        let Some(number) = packet.kept() else { return };
+    /// Removes the data of a lost packet.
+    pub(crate) fn remove(&mut self, packet: Packet) {
+        let Some(number) = packet.stored_number() else { return };
         let (stripe, place) = place(number);
         self.with(stripe, |stripe| {
             if packet.is_ack() {
@@ -90,29 +89,29 @@ impl InFlightStore {
         });
     }
 
-    /// A second packet that says the same, and goes its own way.
+    /// Returns an independent packet with equal content.
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
-        let Some(number) = packet.kept() else { return packet };
+        let Some(number) = packet.stored_number() else { return packet };
         let (stripe, place) = place(number);
         let options = if packet.is_ack() {
             let ack = self.with(stripe, |stripe| stripe.acks[place]);
             self.store_ack(ack)
         } else {
             let sent = self.with(stripe, |stripe| stripe.sent[place]);
-            self.keep_sent(sent)
+            self.store_send_time(sent)
         };
         let mut copy = packet;
         copy.options = options;
         copy
     }
 
-    /// A packet goes two ways: either of its copies.
+    /// Registers one more copy of a packet and returns the packet as a copy.
     pub(crate) fn bridge(&mut self, packet: Packet) -> Packet {
         let (packet, number) = match packet.copy_of() {
             Some(number) => (packet, number),
             None => {
-                let (mine, entry) = (self.mine, Copied::new(packet.options));
-                let number = number(mine, self.with(mine, |stripe| stripe.copied.insert(entry)));
+                let (own, entry) = (self.own, Copied::new(packet.options));
+                let number = number(own, self.with(own, |stripe| stripe.copied.insert(entry)));
                 (packet.as_copy_of(number), number)
             }
         };
@@ -121,76 +120,81 @@ impl InFlightStore {
         packet
     }
 
-    /// A copy of the packet `number` arrives at its endpoint: the packet, and whether no other copy has arrived before.
+    /// Handles the arrival of a copy of packet `number`. Returns the packet and whether it is the first copy to arrive.
     pub(crate) fn copy_arrives(&mut self, packet: Packet, number: u32) -> (Packet, bool) {
-        let (first, left) = self.end(number, Copied::arrive);
-        match left {
+        let (first, options) = self.end(number, Copied::arrive);
+        match options {
             Ok(options) => (packet.without_copies(options), first),
-            // Others need what is kept.
+            // Other copies still need the stored data.
             Err(options) => (self.copy(packet.without_copies(options)), first),
         }
     }
 
-    /// A copy of the packet `number` is dropped: how the packet is lost, if it is now.
+    /// Handles the drop of a copy of packet `number`. Returns the cause of loss if the packet is now lost.
     pub(crate) fn copy_is_lost(&mut self, packet: Packet, number: u32, loss: Loss) -> Option<Loss> {
-        let (lost, left) = self.end(number, |entry| entry.lose(loss));
-        if let Ok(options) = left {
-            self.forget(packet.without_copies(options));
+        let (lost, options) = self.end(number, |entry| entry.lose(loss));
+        if let Ok(options) = options {
+            self.remove(packet.without_copies(options));
         }
         lost
     }
 
-    /// A copy ends: what `of` says of it, and the packet's own options, as an error while other copies are in flight.
-    fn end<T>(&mut self, number: u32, of: impl FnOnce(&mut Copied) -> T) -> (T, Result<u32, u32>) {
+    /// Ends a copy with `action`. Returns its result and the packet's original options: `Ok` for the last copy, `Err`
+    /// while others are in flight.
+    fn end<T>(
+        &mut self,
+        number: u32,
+        action: impl FnOnce(&mut Copied) -> T,
+    ) -> (T, Result<u32, u32>) {
         let (stripe, place) = place(number);
         self.with(stripe, |stripe| {
             let entry = &mut stripe.copied[place];
-            let (found, options) = (of(entry), entry.options);
+            let (result, options) = (action(entry), entry.options);
             if !entry.is_over() {
-                return (found, Err(options));
+                return (result, Err(options));
             }
             stripe.copied.remove(place);
-            (found, Ok(options))
+            (result, Ok(options))
         })
     }
 
-    fn with<T>(&mut self, number: usize, of: impl FnOnce(&mut Stripe) -> T) -> T {
+    fn with<T>(&mut self, number: usize, action: impl FnOnce(&mut Stripe) -> T) -> T {
         if let Some(shared) = &self.shared {
-            return of(&mut locked(&shared[number]));
+            return action(&mut locked(&shared[number]));
         }
         if number >= self.stripes.len() {
             self.stripes.resize_with(number + 1, Stripe::default);
         }
-        of(&mut self.stripes[number])
+        action(&mut self.stripes[number])
     }
 
-    /// Shares the stripes with so many threads: what each of these has, the first one's first.
+    /// Shares the stripes between `threads` threads. Returns one store per thread.
     pub(crate) fn share(&mut self, threads: usize) -> Vec<InFlightStore> {
         let mut stripes = std::mem::take(&mut self.stripes);
         stripes.resize_with(stripes.len().max(threads), Stripe::default);
         let shared: Arc<[Mutex<Stripe>]> = stripes.into_iter().map(Mutex::new).collect();
-        let of_thread =
-            |mine| InFlightStore { mine, stripes: Vec::new(), shared: Some(Arc::clone(&shared)) };
-        (0..threads).map(of_thread).collect()
+        let store =
+            |own| InFlightStore { own, stripes: Vec::new(), shared: Some(Arc::clone(&shared)) };
+        (0..threads).map(store).collect()
     }
 
-    /// Takes the stripes back from the first thread, the others being gone.
+    /// Takes the stripes back from the first thread after the others have ended.
     pub(crate) fn join(first: &mut InFlightStore) -> InFlightStore {
         let shared = first.shared.take();
         let stripes = shared.iter().flat_map(|shared| shared.iter());
         let stripes = stripes.map(|stripe| std::mem::take(&mut *locked(stripe))).collect();
-        InFlightStore { mine: 0, stripes, shared: None }
+        InFlightStore { own: 0, stripes, shared: None }
     }
 }
 
-// Whoever panicked with it ends the run.
+// Poisoning is ignored: a panic in another thread ends the run anyway.
 fn locked(stripe: &Mutex<Stripe>) -> MutexGuard<'_, Stripe> {
     stripe.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn number(stripe: usize, place: usize) -> u32 {
-    assert!(place >> PLACE_BITS == 0, "fewer than 2^28 packets of which something is kept");
-    u32::try_from(stripe << PLACE_BITS | place).expect("fewer stripes than can be told")
+    assert!(place >> PLACE_BITS == 0, "fewer than 2^28 packets with stored data per stripe");
+    u32::try_from(stripe << PLACE_BITS | place).expect("at most `STRIPES` stripes")
 }
 
 fn place(number: u32) -> (usize, usize) {

@@ -1,7 +1,7 @@
-//! The world of a run and the two engines that drive it.
+//! Simulated network and the engines that execute a run.
 //!
-//! A [`Blueprint`] says what there is; a [`Simulation`] is one run of it. The whole simulation is
-//! plain data and can be cloned at any instant: the branches of a study share one warm-up.
+//! A [`Blueprint`] describes a run; a [`Simulation`] executes it. A simulation is plain data and can be cloned at any
+//! time, so the branches of a study share one warm-up.
 
 mod blueprint;
 mod controls;
@@ -30,5 +30,5 @@ pub use engine::Engine;
 pub use path_outages::{PathOutage, path_outages};
 pub use simulation::Simulation;
 
-/// The families of names that are registered here, as `optcp list` has them.
+/// Families of names registered in this crate, as printed by `optcp list`.
 pub const FAMILIES: &[optcp_units::registry::Family] = &[observe::ObserveKind::FAMILY];

@@ -1,4 +1,4 @@
-//! What endpoints and nodes do with packets, whatever engine brings them there.
+//! Packet handling at endpoints and nodes, independent of the engine.
 
 use optcp_des::Key;
 use optcp_net::{Action, BundleId, DropReason, FlowId, Hop, LabelTable, Packet, PortId};
@@ -16,46 +16,46 @@ use crate::observe::{Cause, Observer, Record};
 use crate::schedule_state::ScheduleState;
 use crate::{Blueprint, Counts};
 
-/// The parts of a run that all engines share. Queues, pipes and what is pending are the engine's.
+/// State that all engines share. Queues, links and pending events belong to the engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Model<O> {
-    /// The event that is being executed.
+    /// Event in execution.
     pub(crate) event: Key,
     pub(crate) labels: LabelTable,
     pub(crate) bundles: Vec<Bundle>,
     pub(crate) assemblers: Vec<Assembler>,
     pub(crate) core: BurstCore,
-    /// The assembler in the place of each port.
+    /// Assembler that replaces a port, by port.
     assembler_at: Vec<Option<u32>>,
-    /// Both ends of the flows, apart from each other.
+    /// Sending ends by flow, separate from the receiving ends.
     pub(crate) senders: Vec<SendingEnd>,
     pub(crate) receivers: Vec<ReceivingEnd>,
-    /// Of packets that are under way.
+    /// Data of packets in flight.
     pub(crate) in_flight: InFlightStore,
-    /// Queues of several ways, and schedules.
-    pub(crate) planned: ScheduleState,
-    /// Sources whose numbers, as flows, follow those of the flows.
+    /// State of shared queues and schedules.
+    pub(crate) schedule_state: ScheduleState,
+    /// Sources of datagrams. Their flow numbers follow the numbers of the flows.
     pub(crate) datagrams: Vec<Datagrams>,
     pub(crate) counts: Counts,
     pub(crate) observer: O,
 }
 
-/// Events, of whatever kind, between two questions whether to go on. So few, because a sender may send its whole
-/// window within one.
-const STRETCH: u64 = 1 << 7;
+/// Number of events between two calls of the continuation callback. It is small because one event may send a whole
+/// window.
+const CHECK_INTERVAL: u64 = 1 << 7;
 
-/// What a node does with a packet.
+/// Next step of a packet at a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Onward {
-    /// The endpoint here takes it.
+    /// Delivery to the local endpoint.
     Deliver(Packet),
-    /// It goes into a port.
+    /// Forwarding to a port.
     Port(PortId, Packet),
-    /// It goes into two.
+    /// Copies to two ports.
     Both([(PortId, Packet); 2]),
-    /// It goes into the port that is chosen of a bundle, for this destination.
+    /// Forwarding over a bundle to a destination; the bundle chooses the port.
     Bundle(BundleId, u32, Packet),
-    /// It is lost here.
+    /// Loss at this node.
     Lost,
 }
 
@@ -73,7 +73,7 @@ impl<O: Observer> Model<O> {
             assemblers: blueprint.assemblers.clone(),
             core: blueprint.core.clone(),
             assembler_at,
-            planned: ScheduleState::new(blueprint),
+            schedule_state: ScheduleState::new(blueprint),
             senders: flows.iter().map(|spec| SendingEnd::new(spec, queues)).collect(),
             receivers: flows.iter().map(ReceivingEnd::new).collect(),
             in_flight: InFlightStore::default(),
@@ -83,7 +83,7 @@ impl<O: Observer> Model<O> {
         }
     }
 
-    /// A model for a part of the same world, in which nobody is yet.
+    /// Returns a model for another thread, without endpoints of its own.
     pub(crate) fn helper(&self) -> Self {
         Model {
             event: Key::START,
@@ -92,7 +92,7 @@ impl<O: Observer> Model<O> {
             assemblers: Vec::new(),
             core: BurstCore::default(),
             assembler_at: self.assembler_at.clone(),
-            planned: self.planned.clone(),
+            schedule_state: self.schedule_state.clone(),
             senders: self.receivers.iter().map(ReceivingEnd::placeholder_of_other).collect(),
             receivers: self.receivers.iter().map(ReceivingEnd::placeholder).collect(),
             in_flight: InFlightStore::default(),
@@ -102,12 +102,12 @@ impl<O: Observer> Model<O> {
         }
     }
 
-    /// Forwards as another one from now on.
-    pub(crate) fn forward_like(&mut self, other: &Self) {
+    /// Copies the labels of another model.
+    pub(crate) fn copy_labels(&mut self, other: &Self) {
         self.labels = other.labels.clone();
     }
 
-    /// Exchanges an end of a flow or source for that of another model.
+    /// Exchanges one end of a flow or source with another model.
     pub(crate) fn exchange_end(&mut self, other: &mut Self, flow: usize, receives: bool) {
         match (flow.checked_sub(self.senders.len()), receives) {
             (None, false) => std::mem::swap(&mut self.senders[flow], &mut other.senders[flow]),
@@ -115,19 +115,19 @@ impl<O: Observer> Model<O> {
             (Some(source), false) => {
                 std::mem::swap(&mut self.datagrams[source], &mut other.datagrams[source]);
             }
-            // A sink has no state.
+            // Sinks have no state.
             (Some(_), true) => {}
         }
     }
 
-    /// An event is to be executed: asks now and then whether to go on.
+    /// Counts an event. Returns whether to continue, which it asks once per `CHECK_INTERVAL` events.
     #[inline]
-    pub(crate) fn goes_on(&mut self, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
+    pub(crate) fn should_continue(&mut self, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         self.counts.events += 1;
-        !self.counts.events.is_multiple_of(STRETCH) || go_on(self.now())
+        !self.counts.events.is_multiple_of(CHECK_INTERVAL) || go_on(self.now())
     }
 
-    /// The instant of the event that is being executed.
+    /// Returns the time of the event in execution.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         self.event.time()
@@ -138,8 +138,8 @@ impl<O: Observer> Model<O> {
         self.observer.record(self.event, record);
     }
 
-    /// A packet is at a node. It came through the port `from`, or from the endpoint at this node,
-    /// which takes nothing from its time to live.
+    /// Determines the next step of a packet at a node. `from` is the port over which it arrived; `None` for packets of
+    /// the local endpoint, whose time to live is not decremented.
     #[inline]
     pub(crate) fn at_node(&mut self, mut packet: Packet, from: Option<PortId>) -> Onward {
         match self.labels.hop(packet.label) {
@@ -155,31 +155,31 @@ impl<O: Observer> Model<O> {
                 packet.label = next;
                 Onward::Port(port, packet)
             }
-            Hop::SelectorInput(gate) => self.at_gate(gate, packet, from),
+            Hop::SelectorInput(input) => self.at_selector(input, packet, from),
             Hop::Bridge(bridge) => self.at_bridge(bridge, packet, from),
-            Hop::Bundle(entrance) => {
+            Hop::Bundle(number) => {
                 if self.expires(&mut packet, from) {
                     return Onward::Lost;
                 }
-                let entrance = self.labels.entrance(entrance);
-                packet.label = entrance.next;
-                Onward::Bundle(entrance.bundle, entrance.destination, packet)
+                let bundle_hop = self.labels.bundle_hop(number);
+                packet.label = bundle_hop.next;
+                Onward::Bundle(bundle_hop.bundle, bundle_hop.destination, packet)
             }
             Hop::Goto(label) => self.at_node(packet.under(label), from),
             Hop::Ecmp(set) => {
-                packet.label = self.labels.spread(set, packet);
+                packet.label = self.labels.ecmp(set, packet);
                 self.at_node(packet, from)
             }
             Hop::Discard(port) => {
                 self.lose(port, packet, DropReason::NoRoute);
                 Onward::Lost
             }
-            Hop::Ways(_) => unreachable!("a transmitter takes what is behind such a queue"),
+            Hop::Ways(_) => unreachable!("a transmitter looks up the entry behind such a queue"),
         }
     }
 
-    /// A router is to forward a packet that came through the port `from`: says whether its time to live is
-    /// used up, and it is lost.
+    /// Decrements the time to live of a packet that a router forwards. Returns whether it expired; the packet is then
+    /// lost.
     #[inline]
     pub(crate) fn expires(&mut self, packet: &mut Packet, from: Option<PortId>) -> bool {
         let Some(from) = from else { return false };
@@ -190,7 +190,7 @@ impl<O: Observer> Model<O> {
         expired
     }
 
-    /// Carries out an action that concerns labels, selectors or bundles.
+    /// Carries out an action on labels, selectors or bundles.
     pub(crate) fn apply(&mut self, action: Action) {
         match action {
             Action::TakeOut(bundle, port) => self.bundles[bundle as usize].take_out(port),
@@ -199,10 +199,10 @@ impl<O: Observer> Model<O> {
         }
     }
 
-    // Few packets come to a gate or a bridge; the others do not pay for them.
+    // Selectors and bridges are rare. Separate functions keep them out of the hot path.
     #[inline(never)]
-    fn at_gate(&mut self, gate: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
-        match self.labels.pass(gate) {
+    fn at_selector(&mut self, input: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
+        match self.labels.pass(input) {
             Ok(next) => {
                 packet.label = next;
                 self.at_node(packet, from)
@@ -225,7 +225,7 @@ impl<O: Observer> Model<O> {
         Onward::Both([(first, copy.under(next)), (second, copy.under(beyond))])
     }
 
-    /// The second packet that a link makes of one: a packet of its own, or one more copy of a packet that has copies.
+    /// Returns the duplicate that a link makes: a separate packet, or another copy if the packet has copies.
     pub(crate) fn duplicate(&mut self, packet: Packet) -> Packet {
         self.counts.copied += 1;
         if packet.copy_of().is_some() {
@@ -235,13 +235,13 @@ impl<O: Observer> Model<O> {
         self.in_flight.copy(packet)
     }
 
-    /// The assembler in the place of a port.
+    /// Returns the assembler that replaces a port.
     #[inline]
     pub(crate) fn assembler_at(&self, port: PortId) -> Option<u32> {
         self.assembler_at[port.index()]
     }
 
-    /// A packet comes to an assembler.
+    /// Adds a packet to an assembler.
     pub(crate) fn gather(&mut self, assembler: u32, packet: Packet) -> Gathered {
         let now = self.now();
         let assembler = &mut self.assemblers[assembler as usize];
@@ -250,7 +250,7 @@ impl<O: Observer> Model<O> {
         gathered
     }
 
-    /// What an assembler has gathered leaves now. Packets of a burst that is lost are no longer there.
+    /// Sends the burst that an assembler has collected. A lost burst returns without its packets.
     pub(crate) fn send_burst(&mut self, assembler: u32) -> Passage {
         let now = self.now();
         let from = &mut self.assemblers[assembler as usize];
@@ -263,7 +263,7 @@ impl<O: Observer> Model<O> {
         self.follow(port, number, step)
     }
 
-    /// The control packet of a burst comes to a switch.
+    /// Handles the control packet of a burst at a switch.
     pub(crate) fn set_up(&mut self, assembler: u32, number: u32) -> Passage {
         let from = &mut self.assemblers[assembler as usize];
         let burst = from.take(number);
@@ -275,13 +275,13 @@ impl<O: Observer> Model<O> {
         self.follow(port, number, step)
     }
 
-    /// Tells what became of a burst at a node.
+    /// Records the result of a step of a burst.
     fn follow(&mut self, port: PortId, number: u32, step: Step) -> Passage {
-        if let Some((fibre, wavelength)) = step.asked {
+        if let Some((fibre, wavelength)) = step.request {
             self.record(Record::FibreAsked { port, number, fibre, wavelength });
         }
         if let Passage::Lost(burst) = &step.passage {
-            let reason = match step.asked {
+            let reason = match step.request {
                 Some(_) => DropReason::Contention,
                 None => DropReason::BurstLost,
             };
@@ -292,22 +292,22 @@ impl<O: Observer> Model<O> {
         step.passage
     }
 
-    /// Packets that wait in assemblers, or are in bursts of which it is not known yet whether they arrive.
+    /// Returns the number of packets in assemblers and in bursts whose fate is undecided.
     pub(crate) fn in_bursts(&self) -> u64 {
-        let of = |assembler: &Assembler| {
-            let under_way: usize = assembler.under_way().map(|burst| burst.packets.len()).sum();
+        let packets = |assembler: &Assembler| {
+            let under_way: usize = assembler.in_flight().map(|burst| burst.packets.len()).sum();
             (assembler.held().len() + under_way) as u64
         };
-        self.assemblers.iter().map(of).sum()
+        self.assemblers.iter().map(packets).sum()
     }
 
-    /// The queue discipline of a port has marked a packet.
+    /// Records that the queue discipline of a port has marked a packet.
     pub(crate) fn mark(&mut self, port: PortId, packet: Packet) {
         self.counts.marked += 1;
         self.record(Record::Marked { port, packet });
     }
 
-    /// A packet, or a copy of one, is dropped at or behind a port.
+    /// Records the drop of a packet, or of a copy, at or behind a port.
     #[cold]
     pub(crate) fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {
         self.record(Record::Dropped { port, packet, reason });
@@ -315,7 +315,7 @@ impl<O: Observer> Model<O> {
         let lost = match packet.copy_of() {
             Some(number) => self.in_flight.copy_is_lost(packet, number, loss),
             None => {
-                self.in_flight.forget(packet);
+                self.in_flight.remove(packet);
                 Some(loss)
             }
         };
@@ -327,7 +327,7 @@ impl<O: Observer> Model<O> {
         self.observer.record(event, Record::Lost { flow: packet.flow(), reason });
     }
 
-    /// A packet is at its endpoint: the packet, and whether it is a copy of one that has arrived before.
+    /// Registers an arrival at an endpoint. Returns the packet and whether another copy has arrived before.
     #[inline]
     fn arrives(&mut self, packet: Packet) -> (Packet, bool) {
         match packet.copy_of() {
@@ -339,7 +339,7 @@ impl<O: Observer> Model<O> {
         }
     }
 
-    // Few packets have copies; the others do not pay for them.
+    // Copies are rare. A separate function keeps them out of the hot path.
     #[cold]
     #[inline(never)]
     fn copy_arrives(&mut self, packet: Packet, number: u32) -> (Packet, bool) {
@@ -352,13 +352,13 @@ impl<O: Observer> Model<O> {
         (packet, !first)
     }
 
-    /// The source of datagrams with this number as a flow.
+    /// Returns the source of datagrams with this flow number.
     pub(crate) fn source(&mut self, id: FlowId) -> &mut Datagrams {
         let place = id.index() - self.senders.len();
         &mut self.datagrams[place]
     }
 
-    /// The datagram that a source sends now.
+    /// Returns the datagram that a source sends now.
     pub(crate) fn send_datagram(&mut self, id: FlowId) -> Packet {
         let now = self.now();
         let place = id.index() - self.senders.len();
@@ -369,19 +369,21 @@ impl<O: Observer> Model<O> {
         packet
     }
 
-    /// A datagram has come to its sink. Who receives a segment looks for its flow anyway; that there is
-    /// none leads here, and costs segments nothing.
+    /// Handles a datagram at its sink.
+    ///
+    /// Receiving a segment looks up the flow anyway. Datagrams are recognised by the failed look-up, at no cost for
+    /// segments.
     #[inline(never)]
     pub(crate) fn sink(&mut self, packet: Packet) {
         let (packet, second) = self.arrives(packet);
         let (flow, now) = (packet.flow(), self.now());
-        let sent = self.in_flight.take_sent(packet);
+        let sent = self.in_flight.take_send_time(packet);
         let delay = sent.map_or(Duration::ZERO, |sent| now - sent);
         let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
         self.record(Record::DatagramArrived { flow, seq, size, delay, marking, second });
     }
 
-    /// A data segment has come to its receiver: the ACK to send at once, if any.
+    /// Handles a data segment at its receiver. Returns the ACK to send immediately, if any.
     #[inline]
     pub(crate) fn receive(&mut self, packet: Packet) -> Option<Packet> {
         let (packet, second) = self.arrives(packet);
@@ -399,21 +401,21 @@ impl<O: Observer> Model<O> {
         arrival.ack.map(|ack| self.send_ack(id, ack))
     }
 
-    /// The ACK to send in front of the one that `receive` gave, if any.
+    /// Returns the ACK to send before the one that [`Model::receive`] returned, if any.
     #[inline]
     pub(crate) fn earlier_ack(&mut self, id: FlowId) -> Option<Packet> {
         let ack = self.receivers[id.index()].receiver.take_earlier()?;
         Some(self.send_ack(id, ack))
     }
 
-    /// The packet for an ACK that a receiver sends now.
+    /// Returns the packet for an ACK that a receiver sends now.
     #[inline]
     pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) -> Packet {
         self.counts.sent += 1;
         self.receivers[id.index()].close(id, ack, &mut self.in_flight)
     }
 
-    /// An ACK has come to its sender, which must be asked for segments now.
+    /// Handles an ACK at its sender. The caller must poll the sender for segments afterwards.
     #[inline]
     pub(crate) fn acknowledge(&mut self, packet: Packet) {
         let (packet, _) = self.arrives(packet);
@@ -424,16 +426,16 @@ impl<O: Observer> Model<O> {
         self.senders[id.index()].sender.handle_ack(now, &ack);
     }
 
-    /// A sender is told over which network its data go. It sends when something else comes to it.
+    /// Notifies a sender of the network that carries its data. The sender transmits at its next event.
     pub(crate) fn notice(&mut self, id: FlowId) {
         let now = self.now();
         let end = &mut self.senders[id.index()];
         if let Some(queue) = end.notified_by {
-            end.sender.change_network(now, self.planned.known(queue, now));
+            end.sender.change_network(now, self.schedule_state.known(queue, now));
         }
     }
 
-    /// The next segment that a sender sends now, if any.
+    /// Returns the next segment that a sender sends now, if any.
     #[inline]
     pub(crate) fn next_segment(&mut self, id: FlowId) -> Option<Packet> {
         let now = self.now();
@@ -449,9 +451,9 @@ impl<O: Observer> Model<O> {
         Some(packet)
     }
 
-    /// A sender has nothing more to send now, after what came to it.
+    /// Records the state of a sender after it has sent all it can.
     #[inline]
-    pub(crate) fn settle(&mut self, id: FlowId, cause: Cause) {
+    pub(crate) fn record_update(&mut self, id: FlowId, cause: Cause) {
         if self.observer.wants_updates() {
             let snapshot = self.senders[id.index()].sender.snapshot();
             self.record(Record::Updated { flow: id, cause, snapshot });

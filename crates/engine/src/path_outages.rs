@@ -1,14 +1,16 @@
-//! When the way of a flow leads nowhere: from forwarding tables and ports alone, without a packet.
+//! Periods in which a flow has no working path, computed from forwarding tables and port states only.
 //!
-//! # Models
-//! A way is followed from the entry where a flow's packets come in, through the tables as they are at an instant. It leads
-//! nowhere where it comes to a port that is down, to a gate whose selector does not admit its side, or past more routers
-//! than the time to live allows, as in a loop.
-//! # Limits
-//! What is on its way when tables change is not followed: a cut says when packets that come in would be lost if all happened
-//! at once. A selector that waits for the first packet of a side admits both sides. Of a bundle one link that works
-//! is enough, unless the selection is by destination, and so is one way behind a virtual output queue; bursts, wavelengths and
-//! queues are not looked at.
+//! # Model
+//! A path starts at the flow's entry label and follows the tables of one point in time. It is broken at a port that is
+//! down, at a selector that rejects this input, and where the time to live expires (a loop).
+//!
+//! # Limitations
+//! - Table changes do not affect packets in flight. A period covers the packets that would be lost if they crossed the
+//!   network in zero time.
+//! - A selector that waits for the first packet of one input accepts both inputs.
+//! - A bundle needs one working link, unless it selects links by destination. A virtual output queue needs one working
+//!   path.
+//! - Bursts, wavelengths and queue lengths are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,86 +22,88 @@ use optcp_units::Time;
 
 use crate::Blueprint;
 
-/// For so long the way of a flow in one direction led nowhere.
+/// Period in which a flow has no working path in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathOutage {
-    /// The flow or, behind the flows, the source of datagrams.
+    /// Flow. Sources of datagrams are numbered after the flows.
     pub flow: FlowId,
-    /// Whether it is the way of its ACKs; of its data otherwise.
+    /// Direction: `true` for ACKs, `false` for data.
     pub acks: bool,
-    /// From when on.
+    /// Start of the outage.
     pub from: Time,
-    /// Up to when: the end of the run where it lasted.
+    /// End of the outage, at most the end of the run.
     pub until: Time,
 }
 
-/// What control actions change.
+/// Target of a control action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Component {
     Port(PortId),
     Label(Label),
     Selector(SelectorId),
     Bundle(BundleId),
 }
 
-/// The way of flows that come in at the same entry and, where flows are spread, are hashed alike.
+/// Path of all flows with the same entry label and, where ECMP applies, the same hash.
 #[derive(Debug)]
-struct Way {
+struct FlowPath {
     entry: Label,
     key: u64,
-    /// Whose it is, and whether that of ACKs.
-    of: Vec<(FlowId, bool)>,
-    /// Since when it has led nowhere.
+    /// Flows on this path; `true` for their ACKs.
+    users: Vec<(FlowId, bool)>,
+    /// Start of the current outage.
     since: Option<Time>,
-    path_outages: Vec<[Time; 2]>,
+    outages: Vec<[Time; 2]>,
 }
 
-/// All ways, and which of them pass what changes at some time.
-struct Ways {
-    all: Vec<Way>,
-    passing: BTreeMap<Place, BTreeSet<usize>>,
+/// All paths, and the paths that include each target of a control action.
+struct FlowPaths {
+    all: Vec<FlowPath>,
+    passing: BTreeMap<Component, BTreeSet<usize>>,
 }
 
-/// The network at an instant.
+/// State of the network at one time.
 struct Network {
     labels: LabelTable,
     bundles: Vec<Bundle>,
-    /// By port, whether its link works.
+    /// State of the link, by port.
     up: Vec<bool>,
-    /// By label, in which walk it was come to last, and past how many routers.
+    /// Last search that visited the label and the number of routers passed, by label.
     seen: Vec<(u64, u8)>,
     walks: u64,
 }
 
-/// The cuts of all flows up to `stop`: by flow, data first, in order of time. A way is followed again only when something
-/// on it changes.
+/// Returns the path outages of all flows until `stop`, sorted by flow, direction (data first) and time.
+///
+/// A path is searched again only after a change on it.
 #[must_use]
 pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
-    let changed = blueprint.controls.iter().filter_map(|control| Place::of(control.action));
-    let passing: BTreeMap<Place, BTreeSet<usize>> =
-        changed.map(|place| (place, BTreeSet::new())).collect();
+    let changed =
+        blueprint.controls.iter().filter_map(|control| Component::of_action(control.action));
+    let passing: BTreeMap<Component, BTreeSet<usize>> =
+        changed.map(|component| (component, BTreeSet::new())).collect();
     if passing.is_empty() {
         return Vec::new();
     }
-    let mut ways = Ways { all: all_ways(blueprint), passing };
-    let mut network = Network::of(blueprint);
-    (0..ways.all.len()).for_each(|way| ways.follow(way, &mut network, Time::ZERO));
+    let mut paths = FlowPaths { all: all_paths(blueprint), passing };
+    let mut network = Network::new(blueprint);
+    (0..paths.all.len()).for_each(|path| paths.follow(path, &mut network, Time::ZERO));
     for at_once in blueprint.controls.chunk_by(|a, b| a.at == b.at) {
         let now = at_once[0].at;
         if now >= stop {
             break;
         }
         at_once.iter().for_each(|control| network.apply(control.action));
-        let places = at_once.iter().filter_map(|control| Place::of(control.action));
+        let components = at_once.iter().filter_map(|control| Component::of_action(control.action));
         let concerned: BTreeSet<usize> =
-            places.flat_map(|place| ways.passing[&place].iter().copied()).collect();
-        concerned.into_iter().for_each(|way| ways.follow(way, &mut network, now));
+            components.flat_map(|component| paths.passing[&component].iter().copied()).collect();
+        concerned.into_iter().for_each(|path| paths.follow(path, &mut network, now));
     }
-    let mut found = Vec::new();
-    for mut way in ways.all {
-        way.is_found(true, stop);
-        for (flow, acks) in way.of {
-            found.extend(way.path_outages.iter().map(|&[from, until]| PathOutage {
+    let mut outages = Vec::new();
+    for mut path in paths.all {
+        path.set_working(true, stop);
+        for (flow, acks) in path.users {
+            outages.extend(path.outages.iter().map(|&[from, until]| PathOutage {
                 flow,
                 acks,
                 from,
@@ -107,72 +111,80 @@ pub fn path_outages(blueprint: &Blueprint, stop: Time) -> Vec<PathOutage> {
             }));
         }
     }
-    found.sort_unstable();
-    found
+    outages.sort_unstable();
+    outages
 }
 
-fn all_ways(blueprint: &Blueprint) -> Vec<Way> {
+fn all_paths(blueprint: &Blueprint) -> Vec<FlowPath> {
     let flows = blueprint.flows.iter().map(|flow| (flow.data, Some(flow.acks)));
     let sources = blueprint.datagrams.iter().map(|source| (source.data, None));
-    let mut places: BTreeMap<(Label, u64), usize> = BTreeMap::new();
-    let mut all: Vec<Way> = Vec::new();
+    let mut components: BTreeMap<(Label, u64), usize> = BTreeMap::new();
+    let mut all: Vec<FlowPath> = Vec::new();
     for (flow, (data, acks)) in FlowId::all().zip(flows.chain(sources)) {
         for (acks, entry) in [(false, Some(data)), (true, acks)] {
             let Some(entry) = entry else { continue };
             let key = blueprint.labels.key(flow, acks);
-            let place = *places.entry((entry, key)).or_insert(all.len());
-            if place == all.len() {
-                all.push(Way { entry, key, of: Vec::new(), since: None, path_outages: Vec::new() });
+            let component = *components.entry((entry, key)).or_insert(all.len());
+            if component == all.len() {
+                all.push(FlowPath {
+                    entry,
+                    key,
+                    users: Vec::new(),
+                    since: None,
+                    outages: Vec::new(),
+                });
             }
-            all[place].of.push((flow, acks));
+            all[component].users.push((flow, acks));
         }
     }
     all
 }
 
-impl Place {
-    fn of(action: Action) -> Option<Place> {
+impl Component {
+    fn of_action(action: Action) -> Option<Component> {
         match action {
             Action::PortDown(port) | Action::PortClosed(port) | Action::PortUp(port) => {
-                Some(Place::Port(port))
+                Some(Component::Port(port))
             }
-            Action::SetHop(label, _) => Some(Place::Label(label)),
+            Action::SetHop(label, _) => Some(Component::Label(label)),
             Action::Expect(selector, _) | Action::Select(selector, _) => {
-                Some(Place::Selector(selector))
+                Some(Component::Selector(selector))
             }
-            Action::TakeOut(bundle, _) | Action::PutBack(bundle, _) => Some(Place::Bundle(bundle)),
+            Action::TakeOut(bundle, _) | Action::PutBack(bundle, _) => {
+                Some(Component::Bundle(bundle))
+            }
             Action::SetDelay(..) => None,
         }
     }
 }
 
-impl Way {
-    /// Whether it leads to its end from now on.
-    fn is_found(&mut self, leads: bool, now: Time) {
-        if !leads {
+impl FlowPath {
+    /// Records whether the path works from `now` on.
+    fn set_working(&mut self, is_working: bool, now: Time) {
+        if !is_working {
             self.since.get_or_insert(now);
         } else if let Some(since) = self.since.take()
             && since < now
         {
-            self.path_outages.push([since, now]);
+            self.outages.push([since, now]);
         }
     }
 }
 
-impl Ways {
-    fn follow(&mut self, way: usize, network: &mut Network, now: Time) {
-        let Way { entry, key, .. } = self.all[way];
-        let leads = network.leads(entry, key, |place| {
-            if let Some(passing) = self.passing.get_mut(&place) {
-                passing.insert(way);
+impl FlowPaths {
+    fn follow(&mut self, path: usize, network: &mut Network, now: Time) {
+        let FlowPath { entry, key, .. } = self.all[path];
+        let is_working = network.is_working(entry, key, |component| {
+            if let Some(passing) = self.passing.get_mut(&component) {
+                passing.insert(path);
             }
         });
-        self.all[way].is_found(leads, now);
+        self.all[path].set_working(is_working, now);
     }
 }
 
 impl Network {
-    fn of(blueprint: &Blueprint) -> Self {
+    fn new(blueprint: &Blueprint) -> Self {
         Network {
             labels: blueprint.labels.clone(),
             bundles: blueprint.bundles.clone(),
@@ -195,8 +207,8 @@ impl Network {
         }
     }
 
-    /// Whether a way leads to its end; tells what it passes, as far as that decides.
-    fn leads(&mut self, entry: Label, key: u64, mut passes: impl FnMut(Place)) -> bool {
+    /// Returns whether a path works. `visit` receives every visited component that determines the result.
+    fn is_working(&mut self, entry: Label, key: u64, mut visit: impl FnMut(Component)) -> bool {
         self.walks += 1;
         let mut pending = vec![(entry, 0)];
         while let Some((label, routers)) = pending.pop() {
@@ -205,49 +217,49 @@ impl Network {
                 continue;
             }
             *seen = (self.walks, routers);
-            passes(Place::Label(label));
+            visit(Component::Label(label));
             let mut works = |port: PortId| {
-                passes(Place::Port(port));
+                visit(Component::Port(port));
                 self.up[port.index()]
             };
             match self.labels.hop(label) {
                 Hop::Deliver => return true,
                 Hop::Discard(_) => {}
                 Hop::Goto(next) => pending.push((next, routers)),
-                // Whatever serves it: what waits is held, not lost.
+                // Packets in such a queue wait until some path serves it; they are not lost.
                 hop @ Hop::Ways(_) => {
-                    let ways = self.labels.leads_to(hop).into_iter();
-                    pending.extend(ways.map(|(_, next)| (next, routers)));
+                    let paths = self.labels.leads_to(hop).into_iter();
+                    pending.extend(paths.map(|(_, next)| (next, routers)));
                 }
-                Hop::Ecmp(set) => pending.push((self.labels.spread_by(set, key), routers)),
+                Hop::Ecmp(set) => pending.push((self.labels.ecmp_by_key(set, key), routers)),
                 Hop::Tunnel { port, next } => {
                     pending.extend(works(port).then_some((next, routers)));
                 }
-                Hop::SelectorInput(gate) => {
-                    passes(Place::Selector(self.labels.gate(gate).selector));
-                    pending.extend(self.labels.may_pass(gate).map(|next| (next, routers)));
+                Hop::SelectorInput(input) => {
+                    visit(Component::Selector(self.labels.selector_input(input).selector));
+                    pending.extend(self.labels.may_pass(input).map(|next| (next, routers)));
                 }
-                // The time to live is used up.
+                // The time to live has expired.
                 Hop::Forward { .. } | Hop::Bridge(_) | Hop::Bundle(_) if routers == INITIAL_TTL => {
                 }
                 Hop::Forward { port, next } => {
                     pending.extend(works(port).then_some((next, routers + 1)));
                 }
                 Hop::Bridge(bridge) => {
-                    let ways = self.labels.bridge(bridge).into_iter();
-                    let working = ways.filter(|&(port, _)| works(port));
+                    let paths = self.labels.bridge(bridge).into_iter();
+                    let working = paths.filter(|&(port, _)| works(port));
                     pending.extend(working.map(|(_, next)| (next, routers + 1)));
                 }
-                Hop::Bundle(entrance) => {
-                    let entrance = self.labels.entrance(entrance);
-                    let bundle = &self.bundles[entrance.bundle as usize];
-                    let working = match bundle.fixed(entrance.destination) {
+                Hop::Bundle(number) => {
+                    let bundle_hop = self.labels.bundle_hop(number);
+                    let bundle = &self.bundles[bundle_hop.bundle as usize];
+                    let working = match bundle.fixed(bundle_hop.destination) {
                         Some(port) => works(port),
-                        // All of them are passed: any may decide next time.
+                        // `count` visits all links, because each may decide the next search.
                         None => bundle.candidates().iter().filter(|&&port| works(port)).count() > 0,
                     };
-                    passes(Place::Bundle(entrance.bundle));
-                    pending.extend(working.then_some((entrance.next, routers + 1)));
+                    visit(Component::Bundle(bundle_hop.bundle));
+                    pending.extend(working.then_some((bundle_hop.next, routers + 1)));
                 }
             }
         }

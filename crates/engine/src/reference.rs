@@ -1,8 +1,8 @@
-//! The reference engine: one event for every end of a transmission, every arrival, every timer.
+//! Reference engine: one event for every end of a transmission, every arrival and every timer.
 //!
-//! Plain on purpose: a faster engine is right if it gives the same records.
+//! The implementation is deliberately simple. A faster engine is correct if it produces the same records.
 
-use optcp_des::{Calendar, Class, Key};
+use optcp_des::{Class, EventQueue, Key};
 use optcp_net::{Action, Control, FlowId, Packet, Pipe, Port, PortCounts, PortId, Tally};
 use optcp_optical::bundle::Lightpaths;
 use optcp_units::Time;
@@ -14,18 +14,18 @@ use crate::event_handler::EventHandler;
 use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
 use crate::stepping::Stepping;
-use crate::timers::first_alarms;
+use crate::timers::initial_events;
 
-/// Explicit queues and pipes, and everything that is pending.
+/// Ports with explicit queues, links and all pending events.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     ports: Vec<Port>,
-    /// Behind each port.
+    /// Link behind each port.
     pipes: Vec<Pipe>,
-    calendar: Calendar,
+    event_queue: EventQueue,
 }
 
-/// The ports, for who chooses among those of a bundle.
+/// View of the ports for the selection of a bundle member.
 struct Members<'a> {
     ports: &'a [Port],
     now: Time,
@@ -48,7 +48,7 @@ impl Reference {
         };
         let ports: Vec<Port> = blueprint.ports.iter().map(port).collect();
         let pipes = vec![Pipe::default(); ports.len()];
-        Reference { ports, pipes, calendar: first_alarms(blueprint, model) }
+        Reference { ports, pipes, event_queue: initial_events(blueprint, model) }
     }
 
     /// See [`crate::Simulation::run_before_while`].
@@ -61,8 +61,8 @@ impl Reference {
     ) -> bool {
         loop {
             let bound = controls.next_at().min(limit);
-            while let Some(key) = self.calendar.pop_before(bound) {
-                if !model.goes_on(go_on) {
+            while let Some(key) = self.event_queue.pop_before(bound) {
+                if !model.should_continue(go_on) {
                     return false;
                 }
                 model.event = key;
@@ -80,9 +80,10 @@ impl Reference {
 
     /// See [`crate::Simulation::continue_as`].
     pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
-        // What happens by plan is the same in both worlds, and so are the ports that it concerns.
-        let planned = blueprint.planned();
-        let replaced = |(id, port): (PortId, &Port)| port.is_untouched() && !planned.contains(&id);
+        // Schedules and the ports that they change are equal in both runs.
+        let scheduled = blueprint.scheduled_ports();
+        let replaced =
+            |(id, port): (PortId, &Port)| port.is_untouched() && !scheduled.contains(&id);
         let untouched: Vec<bool> = PortId::all().zip(&self.ports).map(replaced).collect();
         let ports = self.ports.iter_mut().zip(&blueprint.ports).zip(&untouched);
         for ((port, (config, losses)), &untouched) in ports {
@@ -109,7 +110,7 @@ impl Reference {
 
     /// Returns the time of the next event.
     pub(crate) fn next_at(&self) -> Time {
-        self.calendar.next_at()
+        self.event_queue.next_at()
     }
 
     pub(crate) fn ports(&self) -> usize {
@@ -130,17 +131,17 @@ impl Reference {
 
     pub(crate) fn in_flight(&self) -> u64 {
         let queued: usize = self.ports.iter().map(Port::queue_length).sum();
-        let under_way: usize = self.pipes.iter().map(Pipe::len).sum();
-        (queued + under_way) as u64
+        let in_flight: usize = self.pipes.iter().map(Pipe::len).sum();
+        (queued + in_flight) as u64
     }
 
-    /// Carries an action out.
+    /// Carries out a control action.
     fn apply<O: Observer>(&mut self, model: &mut Model<O>, action: Action) {
         match action {
             Action::PortDown(id) => {
                 let (port, pipe) = (&mut self.ports[id.index()], &mut self.pipes[id.index()]);
-                let under_way = pipe.drain();
-                port.fail(model.now(), under_way, |packet, reason| model.lose(id, packet, reason));
+                let in_flight = pipe.drain();
+                port.fail(model.now(), in_flight, |packet, reason| model.lose(id, packet, reason));
                 model.record(Record::QueueLength { port: id, packets: 0 });
             }
             Action::PortClosed(id) => self.ports[id.index()].close(),
@@ -160,28 +161,28 @@ impl Reference {
     fn execute<O: Observer>(&mut self, model: &mut Model<O>) {
         let key = model.event;
         match key.class() {
-            Class::Control => unreachable!("control actions are kept in a list of their own"),
+            Class::Control => unreachable!("control actions have their own list"),
             Class::TransmissionEnd => self.end_transmission(model),
             Class::Arrival => self.arrive(model, PortId::new(key.entity()), key.ordinal()),
-            Class::Timer => self.alarm(model),
+            Class::Timer => self.handle_timer_event(model),
         }
     }
 
     fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>) {
-        if let Some(schedule) = model.planned.schedule_of(model.event) {
-            return self.step_of(model, schedule);
+        if let Some(schedule) = model.schedule_state.schedule_of(model.event) {
+            return self.run_schedule_step(model, schedule);
         }
         let (id, ordinal) = (PortId::new(model.event.entity()), model.event.ordinal());
         let port = &mut self.ports[id.index()];
-        if let Some((arrival, packet)) = departures::finish(port, &mut self.calendar, model) {
-            self.put_under_way(id, arrival, ordinal, packet);
+        if let Some((arrival, packet)) = departures::finish(port, &mut self.event_queue, model) {
+            self.put_in_flight(id, arrival, ordinal, packet);
         }
         self.feed(model, id);
     }
 
-    fn put_under_way(&mut self, id: PortId, arrival: Time, ordinal: u32, packet: Packet) {
+    fn put_in_flight(&mut self, id: PortId, arrival: Time, ordinal: u32, packet: Packet) {
         if let Some((at, ordinal)) = self.pipes[id.index()].push(arrival, ordinal, packet) {
-            self.calendar.push(Key::new(at, Class::Arrival, id.number(), ordinal));
+            self.event_queue.push(Key::new(at, Class::Arrival, id.number(), ordinal));
         }
     }
 
@@ -190,7 +191,7 @@ impl Reference {
             return;
         };
         if let Some((at, ordinal)) = arrived.next {
-            self.calendar.push(Key::new(at, Class::Arrival, id.number(), ordinal));
+            self.event_queue.push(Key::new(at, Class::Arrival, id.number(), ordinal));
         }
         self.at_node(model, arrived.packet, Some(id));
     }
@@ -217,8 +218,8 @@ impl Reference {
         if let Some(assembler) = model.assembler_at(id) {
             return self.gather(model, assembler, packet);
         }
-        departures::enter(&mut self.ports[id.index()], &mut self.calendar, model, id, packet);
-        self.came(model, id);
+        departures::enter(&mut self.ports[id.index()], &mut self.event_queue, model, id, packet);
+        self.offer(model, id);
     }
 
     fn deliver<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
@@ -233,20 +234,20 @@ impl Reference {
             for ack in model.earlier_ack(id).into_iter().chain(ack) {
                 self.at_node(model, ack, None);
             }
-            model.receivers[id.index()].schedule(id, &mut self.calendar);
+            model.receivers[id.index()].schedule(id, &mut self.event_queue);
         }
     }
 }
 
 impl Stepping for Reference {
-    fn stepped(&mut self, id: PortId) -> (&mut Port, &mut Calendar) {
-        (&mut self.ports[id.index()], &mut self.calendar)
+    fn stepped(&mut self, id: PortId) -> (&mut Port, &mut EventQueue) {
+        (&mut self.ports[id.index()], &mut self.event_queue)
     }
 }
 
 impl EventHandler for Reference {
-    fn calendar(&mut self) -> &mut Calendar {
-        &mut self.calendar
+    fn event_queue(&mut self) -> &mut EventQueue {
+        &mut self.event_queue
     }
 
     fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
@@ -257,8 +258,8 @@ impl EventHandler for Reference {
         while let Some(packet) = model.next_segment(id) {
             self.at_node(model, packet, None);
         }
-        model.settle(id, cause);
-        model.senders[id.index()].schedule(id, &mut self.calendar);
+        model.record_update(id, cause);
+        model.senders[id.index()].schedule(id, &mut self.event_queue);
     }
 
     fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
@@ -272,7 +273,7 @@ impl EventHandler for Reference {
             end.sender.handle_timer(now);
             self.drain_sender(model, id, Cause::Timer);
         } else {
-            end.schedule(id, &mut self.calendar);
+            end.schedule(id, &mut self.event_queue);
         }
     }
 
@@ -288,13 +289,13 @@ impl EventHandler for Reference {
             let packet = model.send_ack(id, ack);
             self.at_node(model, packet, None);
         }
-        model.receivers[id.index()].schedule(id, &mut self.calendar);
+        model.receivers[id.index()].schedule(id, &mut self.event_queue);
     }
 
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>) {
         for packet in packets {
             let ordinal = self.ports[port.index()].launch(packet);
-            self.put_under_way(port, at, ordinal, packet);
+            self.put_in_flight(port, at, ordinal, packet);
         }
     }
 

@@ -1,30 +1,31 @@
-//! What happens by plan: which transmitters serve which queues, and how far schedules have come.
+//! State of schedules: which transmitter serves which queue, and the progress of each schedule.
 //!
-//! # Models
-//! A queue without a transmitter of its own; the first ports of its ways are transmitters that take packets out of it, one
-//! whenever they have nothing to send, while the schedule says so. One that serves several queues takes them in turn, packet
-//! by packet, in the order of the file; a queue that it serves again later keeps its place in that order. Which of the ways
-//! serves a queue, and what else schedules change, is an event. A queue may tell senders over which way it is served, which
-//! they know a time later; that none serves it is not told.
-//! # Source
-//! Virtual output queues behind which the network changes: M. K. Mukerjee and others, NSDI 2020; their switch in Click. Switches
-//! that tell senders which network is in use: S. Chen and others, SIGCOMM 2022.
-//! # Parameters
-//! Those of a [`QueueSpec`], and [`optcp_net::schedule::Schedule`].
-//! # Limits
-//! A transmitter that is out of service takes nothing, and knows at once that it is. What queues tell takes no room in the network,
-//! is not lost, and takes as long to all senders.
+//! # Model
+//! - A [`QueueSpec`] queue has no transmitter of its own. The first port of each of its paths is a transmitter that
+//!   takes a packet from the queue when it is idle and the schedule connects it.
+//! - A transmitter of several queues serves them round-robin, packet by packet, in the order of the scenario file. A
+//!   queue that returns keeps its position.
+//! - Each change of the serving path, and every other scheduled change, is an event.
+//! - A queue may notify senders of the serving path after a delay. Disconnection is not notified.
+//!
+//! # References
+//! - Virtual output queues of a network that changes: M. K. Mukerjee and others, NSDI 2020 (Click switch).
+//! - Switches that notify senders of the network in use: S. Chen and others, SIGCOMM 2022.
+//!
+//! # Limitations
+//! - A transmitter that is out of service takes no packets and detects its failure immediately.
+//! - Notifications use no capacity, are never lost and reach all senders after the same delay.
 
 use std::collections::VecDeque;
 
-use optcp_des::{Calendar, Class, Key};
+use optcp_des::{Class, EventQueue, Key};
 use optcp_net::schedule::{Change, Progress};
 use optcp_net::{FlowId, PortId};
 use optcp_units::Time;
 
 use crate::blueprint::{Blueprint, QueueSpec};
 
-/// What a port is to queues that are served over several ways.
+/// Role of a port for queues with several paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     None,
@@ -32,34 +33,34 @@ enum Role {
     Server(u32),
 }
 
-/// A transmitter that takes packets out of queues.
+/// Transmitter that takes packets out of queues.
 #[derive(Clone, Debug, Default)]
 struct Server {
-    /// The queues that it serves at present, in ascending order.
+    /// Queues that it serves at present, in ascending order.
     queues: Vec<u32>,
-    /// The queue that had its turn last, even if this transmitter serves it no longer.
+    /// Queue that was served last, even if it is disconnected now.
     last: u32,
 }
 
-/// What senders know of a queue.
+/// Notifications of the path that serves a queue.
 #[derive(Clone, Debug, Default)]
 struct PathNotices {
     flows: Vec<FlowId>,
-    /// Over which way it is served, as far as they know.
+    /// Path of which the senders were last notified.
     known: u8,
-    /// What they have yet to hear, and when.
+    /// Notifications to come: time and path.
     pending: VecDeque<(Time, u8)>,
 }
 
-/// Queues, their transmitters, and how far schedules have come.
+/// Queues, their transmitters and the progress of schedules.
 #[derive(Clone, Debug)]
 pub(crate) struct ScheduleState {
-    /// By port; empty where there is no such queue.
+    /// Role by port; empty if there are no such queues.
     roles: Vec<Role>,
     queues: Vec<QueueSpec>,
     servers: Vec<Server>,
-    /// By queue.
-    told: Vec<PathNotices>,
+    /// Notices by queue.
+    notices: Vec<PathNotices>,
     schedules: Vec<Progress>,
     ports: u32,
 }
@@ -67,9 +68,9 @@ pub(crate) struct ScheduleState {
 impl PathNotices {
     fn new(queue: &QueueSpec, blueprint: &Blueprint) -> Self {
         let flows = FlowId::all().zip(&blueprint.flows);
-        let hears = flows.filter(|(_, flow)| flow.notified_by == Some(queue.port));
+        let notified = flows.filter(|(_, flow)| flow.notified_by == Some(queue.port));
         PathNotices {
-            flows: hears.map(|(id, _)| id).collect(),
+            flows: notified.map(|(id, _)| id).collect(),
             known: queue.served.unwrap_or(0),
             pending: VecDeque::new(),
         }
@@ -78,53 +79,57 @@ impl PathNotices {
 
 impl ScheduleState {
     pub(crate) fn new(blueprint: &Blueprint) -> Self {
-        let mut planned = ScheduleState {
+        let mut state = ScheduleState {
             roles: Vec::new(),
             queues: blueprint.queues.clone(),
             servers: Vec::new(),
-            told: blueprint.queues.iter().map(|queue| PathNotices::new(queue, blueprint)).collect(),
+            notices: blueprint
+                .queues
+                .iter()
+                .map(|queue| PathNotices::new(queue, blueprint))
+                .collect(),
             schedules: blueprint.schedules.iter().cloned().map(Progress::new).collect(),
             ports: u32::try_from(blueprint.ports.len()).expect("fewer than 2^30 ports"),
         };
-        if !planned.queues.is_empty() {
-            planned.roles = vec![Role::None; blueprint.ports.len()];
+        if !state.queues.is_empty() {
+            state.roles = vec![Role::None; blueprint.ports.len()];
         }
         for (number, queue) in (0..).zip(&blueprint.queues) {
-            planned.roles[queue.port.index()] = Role::Queue(number);
+            state.roles[queue.port.index()] = Role::Queue(number);
             for way in queue.transmitters() {
-                if planned.roles[way.index()] == Role::None {
-                    let server = u32::try_from(planned.servers.len()).expect("as many as ports");
-                    planned.roles[way.index()] = Role::Server(server);
-                    planned.servers.push(Server::default());
+                if state.roles[way.index()] == Role::None {
+                    let server = u32::try_from(state.servers.len()).expect("as many as ports");
+                    state.roles[way.index()] = Role::Server(server);
+                    state.servers.push(Server::default());
                 }
             }
         }
-        for number in 0..planned.queues.len() {
-            let served = planned.queues[number].served.take();
-            planned.serve(number, served);
+        for number in 0..state.queues.len() {
+            let served = state.queues[number].served.take();
+            state.serve(number, served);
         }
-        for server in &mut planned.servers {
+        for server in &mut state.servers {
             server.last = server.queues.first().copied().unwrap_or(0);
         }
-        planned
+        state
     }
 
     fn role(&self, port: PortId) -> Role {
         self.roles.get(port.index()).copied().unwrap_or(Role::None)
     }
 
-    /// Whether anything happens by plan.
-    pub(crate) fn is_any(&self) -> bool {
+    /// Returns whether there are any queues or schedules.
+    pub(crate) fn is_active(&self) -> bool {
         !self.queues.is_empty() || !self.schedules.is_empty()
     }
 
-    /// Whether a port is a queue of several ways.
+    /// Returns whether a port is a queue with several paths.
     #[inline]
     pub(crate) fn is_queue(&self, port: PortId) -> bool {
         matches!(self.role(port), Role::Queue(_))
     }
 
-    /// The transmitter that serves a queue at present; `None` of another port.
+    /// Returns the transmitter that serves a queue at present; `None` for any other port.
     #[inline]
     pub(crate) fn transmitter_of(&self, port: PortId) -> Option<PortId> {
         match self.role(port) {
@@ -133,7 +138,7 @@ impl ScheduleState {
         }
     }
 
-    /// How many queues a port serves at present.
+    /// Returns the number of queues that a port serves at present.
     #[inline]
     pub(crate) fn serves(&self, port: PortId) -> usize {
         match self.role(port) {
@@ -142,7 +147,7 @@ impl ScheduleState {
         }
     }
 
-    /// The queue whose turn it is with a transmitter, and the way that begins there.
+    /// Returns the queue that a transmitter serves next, and the number of the path that starts there.
     pub(crate) fn next_turn(&mut self, port: PortId) -> Option<(PortId, u8)> {
         let server = self.server(port)?;
         let after = server.queues.partition_point(|&number| number <= server.last);
@@ -152,15 +157,15 @@ impl ScheduleState {
         Some((queue.port, queue.served?))
     }
 
-    /// A queue is served over this of its ways from now on: by which transmitter.
+    /// Connects a queue to one of its paths. Returns the transmitter.
     pub(crate) fn serve_port(&mut self, port: PortId, way: Option<u8>) -> Option<PortId> {
         let Role::Queue(queue) = self.role(port) else {
-            unreachable!("what is served is a queue of several ways")
+            unreachable!("only a queue with several paths is connected to transmitters")
         };
         self.serve(queue as usize, way)
     }
 
-    /// A queue is served over this of its ways from now on: which senders hear of it, and when.
+    /// Schedules the notification of a path change. Returns its time and the senders.
     pub(crate) fn notify(
         &mut self,
         port: PortId,
@@ -169,42 +174,42 @@ impl ScheduleState {
     ) -> Option<(Time, &[FlowId])> {
         let Role::Queue(queue) = self.role(port) else { return None };
         let due = now + self.queues[queue as usize].notify?;
-        let told = &mut self.told[queue as usize];
-        match told.pending.back_mut().filter(|(at, _)| *at == due) {
-            // They hear of the last change of an instant.
+        let notices = &mut self.notices[queue as usize];
+        match notices.pending.back_mut().filter(|(at, _)| *at == due) {
+            // Changes at the same time cause one notification, of the last change.
             Some((_, last)) => *last = way?,
-            None => told.pending.push_back((due, way?)),
+            None => notices.pending.push_back((due, way?)),
         }
-        Some((due, &told.flows))
+        Some((due, &notices.flows))
     }
 
-    /// Over which way the queue is served of which a sender hears, as far as it knows now.
+    /// Returns the path of a queue as a notified sender knows it now.
     pub(crate) fn known(&mut self, port: PortId, now: Time) -> u8 {
         let Role::Queue(queue) = self.role(port) else {
-            unreachable!("what tells senders is a queue of several ways")
+            unreachable!("only a queue with several paths notifies senders")
         };
-        let told = &mut self.told[queue as usize];
-        while let Some(&(due, way)) = told.pending.front()
+        let notices = &mut self.notices[queue as usize];
+        while let Some(&(due, way)) = notices.pending.front()
             && due <= now
         {
-            told.known = way;
-            told.pending.pop_front();
+            notices.known = way;
+            notices.pending.pop_front();
         }
-        told.known
+        notices.known
     }
 
-    /// The next step of a schedule: how many changes it has, and its number for [`change`](Self::change).
+    /// Advances a schedule. Returns the number of changes and the step for [`change`](Self::change).
     pub(crate) fn advance(&mut self, schedule: usize) -> (usize, usize) {
         let step = self.schedules[schedule].advance();
         (self.schedules[schedule].changes(step), step)
     }
 
-    /// One of the changes of a step.
+    /// Returns one change of a step.
     pub(crate) fn change(&self, schedule: usize, step: usize, number: usize) -> Change {
         self.schedules[schedule].change(step, number)
     }
 
-    /// The port of the way over which a queue is served.
+    /// Returns the transmitter of the path that serves a queue.
     fn server_of(&self, queue: usize) -> Option<PortId> {
         let QueueSpec { ref ways, served, .. } = self.queues[queue];
         served.map(|way| ways[usize::from(way)][0])
@@ -217,7 +222,7 @@ impl ScheduleState {
         }
     }
 
-    /// A queue is served over this of its ways from now on: its port.
+    /// Connects a queue to one of its paths. Returns the transmitter.
     fn serve(&mut self, queue: usize, way: Option<u8>) -> Option<PortId> {
         if self.queues[queue].served == way {
             return self.server_of(queue);
@@ -226,31 +231,31 @@ impl ScheduleState {
         if let Some(port) = self.server_of(queue)
             && let Some(server) = self.server(port)
         {
-            server.queues.retain(|&one| one != number);
+            server.queues.retain(|&queue| queue != number);
         }
         self.queues[queue].served = way;
         let port = self.server_of(queue)?;
         let queues = &mut self.server(port)?.queues;
-        queues.insert(queues.partition_point(|&one| one < number), number);
+        queues.insert(queues.partition_point(|&queue| queue < number), number);
         Some(port)
     }
 
-    /// The event of the next step of a schedule.
+    /// Returns the event of the next step of a schedule.
     pub(crate) fn key(&self, number: usize) -> Option<Key> {
         let (at, step) = self.schedules[number].due()?;
-        // Behind the ends of transmissions of all ports.
+        // Schedules follow all ports, so a step follows the ends of transmissions at the same time.
         let entity = self.ports + u32::try_from(number).expect("fewer than 2^30 schedules");
         Some(Key::new(at, Class::TransmissionEnd, entity, step))
     }
 
-    /// Puts the first steps into a calendar.
-    pub(crate) fn begin(&self, calendar: &mut Calendar) {
+    /// Adds the first steps to the event queue.
+    pub(crate) fn begin(&self, event_queue: &mut EventQueue) {
         (0..self.schedules.len())
             .filter_map(|number| self.key(number))
-            .for_each(|key| calendar.push(key));
+            .for_each(|key| event_queue.push(key));
     }
 
-    /// The schedule of which an event is a step, if it is one.
+    /// Returns the schedule of an event, if the event is a step of one.
     #[inline]
     pub(crate) fn schedule_of(&self, event: Key) -> Option<usize> {
         event.entity().checked_sub(self.ports).map(|number| number as usize)

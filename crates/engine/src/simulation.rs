@@ -1,4 +1,4 @@
-//! One run in progress.
+//! Run in progress.
 
 use optcp_net::{Action, PortCounts, PortId, Tally};
 use optcp_optical::switching::{BurstCore, FibreId, FibreTally};
@@ -20,7 +20,7 @@ enum Driver {
     Fast(Box<Fast>),
 }
 
-/// One run. The whole of it is plain data and can be cloned at any instant.
+/// Run in progress. It is plain data and can be cloned at any time.
 #[derive(Clone, Debug)]
 pub struct Simulation<O> {
     model: Model<O>,
@@ -32,7 +32,7 @@ pub struct Simulation<O> {
 }
 
 impl<O: Observer> Simulation<O> {
-    /// A run at time zero.
+    /// Creates a run at time zero.
     #[must_use]
     pub fn new(blueprint: &Blueprint, engine: Engine, observer: O) -> Self {
         let mut model = Model::new(blueprint, observer);
@@ -50,23 +50,24 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// The same on up to so many threads, 16 at most: what happens does not depend on their number, nor do digests and
-    /// results. Only the fast engine has more than one, and only where the world has delay between its parts and much
-    /// happens.
+    /// Executes the run on up to `threads` threads, at most 16. Digests and results do not depend on the number.
+    ///
+    /// Several threads need the fast engine, many events, and delay between the parts of the network.
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Self {
         Simulation { workers: WorkerState::new(threads), ..self }
     }
 
-    /// Executes everything that happens before `limit`; control actions of an instant come first.
+    /// Executes all events before `limit`. Control actions precede other events at the same time.
     pub fn run_before(&mut self, limit: Time) {
         self.run_before_while(limit, &mut |_| true);
     }
 
-    /// The same, but says from time to time how far it is, and asks whether to go on. Says whether it came to the limit; where it
-    /// did not, the run is of no more use.
+    /// Executes all events before `limit`, and calls `go_on` with the current time at intervals.
+    ///
+    /// Returns `false` if `go_on` returned `false` before the limit; the run cannot be used any more.
     pub fn run_before_while(&mut self, limit: Time, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
-        // What is to be read at the stop is read when everything has happened there.
+        // Readings at the stop follow all events at the stop.
         let stop = self.stop;
         let due = |at: &Time| *at <= limit && *at < stop;
         while let Some(at) = self.model.observer.next_reading().filter(due) {
@@ -80,17 +81,17 @@ impl<O: Observer> Simulation<O> {
 
     fn advance(&mut self, limit: Time, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         let (model, controls) = (&mut self.model, &mut self.controls);
-        let through = match &mut self.driver {
+        let reached = match &mut self.driver {
             Driver::Reference(engine) => engine.run_before(model, controls, limit, go_on),
             Driver::Fast(engine) => {
                 engine.run_before(model, controls, &mut self.workers, limit, go_on)
             }
         };
         self.now = self.now.max(limit.min(self.stop));
-        through
+        reached
     }
 
-    /// How packets wait at present, in words.
+    /// Describes how pending packets are stored at present.
     #[must_use]
     pub fn waiting(&self) -> String {
         match &self.driver {
@@ -104,10 +105,10 @@ impl<O: Observer> Simulation<O> {
         self.run_while(&mut |_| true);
     }
 
-    /// Runs to the end, but says from time to time how far it is, and asks whether to go on; says whether it came there.
+    /// Runs to the end as [`Self::run_before_while`] does. Returns whether it reached the end.
     pub fn run_while(&mut self, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
-        let after_the_last_instant = self.stop + Duration::from_ps(1);
-        if !self.run_before_while(after_the_last_instant, go_on) {
+        let after_stop = self.stop + Duration::from_ps(1);
+        if !self.run_before_while(after_stop, go_on) {
             return false;
         }
         self.read();
@@ -116,18 +117,17 @@ impl<O: Observer> Simulation<O> {
         true
     }
 
-    /// Lets the observer read what is to be read by now.
+    /// Passes the counters that are due to the observer.
     fn read(&mut self) {
         let (core, driver) = (&self.model.core, &self.driver);
         self.model.observer.read(self.now, &Counted { core, driver, now: self.now });
     }
 
-    /// Goes on as a run of `blueprint`, which must agree with this one up to now
-    /// ([`Blueprint::shared_until`]).
+    /// Continues as a run of `blueprint`, which must be identical until now ([`Blueprint::shared_until`]).
     pub fn continue_as(&mut self, blueprint: &Blueprint) {
         self.controls.replace(&blueprint.controls);
         self.stop = blueprint.stop;
-        // What nothing has come to yet may be another in this world: laid anew, and its past with it.
+        // Label entries that no packet has reached may differ. Rebuild the table and repeat its past changes.
         let past = std::mem::replace(&mut self.model.labels, blueprint.labels.clone());
         self.model.labels.continue_selectors(&past);
         for control in self.controls.past() {
@@ -141,14 +141,13 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Everything before it has happened.
+    /// Returns the time before which all events are executed.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Returns a time before which no event happens. It is close to the time of the next event, and [`Time::MAX`] if there
-    /// is none.
+    /// Returns a time before which no event happens: shortly before the next event, or [`Time::MAX`] if there is none.
     #[must_use]
     pub fn next_at(&self) -> Time {
         let next = match &self.driver {
@@ -158,42 +157,42 @@ impl<O: Observer> Simulation<O> {
         next.min(self.controls.next_at())
     }
 
-    /// The last instant that is simulated.
+    /// Returns the last simulated time.
     #[must_use]
     pub fn stop(&self) -> Time {
         self.stop
     }
 
-    /// Makes the present instant the last one that is simulated.
+    /// Sets the last simulated time to now.
     pub fn stop_now(&mut self) {
         self.stop = self.stop.min(self.now);
     }
 
-    /// What watches the run.
+    /// Returns the observer.
     #[must_use]
     pub fn observer(&self) -> &O {
         &self.model.observer
     }
 
-    /// What has happened so far.
+    /// Returns the counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.model.counts
     }
 
-    /// Transmissions over links so far: packets that ports accepted.
+    /// Returns the number of transmissions over links so far: packets that ports accepted.
     #[must_use]
     pub fn packet_hops(&self) -> u64 {
         let ports = match &self.driver {
             Driver::Reference(engine) => engine.ports(),
             Driver::Fast(engine) => engine.ports(),
         };
-        // What comes out of a queue of several ways is sent by a port of one of them.
-        let sends = |port: &PortId| !self.model.planned.is_queue(*port);
+        // Packets from a queue with several paths are counted at the port that transmits them.
+        let sends = |port: &PortId| !self.model.schedule_state.is_queue(*port);
         PortId::all().take(ports).filter(sends).map(|port| self.port_counts(port).accepted).sum()
     }
 
-    /// What a port has done.
+    /// Returns the counts of a port.
     #[must_use]
     pub fn port_counts(&self, port: PortId) -> PortCounts {
         match &self.driver {
@@ -202,13 +201,13 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// What has gone into some of the blueprint's `tallied` ports up to now, and how long it stood there.
+    /// Returns the packets and queueing times of ports in the blueprint's `tallied` list until now.
     #[must_use]
     pub fn port_tallies(&self, ports: &[PortId]) -> Vec<Tally> {
         Counted { core: &self.model.core, driver: &self.driver, now: self.now }.port_tallies(ports)
     }
 
-    /// Packets in a port's queue now, the one in transmission included.
+    /// Returns the number of packets in a port's queue now, including the one in transmission.
     #[must_use]
     pub fn queue_length(&self, port: PortId) -> u64 {
         match &self.driver {
@@ -217,17 +216,17 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Packets in queues, in assemblers of bursts and on links.
+    /// Returns the number of packets in queues, in burst assemblers and on links.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        let under_way = match &self.driver {
+        let on_links = match &self.driver {
             Driver::Reference(engine) => engine.in_flight(),
             Driver::Fast(engine) => engine.in_flight(),
         };
-        under_way + self.model.in_bursts()
+        on_links + self.model.in_bursts()
     }
 
-    /// The sending ends, by flow.
+    /// Returns the senders by flow.
     pub fn senders(&self) -> impl Iterator<Item = &Sender> {
         self.model.senders.iter().map(|end| &end.sender)
     }
@@ -235,7 +234,7 @@ impl<O: Observer> Simulation<O> {
     /// Checks that packets are conserved: sent + copied = delivered + dropped + copies discarded + in flight.
     ///
     /// # Errors
-    /// The counts, if they do not add up.
+    /// Returns the counts if they do not add up.
     pub fn audit(&self) -> Result<(), Conservation> {
         let counts = self.counts();
         let sums = Conservation {
@@ -251,7 +250,7 @@ impl<O: Observer> Simulation<O> {
     }
 }
 
-/// What has been counted up to an instant.
+/// Counters at one time.
 struct Counted<'a> {
     core: &'a BurstCore,
     driver: &'a Driver,

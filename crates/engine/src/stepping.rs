@@ -1,6 +1,6 @@
-//! What engines do with queues that are served over several ways, and with steps of schedules.
+//! Operation of queues with several paths, and of schedule steps, in all engines.
 
-use optcp_des::Calendar;
+use optcp_des::EventQueue;
 use optcp_net::schedule::Change;
 use optcp_net::{DropReason, Packet, Port, PortId};
 
@@ -10,38 +10,38 @@ use crate::model::Model;
 use crate::observe::{Observer, Record};
 use crate::timers::TimerEvent;
 
-/// An engine in which the departures of the ports in question are events.
+/// Engine whose ports of this kind have departures as events.
 pub(crate) trait Stepping: EventHandler {
-    /// A port whose departures are events, and the calendar.
-    fn stepped(&mut self, id: PortId) -> (&mut Port, &mut Calendar);
+    /// Returns a port whose departures are events, and the event queue.
+    fn stepped(&mut self, id: PortId) -> (&mut Port, &mut EventQueue);
 
-    /// A packet has come to a port whose departures are events: who serves it may take it at once.
+    /// Lets the transmitter that serves a queue take a packet that has just arrived in it.
     #[inline]
-    fn came<O: Observer>(&mut self, model: &mut Model<O>, id: PortId) {
-        if let Some(transmitter) = model.planned.transmitter_of(id) {
+    fn offer<O: Observer>(&mut self, model: &mut Model<O>, id: PortId) {
+        if let Some(transmitter) = model.schedule_state.transmitter_of(id) {
             self.feed(model, transmitter);
         }
     }
 
-    /// A transmitter may be free: it takes packets out of the queues that it serves.
+    /// Lets an idle transmitter take packets out of the queues that it serves.
     #[inline]
     fn feed<O: Observer>(&mut self, model: &mut Model<O>, id: PortId) {
-        while model.planned.serves(id) > 0
+        while model.schedule_state.serves(id) > 0
             && self.stepped(id).0.is_free()
             && let Some(packet) = self.take(model, id)
         {
-            let (port, calendar) = self.stepped(id);
-            departures::enter(port, calendar, model, id, packet);
+            let (port, event_queue) = self.stepped(id);
+            departures::enter(port, event_queue, model, id, packet);
         }
     }
 
-    /// The next packet for a transmitter, under the label that it has behind it.
+    /// Returns the next packet for a transmitter, with the label behind it.
     fn take<O: Observer>(&mut self, model: &mut Model<O>, transmitter: PortId) -> Option<Packet> {
-        for _ in 0..model.planned.serves(transmitter) {
-            let (id, way) = model.planned.next_turn(transmitter)?;
+        for _ in 0..model.schedule_state.serves(transmitter) {
+            let (id, way) = model.schedule_state.next_turn(transmitter)?;
             let (port, _) = self.stepped(id);
             let released = port.release(model.now());
-            // The discipline may have lost all that waited.
+            // The discipline may have dropped all queued packets.
             departures::released(port, model, id, released);
             if let Some((packet, _)) = released {
                 return Some(packet.under(model.labels.beyond(packet.label, way)));
@@ -50,22 +50,22 @@ pub(crate) trait Stepping: EventHandler {
         None
     }
 
-    /// Executes the event, which is a step of a schedule.
-    fn step_of<O: Observer>(&mut self, model: &mut Model<O>, schedule: usize) {
-        let (changes, step) = model.planned.advance(schedule);
+    /// Executes the current event, a step of a schedule.
+    fn run_schedule_step<O: Observer>(&mut self, model: &mut Model<O>, schedule: usize) {
+        let (changes, step) = model.schedule_state.advance(schedule);
         for number in 0..changes {
-            let change = model.planned.change(schedule, step, number);
+            let change = model.schedule_state.change(schedule, step, number);
             self.change(model, change);
         }
-        if let Some(key) = model.planned.key(schedule) {
-            self.calendar().push(key);
+        if let Some(key) = model.schedule_state.key(schedule) {
+            self.event_queue().push(key);
         }
     }
 
-    /// Something changes.
+    /// Carries out one change.
     fn change<O: Observer>(&mut self, model: &mut Model<O>, change: Change) {
         let (now, id) = (model.now(), change.port());
-        let (port, calendar) = self.stepped(id);
+        let (port, event_queue) = self.stepped(id);
         match change {
             Change::Rate(_, rate) => port.set_rate(now, rate),
             Change::Delay(_, delay) => port.set_delay(delay),
@@ -73,7 +73,7 @@ pub(crate) trait Stepping: EventHandler {
             Change::Ece(_, sets) => port.set_ece(sets),
             Change::Open(_, open) => {
                 if let Some(transmission) = port.open(now, open) {
-                    calendar.push(departures::end(id, transmission));
+                    event_queue.push(departures::end(id, transmission));
                 }
                 departures::released(port, model, id, None);
                 self.feed(model, id);
@@ -88,10 +88,12 @@ pub(crate) trait Stepping: EventHandler {
                 }
             }
             Change::Serve(_, way) => {
-                if let Some((due, flows)) = model.planned.notify(id, way, now) {
-                    flows.iter().for_each(|&flow| calendar.push(TimerEvent::Notice.key(flow, due)));
+                if let Some((due, flows)) = model.schedule_state.notify(id, way, now) {
+                    flows
+                        .iter()
+                        .for_each(|&flow| event_queue.push(TimerEvent::Notice.key(flow, due)));
                 }
-                if let Some(transmitter) = model.planned.serve_port(id, way) {
+                if let Some(transmitter) = model.schedule_state.serve_port(id, way) {
                     self.feed(model, transmitter);
                 }
             }

@@ -1,6 +1,6 @@
-//! Starts and timers of endpoints, in a calendar that every engine has.
+//! Starts and timers of endpoints as events.
 
-use optcp_des::{Calendar, Class, Key};
+use optcp_des::{Class, EventQueue, Key};
 use optcp_net::FlowId;
 use optcp_units::Time;
 
@@ -9,24 +9,24 @@ use crate::datagrams::Datagrams;
 use crate::flow::{ReceivingEnd, SendingEnd};
 use crate::model::Model;
 
-/// What a run's calendar begins with: starts of flows, and first packets of datagram sources.
-pub(crate) fn first_alarms<O>(blueprint: &Blueprint, model: &mut Model<O>) -> Calendar {
-    let mut calendar = Calendar::default();
+/// Returns the initial events of a run: starts of flows and first packets of datagram sources.
+pub(crate) fn initial_events<O>(blueprint: &Blueprint, model: &mut Model<O>) -> EventQueue {
+    let mut event_queue = EventQueue::default();
     for (flow, spec) in FlowId::all().zip(&blueprint.flows) {
-        calendar.push(TimerEvent::Start.key(flow, spec.start));
+        event_queue.push(TimerEvent::Start.key(flow, spec.start));
         for &(at, segments) in &spec.writes {
             let ordinal = TimerEvent::Write as u32 + segments;
-            calendar.push(Key::new(at, Class::Timer, flow.number(), ordinal));
+            event_queue.push(Key::new(at, Class::Timer, flow.number(), ordinal));
         }
     }
     for (id, source) in FlowId::all().skip(blueprint.flows.len()).zip(&mut model.datagrams) {
-        source.schedule(id, &mut calendar);
+        source.schedule(id, &mut event_queue);
     }
-    model.planned.begin(&mut calendar);
-    calendar
+    model.schedule_state.begin(&mut event_queue);
+    event_queue
 }
 
-/// Which of a flow's events of class [`Class::Timer`] it is: a start comes before its timers.
+/// Kind of an event of class [`Class::Timer`]. At the same time, a flow's start precedes its timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum TimerEvent {
@@ -35,25 +35,25 @@ pub(crate) enum TimerEvent {
     Receiver = 2,
     /// A source of datagrams sends.
     Datagram = 3,
-    /// A burst leaves because its time is over. Assemblers are numbered behind flows and sources.
+    /// The assembly timer of a burst expires. Assemblers are numbered after flows and sources.
     Burst = 4,
-    /// A sender is told over which network its data go.
+    /// A sender is notified of the network that carries its data.
     Notice = 5,
-    /// A flow's application writes. Ordinals from this one on count segments.
+    /// A flow's application writes. The ordinal minus this value is the number of segments.
     Write = 1 << 30,
-    /// The control packet of an assembler's burst comes to a burst switch. Ordinals from this one on count
-    /// bursts: many can be under way.
+    /// The control packet of a burst reaches a burst switch. The ordinal minus this value is the burst number, because
+    /// several bursts of an assembler can be in flight.
     SetUp = 1 << 31,
 }
 
 impl TimerEvent {
-    /// The event at `at` of a flow.
+    /// Returns the key of this event at `at`.
     #[inline]
     pub(crate) const fn key(self, flow: FlowId, at: Time) -> Key {
         Key::new(at, Class::Timer, flow.number(), self as u32)
     }
 
-    /// What an event of class [`Class::Timer`] is.
+    /// Returns the kind of an event of class [`Class::Timer`].
     #[inline]
     pub(crate) const fn of(key: Key) -> Self {
         match key.ordinal() {
@@ -70,23 +70,23 @@ impl TimerEvent {
 }
 
 impl<O> Model<O> {
-    /// The event at `at` of an assembler's timer.
+    /// Returns the key of an assembler's timer at `at`.
     pub(crate) fn burst_key(&self, assembler: u32, at: Time) -> Key {
         Key::new(at, Class::Timer, self.first_assembler() + assembler, TimerEvent::Burst as u32)
     }
 
-    /// The event at `at` of the control packet of an assembler's burst.
+    /// Returns the key of a burst's control packet at `at`.
     pub(crate) fn set_up_key(&self, assembler: u32, at: Time, number: u32) -> Key {
         let entity = self.first_assembler() + assembler;
         Key::new(at, Class::Timer, entity, TimerEvent::SetUp as u32 + number)
     }
 
-    /// The assembler and the number of the burst whose control packet an event is.
-    pub(crate) fn of_set_up(&self, key: Key) -> (u32, u32) {
+    /// Returns the assembler and burst number of a control packet's event.
+    pub(crate) fn burst_of_event(&self, key: Key) -> (u32, u32) {
         (key.entity() - self.first_assembler(), key.ordinal() - TimerEvent::SetUp as u32)
     }
 
-    /// The assembler whose timer an event is, if it is still due.
+    /// Returns the assembler whose timer fires, unless the event is obsolete.
     pub(crate) fn due_assembler(&self, key: Key) -> Option<u32> {
         let assembler = key.entity() - self.first_assembler();
         let due = self.assemblers[assembler as usize].due();
@@ -100,50 +100,58 @@ impl<O> Model<O> {
 }
 
 impl Datagrams {
-    /// Puts the next packet of the source into the calendar.
-    pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
-        if let Some(at) = self.next_instant() {
-            calendar.push(TimerEvent::Datagram.key(id, at));
+    /// Adds the source's next packet to the event queue.
+    pub(crate) fn schedule(&mut self, id: FlowId, event_queue: &mut EventQueue) {
+        if let Some(at) = self.next_send_time() {
+            event_queue.push(TimerEvent::Datagram.key(id, at));
         }
     }
 }
 
 impl SendingEnd {
-    /// Puts the sender's timer into the calendar.
+    /// Adds the sender's timer to the event queue.
     #[inline]
-    pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
-        schedule(&mut self.timer_entry, self.sender.deadline(), TimerEvent::Sender, id, calendar);
+    pub(crate) fn schedule(&mut self, id: FlowId, event_queue: &mut EventQueue) {
+        schedule(
+            &mut self.timer_entry,
+            self.sender.deadline(),
+            TimerEvent::Sender,
+            id,
+            event_queue,
+        );
     }
 }
 
 impl ReceivingEnd {
-    /// Puts the receiver's timer into the calendar.
+    /// Adds the receiver's timer to the event queue.
     #[inline]
-    pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
+    pub(crate) fn schedule(&mut self, id: FlowId, event_queue: &mut EventQueue) {
         schedule(
             &mut self.timer_entry,
             self.receiver.deadline(),
             TimerEvent::Receiver,
             id,
-            calendar,
+            event_queue,
         );
     }
 }
 
-/// Timers are lazy: one that is put off (as every ACK does) keeps its entry, which then puts itself in
-/// again for the later deadline. Nothing but the number of entries depends on it.
+/// Adds a timer to the event queue unless an earlier entry exists.
+///
+/// Timers are lazy: postponing one (as every ACK does) keeps its entry, which re-enters itself for the later deadline
+/// when it fires. Only the number of events depends on this.
 #[inline]
 fn schedule(
     entry: &mut Time,
     deadline: Option<Time>,
     alarm: TimerEvent,
     id: FlowId,
-    calendar: &mut Calendar,
+    event_queue: &mut EventQueue,
 ) {
     if let Some(deadline) = deadline
         && deadline < *entry
     {
         *entry = deadline;
-        calendar.push(alarm.key(id, deadline));
+        event_queue.push(alarm.key(id, deadline));
     }
 }

@@ -1,11 +1,11 @@
-//! What the threads of a run have beside the first one, which has the run itself.
+//! State of the additional threads of a run. The first thread owns the run.
 
 use crate::in_flight::STRIPES;
 
-/// What each further thread has; between stretches of the run it is of no meaning, and is not cloned.
+/// State of each additional thread. It is valid only while the run executes and is not cloned.
 #[derive(Debug)]
 pub(crate) struct WorkerState<T> {
-    /// How many threads there are at most, the first one included.
+    /// Maximum number of threads, including the first one.
     pub(crate) threads: usize,
     pub(crate) each: Vec<T>,
 }
@@ -17,7 +17,7 @@ impl<T> Clone for WorkerState<T> {
 }
 
 impl<T> WorkerState<T> {
-    /// For a run on so many threads.
+    /// Creates the state for at most `threads` threads.
     pub(crate) fn new(threads: usize) -> Self {
         WorkerState { threads: threads.clamp(1, STRIPES), each: Vec::new() }
     }

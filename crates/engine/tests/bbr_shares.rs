@@ -1,10 +1,10 @@
-//! What BBR takes of a link that it shares with Reno, against a published model and its claims.
+//! Share of BBR on a link with Reno flows, compared with a published model and its claims.
 //!
-//! Ware, Mukerjee, Seshan, Sherry: Modeling BBR's Interactions with Loss-Based Congestion Control, IMC
-//! 2019. Beside flows that fill every queue, BBR is limited by its window: twice the product of its share
-//! and the least round trip, which it sees while only the others fill the queue. With p their share, X the
-//! queue in bandwidth-delay products, q in packets: p = 1/2 - 1/(2X) - 4/q, none if that is negative; and
-//! BBR sends nothing while it probes for the round trip, q/c + 0.2 s + l in each 10 s.
+//! Ware, Mukerjee, Seshan, Sherry: Modeling BBR's Interactions with Loss-Based Congestion Control, IMC 2019. Next to
+//! flows that fill every queue, BBR is limited by its window: twice the product of its share and the minimum RTT. BBR
+//! measures this RTT while only the others fill the queue. With p their share, X the queue in bandwidth-delay products,
+//! q in packets: p = 1/2 - 1/(2X) - 4/q, or zero if this is negative. BBR sends nothing while it probes for the minimum
+//! RTT, q/c + 0.2 s + l in every 10 s.
 
 use crate::common::{WorldBuilder, ms};
 use optcp_engine::{Engine, Simulation};
@@ -14,9 +14,9 @@ use optcp_tcp::{Config, Profile, Seq};
 use optcp_units::Duration;
 
 const MBPS: u64 = 10;
-/// Least round trip in milliseconds; with segments of 1500 B the product is 33 1/3 of them.
+/// Minimum RTT in milliseconds; with segments of 1500 B the product is 33 1/3 of them.
 const ROUND_TRIP: u64 = 40;
-/// Queues in tenths of the bandwidth-delay product.
+/// Queue limits in tenths of the bandwidth-delay product.
 const QUEUES: [u32; 5] = [5, 10, 20, 40, 80];
 
 fn reno() -> Config {
@@ -33,7 +33,7 @@ fn bbr() -> Config {
     Config { congestion: CongestionKind::Bbr, pacing: Pacing::Rate, ..reno() }
 }
 
-/// The share of one flow of BBR beside `others` of Reno from 60 s to 460 s, and how busy the link is.
+/// Returns the share of one BBR flow next to `others` Reno flows from 60 s to 460 s, and the link utilisation.
 fn share(queue: u32, others: u32, bbr_is_first: bool) -> (f64, f64) {
     let one_way = Duration::from_ms(ROUND_TRIP / 2);
     let mut world = WorldBuilder::default();
@@ -55,7 +55,7 @@ fn share(queue: u32, others: u32, bbr_is_first: bool) -> (f64, f64) {
     (acked[0] / all, all * 1500.0 * 8.0 / (400.0 * 1e6 * MBPS as f64))
 }
 
-/// Packets in `tenths` of a bandwidth-delay product.
+/// Returns the number of packets in `tenths` of a bandwidth-delay product.
 fn packets(tenths: u32) -> u32 {
     tenths * 100 / 30
 }
@@ -67,9 +67,9 @@ fn model(tenths: u32) -> f64 {
     (1.0 - others.max(0.0)) * (1.0 - probing)
 }
 
-/// The model supposes others that always fill the queue. Reno does so only when it overflows and keeps
-/// half of its window then, so that BBR often sees a shorter least round trip and keeps less in flight:
-/// the model bounds the share from above.
+/// The model assumes competing flows that always fill the queue. Reno does so only at overflow and then keeps half of
+/// its window, so BBR often measures a shorter minimum RTT and keeps less in flight. The model is therefore an upper
+/// bound of the share.
 #[test]
 fn the_share_follows_the_queue_as_the_model_says() {
     let mut shares = Vec::new();
@@ -83,16 +83,16 @@ fn the_share_follows_the_queue_as_the_model_says() {
             shares.push(share);
         }
     }
-    // Nearly everything beside a short queue, and nearly the same share beside all long ones.
+    // BBR gets nearly everything with a short queue, and a similar share with all long ones.
     assert!(shares[..4].iter().all(|&share| share > 0.8), "{shares:?}");
     assert!(shares[4] < shares[3] && shares[6] < shares[5], "{shares:?}");
     assert!(shares[6..].iter().all(|&share| (0.40..0.55).contains(&share)), "{shares:?}");
 }
 
-/// Beside a long queue BBR takes its share whatever the number of the others, as the paper finds: not a
-/// fifth beside four.
+/// With a long queue BBR's share does not depend on the number of other flows, as the paper finds: it exceeds a fifth
+/// next to four.
 #[test]
-fn the_number_of_the_others_does_not_matter() {
+fn share_is_independent_of_number_of_flows() {
     for bbr_is_first in [true, false] {
         let (share, _) = share(packets(80), 4, bbr_is_first);
         println!("beside four: {share:.3}");

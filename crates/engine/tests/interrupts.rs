@@ -1,4 +1,4 @@
-//! A run that is told to stop does so after little more work, whatever it is busy with.
+//! Interruption: a stopped run ends after little more work, regardless of its current task.
 
 use crate::common::{self, ENGINES, WorldBuilder, ms};
 use optcp_des::Streams;
@@ -8,11 +8,11 @@ use optcp_tcp::{Config, Profile};
 use optcp_traffic::{Constant, PacketRate, PacketSize, Process};
 use optcp_units::{Codepoint, Duration, Time};
 
-/// A question comes after so many events at the latest.
+/// Maximum number of events between two calls of the callback.
 const STRETCH: u64 = 1 << 7;
 
-/// Says no to question `refused`, counted from 1; the work that had been done when the run ended: events, and
-/// packets that were sent within them.
+/// Refuses call number `refused`, counted from 1. Returns the work until the run ended: events, and packets sent within
+/// them.
 fn work_until(blueprint: &Blueprint, engine: Engine, refused: u64) -> u64 {
     let mut simulation = Simulation::new(blueprint, engine, ());
     let mut asked = 0;
@@ -25,7 +25,7 @@ fn work_until(blueprint: &Blueprint, engine: Engine, refused: u64) -> u64 {
     counts.events + counts.sent
 }
 
-/// Datagrams only: nothing but timers where their sink is behind the port (2 ms; one each nanosecond).
+/// Returns a scenario of datagrams only: nothing but timers if the sink is behind the port (2 ms; one per nanosecond).
 fn datagrams(delay: Duration) -> Blueprint {
     let mut world = WorldBuilder::default();
     let port = world.port(1000, delay, QueueLimit::Packets(100));
@@ -43,7 +43,7 @@ fn datagrams(delay: Duration) -> Blueprint {
     world.build(ms(2))
 }
 
-/// Flows that all send their initial window at zero into queues that have no room for it.
+/// Returns flows that all send their initial window at time zero into short queues.
 fn windows(flows: u32, initial_window: u32) -> Blueprint {
     let mut world = WorldBuilder::default();
     let there = world.port(1000, Duration::from_ms(10), QueueLimit::Packets(10));
@@ -56,7 +56,7 @@ fn windows(flows: u32, initial_window: u32) -> Blueprint {
 }
 
 #[test]
-fn every_kind_of_work_is_asked_about() {
+fn callback_is_called_during_all_kinds_of_work() {
     for engine in ENGINES {
         for delay in [Duration::ZERO, Duration::from_ms(10)] {
             let blueprint = datagrams(delay);
@@ -65,16 +65,17 @@ fn every_kind_of_work_is_asked_about() {
                 assert!(work <= 2 * refused * STRETCH, "{engine:?}: {work}");
             }
         }
-        // Of 1000 flows no more have begun than there were events, a start each.
+        // At most as many of the 1000 flows have started as there were events.
         let work = work_until(&windows(1000, 500), engine, 1);
         assert!(work <= STRETCH * (1 + 500), "{engine:?}: {work}");
     }
 }
 
-/// One segment leaves at 3600 s, and its ACK is back 204 ms later at most; the port fails at 7200 s. The RTO, 1 s, and its
-/// timer are over by 3700 s. Packets are known by their bucket, up to 4.3 ms, and timers by a window's lead of up to 100 ms.
+/// A segment leaves at 3600 s, and its ACK returns at most 204 ms later; the port fails at 7200 s. The RTO of 1 s and
+/// its timer are over by 3700 s. Times of packets are known to a bucket of up to 4.3 ms, times of timers to a timer
+/// advance of up to 100 ms.
 #[test]
-fn a_simulation_without_events_tells_until_when() {
+fn next_event_time_is_known_without_events() {
     let millis = Duration::from_ms;
     let mut world = WorldBuilder::default();
     let [there, back] = [(); 2].map(|()| world.port(8, millis(100), QueueLimit::Unlimited));

@@ -1,11 +1,11 @@
-//! Every test file of the crate, in one binary: each binary is linked with all that it uses.
+//! All test files of the crate in one binary, because every binary is linked separately.
 
 mod bbr_shares;
 mod common;
-mod cuts;
 mod engines;
 mod interrupts;
+mod path_outages;
 mod physics;
-mod planned;
 mod queueing;
-mod random_worlds;
+mod random_scenarios;
+mod schedules;

@@ -1,4 +1,4 @@
-//! Single packets against hand calculation: transmission, propagation, queues, failures, ties.
+//! Single packets compared with hand calculation: transmission, propagation, queues, failures, ties.
 
 use crate::common::{ENGINES, Log, WorldBuilder, ms};
 use optcp_engine::observe::Record;
@@ -9,7 +9,7 @@ use optcp_units::{Bytes, Duration, Marking, Time};
 
 const PLENTY: QueueLimit = QueueLimit::Unlimited;
 
-/// 1000-byte segments and 100-byte ACKs, as many at once as `window`.
+/// Returns a configuration with 1000-byte segments, 100-byte ACKs and this window.
 fn config(window: u32) -> Config {
     Config {
         mss: Bytes::new(1000),
@@ -28,7 +28,7 @@ fn run(blueprint: &Blueprint) -> Vec<(Time, Record)> {
         simulation.observer().clone().in_order()
     });
     assert_eq!(plain, fast, "the engines do not agree");
-    assert_eq!(plain, stepped, "the lanes do not agree");
+    assert_eq!(plain, stepped, "stepped ports do not agree");
     plain
 }
 
@@ -41,16 +41,16 @@ fn drops(log: &[(Time, Record)]) -> Vec<(Time, u32, DropReason)> {
 }
 
 #[test]
-fn one_segment_takes_transmission_and_propagation_on_every_link() {
+fn segment_takes_transmission_and_propagation_on_every_link() {
     let mut world = WorldBuilder::default();
-    // 8 Mb/s: a byte takes 1 us. 1 Mb/s: 8 us.
+    // At 8 Mb/s a byte takes 1 us, at 1 Mb/s 8 us.
     let near = world.port(8, Duration::from_ms(3), PLENTY);
     let far = world.port(1, Duration::from_ms(5), PLENTY);
     let back = world.port(8, Duration::from_ms(7), PLENTY);
     world.flow(&config(1), Some(1), ms(10), 0, (&[near, far], &[back]));
     let log = run(&world.build(ms(1000)));
     let at = |wanted: Record| log.iter().find(|(_, r)| *r == wanted).map(|(at, _)| at.as_ps());
-    // 10 ms + 1 ms + 3 ms + 8 ms + 5 ms = 27 ms; the ACK 0.1 ms + 7 ms more.
+    // 10 ms + 1 ms + 3 ms + 8 ms + 5 ms = 27 ms; the ACK takes another 0.1 ms + 7 ms.
     assert_eq!(at(Record::Progress { flow: FlowId::new(0), bytes: 1000 }), Some(27_000_000_000));
     assert_eq!(
         at(Record::Acknowledged {
@@ -65,7 +65,7 @@ fn one_segment_takes_transmission_and_propagation_on_every_link() {
 }
 
 #[test]
-fn what_an_application_writes_later_is_sent_then() {
+fn later_writes_are_sent_at_their_time() {
     let mut world = WorldBuilder::default();
     let out = world.port(8, Duration::from_ms(3), PLENTY);
     let back = world.port(8, Duration::from_ms(7), PLENTY);
@@ -75,19 +75,20 @@ fn what_an_application_writes_later_is_sent_then() {
     let log = run(&blueprint);
     let arrived = log.iter().filter(|(_, record)| matches!(record, Record::Progress { .. }));
     let instants: Vec<u64> = arrived.map(|(at, _)| at.as_ps() / 1_000_000_000).collect();
-    // Two from 10 ms on, two from 50 ms on, and one behind them: a millisecond each, and 3 ms on the way.
+    // Two segments from 10 ms, two from 50 ms and one after them: each takes 1 ms, plus 3 ms propagation.
     assert_eq!(instants, [14, 15, 54, 55, 56]);
     let ended = |until| {
         let mut simulation = Simulation::new(&blueprint, ENGINES[0], ());
         simulation.run_before(until);
         simulation.senders().all(|sender| sender.finished())
     };
-    // The last ACK comes 0.1 and 7 ms later. In the pause everything written is acknowledged, and not all is written.
+    // The last ACK arrives 0.1 and 7 ms later. In the pause all written data are acknowledged, but not all data are
+    // written.
     assert_eq!([ms(40), ms(63), ms(64)].map(ended), [false, false, true]);
 }
 
 #[test]
-fn a_queue_counts_the_packet_in_transmission() {
+fn packet_in_transmission_counts_towards_limit() {
     let mut world = WorldBuilder::default();
     let out = world.port(8, Duration::from_ms(1), QueueLimit::Packets(4));
     let back = world.port(8, Duration::from_ms(1), PLENTY);
@@ -98,7 +99,7 @@ fn a_queue_counts_the_packet_in_transmission() {
 }
 
 #[test]
-fn a_queue_in_bytes_holds_whole_packets_only() {
+fn queue_in_bytes_holds_whole_packets_only() {
     let mut world = WorldBuilder::default();
     let out = world.port(8, Duration::from_ms(1), QueueLimit::Bytes(2999));
     let back = world.port(8, Duration::from_ms(1), PLENTY);
@@ -107,11 +108,11 @@ fn a_queue_in_bytes_holds_whole_packets_only() {
     assert_eq!(drops(&log), [(Time::ZERO, 2, DropReason::QueueFull)]);
 }
 
-/// A packet that arrives when a transmission ends finds the place free.
+/// A packet that arrives at the end of a transmission finds the place free.
 #[test]
-fn a_place_is_free_at_the_instant_in_which_a_transmission_ends() {
+fn place_is_free_when_transmission_ends() {
     let mut world = WorldBuilder::default();
-    // The first link delivers a segment every 1 ms from 1 ms on; the second takes exactly 1 ms.
+    // The first link delivers a segment per millisecond from 1 ms; the second one takes exactly 1 ms.
     let first = world.port(8, Duration::ZERO, PLENTY);
     let second = world.port(8, Duration::from_ms(1), QueueLimit::Packets(1));
     let back = world.port(8, Duration::from_ms(1), PLENTY);
@@ -119,9 +120,9 @@ fn a_place_is_free_at_the_instant_in_which_a_transmission_ends() {
     assert_eq!(drops(&run(&world.build(ms(100)))), []);
 }
 
-/// A timeout that is due when its ACK arrives fires: timers come before arrivals.
+/// An RTO that is due when its ACK arrives fires, because timers precede arrivals.
 #[test]
-fn a_timer_due_with_its_ack_comes_first() {
+fn timer_due_with_its_ack_fires_first() {
     let timeouts = |rto: Duration, engine| {
         let mut world = WorldBuilder::default();
         let first = world.port(8, Duration::ZERO, PLENTY);
@@ -129,7 +130,7 @@ fn a_timer_due_with_its_ack_comes_first() {
         let back = world.port(8, Duration::from_us(49_900), PLENTY);
         let config = Config { initial_rto: rto, min_rto: rto, ..config(1) };
         world.flow(&config, Some(1), Time::ZERO, 0, (&[first, out], &[back]));
-        // One that comes much later, so that segments must wait for their turn and ACKs need not.
+        // A later flow makes segments wait for their event, but not ACKs.
         let [late, home] = [(); 2].map(|()| world.port(8, Duration::from_ms(1), PLENTY));
         world.flow(&config, Some(1), ms(2000), 1, (&[late, out], &[home]));
         let mut simulation = Simulation::new(&world.build(ms(1000)), engine, ());
@@ -137,7 +138,7 @@ fn a_timer_due_with_its_ack_comes_first() {
         simulation.senders().map(|sender| sender.counts().timeouts).sum::<u64>()
     };
     for engine in ENGINES {
-        // There: 1 + 1 + 48 ms; back: 0.1 + 49.9 ms. Together exactly 100 ms.
+        // Forward: 1 + 1 + 48 ms; back: 0.1 + 49.9 ms. The sum is exactly 100 ms.
         assert_eq!(timeouts(Duration::from_ms(100), engine), 1, "{engine:?}");
         assert_eq!(
             timeouts(Duration::from_ms(100) + Duration::from_ps(1), engine),
@@ -148,7 +149,7 @@ fn a_timer_due_with_its_ack_comes_first() {
 }
 
 #[test]
-fn a_failure_takes_what_is_queued_and_under_way_and_what_comes_until_the_switch() {
+fn failure_drops_packets_until_switchover() {
     let mut world = WorldBuilder::default();
     let enter = world.port(8, Duration::ZERO, PLENTY);
     let working = world.port(4, Duration::from_ms(10), PLENTY);
@@ -161,9 +162,9 @@ fn a_failure_takes_what_is_queued_and_under_way_and_what_comes_until_the_switch(
         world.paths.detour(&[detour], onto)
     };
     assert!(matches!(hop, Hop::Forward { port, .. } if port == detour));
-    // Segment n is at the working port after n + 1 ms, which needs 2 ms for each. At 6.5 ms segments
-    // 0 and 1 are under way, 2 is being sent, 3 to 5 wait; 6 and 7 come to the dead link; at 8.5 ms
-    // the switch is made and 8 and 9 take the detour.
+    // Segment n reaches the working port at n + 1 ms, which needs 2 ms for each. At 6.5 ms segments 0 and 1 are in
+    // flight, 2 is in transmission, and 3 to 5 are queued; 6 and 7 reach the failed link. After the switchover at 8.5
+    // ms, 8 and 9 take the backup.
     let fail_at = Time::from_ps(6_500_000_000);
     let switch_at = Time::from_ps(8_500_000_000);
     world.controls = vec![
@@ -186,15 +187,15 @@ fn a_failure_takes_what_is_queued_and_under_way_and_what_comes_until_the_switch(
     assert_eq!(acks, 2, "segments 8 and 9 arrived over the detour");
 }
 
-/// A link that works again at the instant in which it fails loses what is on it then, and nothing else.
+/// A link that is repaired at the time of its failure loses only the packets in the port and on the link.
 #[test]
-fn a_failure_without_duration_takes_what_is_on_the_link() {
+fn failure_without_duration_drops_packets_on_link() {
     let mut world = WorldBuilder::default();
     let enter = world.port(8, Duration::ZERO, PLENTY);
     let working = world.port(4, Duration::from_ms(10), PLENTY);
     let back = world.port(8, Duration::from_ms(10), PLENTY);
     world.flow(&config(10), None, Time::ZERO, 0, (&[enter, working], &[back]));
-    // As above: segments 0 to 5 are on the link at 6.5 ms; 6 to 9 come to it after that.
+    // As above: segments 0 to 5 are in the port or on the link at 6.5 ms; 6 to 9 arrive later.
     let at = Time::from_ps(6_500_000_000);
     world.controls = vec![
         Control { at, action: Action::PortDown(working) },
@@ -203,21 +204,21 @@ fn a_failure_without_duration_takes_what_is_on_the_link() {
     let log = run(&world.build(ms(40)));
     assert_eq!(drops(&log).iter().map(|drop| drop.1).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     let acked = |wanted: &(Time, Record)| matches!(wanted.1, Record::Acknowledged { .. });
-    // Segment 6 is there at 7 ms, needs 2 ms and 10 ms, and its ACK 0.1 ms and 10 ms.
+    // Segment 6 arrives at 7 ms and needs 2 ms and 10 ms; its ACK needs 0.1 ms and 10 ms.
     let first = log.iter().find(|record| acked(record)).map(|(at, _)| at.as_ps());
     assert_eq!(first, Some(29_100_000_000));
 }
 
-/// What failed in the middle of a transmission and works again before its end sends the next packet whole: the
-/// transmission that was cut off ends nothing.
+/// After a failure and repair within one transmission, the next packet is sent in full: the end of the aborted
+/// transmission is ignored.
 #[test]
-fn a_transmission_that_a_failure_cut_off_does_not_end_the_next_one() {
+fn aborted_transmission_does_not_end_the_next_one() {
     let mut world = WorldBuilder::default();
     let enter = world.port(8, Duration::ZERO, PLENTY);
     let slow = world.port(1, Duration::from_ms(10), PLENTY);
     let back = world.port(8, Duration::from_ms(1), PLENTY);
     world.flow(&config(2), Some(2), Time::ZERO, 0, (&[enter, slow], &[back]));
-    // Segment 0 would be sent from 1 to 9 ms. Segment 1 comes at 2 ms, needs 8 ms, and 10 ms more.
+    // Segment 0 would be sent from 1 to 9 ms. Segment 1 arrives at 2 ms and needs 8 ms, plus 10 ms.
     let at = Time::from_ps(1_500_000_000);
     world.controls = vec![
         Control { at, action: Action::PortDown(slow) },
@@ -232,17 +233,17 @@ fn a_transmission_that_a_failure_cut_off_does_not_end_the_next_one() {
     assert_eq!(arrivals.collect::<Vec<_>>(), [(ms(20), 1)]);
 }
 
-/// When a pipe's delay is shortened, later packets overtake; those that arrive together come in the
-/// order in which they were sent.
+/// After a delay reduction, later packets overtake; packets that arrive at the same time keep their order of
+/// transmission.
 #[test]
-fn packets_overtake_in_a_shortened_pipe() {
+fn packets_overtake_after_delay_reduction() {
     let mut world = WorldBuilder::default();
     let out = world.port(8, Duration::from_ms(20), PLENTY);
     let back = world.port(8, Duration::from_ms(1), PLENTY);
     world.flow(&config(4), Some(4), Time::ZERO, 0, (&[out], &[back]));
-    // Sent from 0, 1, 2, 3 ms on, a millisecond each; the delay is the one at the beginning. From
-    // 1.5 ms on it is 19 ms: 21, 22, 22, 23 ms. A second change at 2.5 ms to 1 ms lets segment 3
-    // arrive at 5 ms, before all others.
+    // Transmissions start at 0, 1, 2, 3 ms and take 1 ms; the delay at the start applies. From 1.5 ms it is 19 ms:
+    // arrivals at 21, 22, 22, 23 ms. A second change at 2.5 ms to 1 ms lets segment 3 arrive at 5 ms, before all
+    // others.
     let change =
         |at, delay| Control { at: Time::from_ps(at), action: Action::SetDelay(out, delay) };
     world.controls = vec![
@@ -260,9 +261,9 @@ fn packets_overtake_in_a_shortened_pipe() {
     assert_eq!(progress, [(21, 1000), (22, 1000), (22, 2000)]);
 }
 
-/// The hosts at the ends take nothing from the time to live, each router between them one.
+/// Hosts do not decrement the time to live; each router between them does.
 #[test]
-fn every_router_takes_one_from_the_time_to_live() {
+fn every_router_decrements_ttl() {
     let mut world = WorldBuilder::default();
     let links = [(); 3].map(|()| world.port(8, Duration::from_ms(1), PLENTY));
     let back = world.port(8, Duration::from_ms(1), PLENTY);
@@ -275,9 +276,9 @@ fn every_router_takes_one_from_the_time_to_live() {
     assert_eq!(entered.collect::<Vec<_>>(), [INITIAL_TTL, INITIAL_TTL - 1, INITIAL_TTL - 2]);
 }
 
-/// Two routers that send a packet to each other stop when its time to live is used up.
+/// Packets in a loop of two routers are dropped when the time to live expires.
 #[test]
-fn a_packet_does_not_loop_for_ever() {
+fn looping_packet_is_dropped() {
     let mut world = WorldBuilder::default();
     let [out, there, back] = [(); 3].map(|()| world.port(8, Duration::from_ms(1), PLENTY));
     let acks = world.port(8, Duration::from_ms(1), PLENTY);
@@ -285,13 +286,13 @@ fn a_packet_does_not_loop_for_ever() {
     let at_first = world.paths.entry(0, &[there, back]);
     let at_last = world.paths.entry(0, &[back]);
     let Hop::Forward { port, .. } = world.paths.hop(at_last) else {
-        panic!("it leads through a port")
+        panic!("the hop leads through a port")
     };
     let loops = Action::SetHop(at_last, Hop::Forward { port, next: at_first });
     world.controls = vec![Control { at: Time::ZERO, action: loops }];
     let log = run(&world.build(ms(900)));
-    // Until the first retransmission after 1 s: the first router forwards it with 63 left, each next
-    // one with one less, and the 64th discards it.
+    // Before the first retransmission after 1 s: the first router forwards the packet with 63 left, each further one
+    // decrements, and the 64th discards it.
     assert_eq!(drops(&log).iter().map(|drop| drop.2).collect::<Vec<_>>(), [DropReason::TtlExpired]);
     let hops = log.iter().filter(|(_, record)| matches!(record, Record::Accepted { .. })).count();
     assert_eq!(hops, usize::from(INITIAL_TTL));

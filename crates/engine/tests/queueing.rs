@@ -1,4 +1,4 @@
-//! Poisson packets into a port, against the theory of queues.
+//! Poisson packets at a port, compared with queueing theory.
 
 use crate::common::{WorldBuilder, columns, everything, value};
 use optcp_des::Streams;
@@ -8,14 +8,14 @@ use optcp_net::QueueLimit;
 use optcp_traffic::{ExponentialSize, PacketRate, PacketSize, Poisson, Process};
 use optcp_units::{Codepoint, Duration, Time};
 
-/// One run's mean number of packets in the port, and mean delay in milliseconds.
+/// Returns a run's mean number of packets in the port, and the mean delay in milliseconds.
 fn run(engine: Engine, seed: u64, sizes: PacketSize) -> [f64; 2] {
     let span = Duration::from_secs(500);
     let stop = Time::ZERO + span;
     let mut world = WorldBuilder::default();
     let port = world.port(10, Duration::ZERO, QueueLimit::Unlimited);
     let streams = Streams::new(seed);
-    // 800 packets a second.
+    // 800 packets per second.
     let rate = PacketRate::new(800, 1_000_000_000_000).expect("a rate above zero");
     let data = world.paths.entry(0, &[port]);
     world.datagrams.push(DatagramSpec {
@@ -40,7 +40,7 @@ fn run(engine: Engine, seed: u64, sizes: PacketSize) -> [f64; 2] {
     [value(queue, "mean_packets"), delay_ms]
 }
 
-/// Mean over seeds and its standard error, of both.
+/// Returns the mean over seeds and its standard error, for both values.
 fn means(runs: &[[f64; 2]]) -> [(f64, f64); 2] {
     let n = runs.len() as f64;
     [0, 1].map(|i| {
@@ -50,24 +50,23 @@ fn means(runs: &[[f64; 2]]) -> [(f64, f64); 2] {
     })
 }
 
-/// M/D/1: 1250 B at 10 Mb/s take 1 ms, so the load is 0.8. By Pollaczek and Khinchine the mean number
-/// of packets in the port is 0.8 + 0.8^2 / (2 x 0.2) = 2.4, and the mean delay 2.4 / 0.8 = 3 ms.
+/// M/D/1: 1250 B at 10 Mb/s take 1 ms, so the load is 0.8. By Pollaczek and Khinchine the mean number of packets in the
+/// port is 0.8 + 0.8^2 / (2 x 0.2) = 2.4, and the mean delay 2.4 / 0.8 = 3 ms.
 #[test]
-fn equal_packets_wait_as_in_a_queue_of_the_kind_m_d_1() {
+fn equal_packets_match_m_d_1_queue() {
     let runs: Vec<[f64; 2]> =
         (0..20).map(|seed| run(Engine::Fast, seed, PacketSize::Fixed(1250))).collect();
     for ((mean, error), expected) in means(&runs).into_iter().zip([2.4, 3.0]) {
         println!("M/D/1: {mean:.4} +- {error:.4}, theory {expected}");
-        // Three standard errors; they themselves must be small enough to show something.
+        // The tolerance is three standard errors, which must be small.
         assert!((mean - expected).abs() < 3.0 * error && error < 0.01 * expected);
     }
 }
 
-/// M/G/1 with exponential sizes. Sizes from 1 to 10 000 B of mean 1000 B are nearly geometric: the load is
-/// 800 x 0.8 ms = 0.64. With E S^2 from the probabilities, the mean delay is
-/// E S + 800 E S^2 / (2 (1 - 0.64)).
+/// M/G/1 with exponential sizes. Sizes from 1 to 10 000 B with mean 1000 B are nearly geometric: the load is 800 x 0.8
+/// ms = 0.64. With E S^2 from the probabilities, the mean delay is E S + 800 E S^2 / (2 (1 - 0.64)).
 #[test]
-fn packets_of_exponential_sizes_wait_as_the_second_moment_says() {
+fn exponential_packets_match_m_g_1_queue() {
     let sizes = ExponentialSize::new(1000, 1, 10_000).expect("a possible mean");
     let runs: Vec<[f64; 2]> =
         (0..20).map(|seed| run(Engine::Reference, seed, PacketSize::Exponential(sizes))).collect();
@@ -85,7 +84,7 @@ fn packets_of_exponential_sizes_wait_as_the_second_moment_says() {
         let middle = f64::midpoint(low, high);
         if moments(middle)[0] < 1000.0 { low = middle } else { high = middle }
     }
-    // 8 bits at 10 Mb/s: 0.0008 ms a byte.
+    // 8 bits at 10 Mb/s: 0.0008 ms per byte.
     let second_moment = moments(low)[1] * 0.0008 * 0.0008;
     let delay = 0.8 + 0.8 * second_moment / (2.0 * (1.0 - 0.64));
     for ((mean, error), expected) in means(&runs).into_iter().zip([0.8 * delay, delay]) {

@@ -1,37 +1,37 @@
-//! Control actions: what failures, protection and scripts do to the network at an exact instant.
+//! Control actions: changes of the network by failures, protection and scripts, each at an exact time.
 
 use optcp_units::{Duration, Time};
 
 use crate::{BundleId, Hop, Label, PortId, SelectorId, Side};
 
-/// A change of the network.
+/// Change of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The port's link fails: what it holds is lost, and what comes to it drops.
+    /// The port's link fails: packets in the port and on the link are lost, and arriving packets are dropped.
     PortDown(PortId),
-    /// The port's link is taken out of service: what the port holds still arrives, what comes drops.
+    /// The port's link is taken out of service: packets in the port still arrive, and new packets are dropped.
     PortClosed(PortId),
-    /// The port's link works again.
+    /// The port's link is repaired.
     PortUp(PortId),
-    /// A node forwards the label another way.
+    /// A node changes the forwarding entry of a label.
     SetHop(Label, Hop),
-    /// Packets whose transmission begins from now on take this long along the pipe; they may overtake.
+    /// The propagation delay changes for transmissions that begin from now on. Packets may overtake.
     SetDelay(PortId, Duration),
-    /// A non-merging node goes over to the side with the next packet that comes from it.
+    /// A non-merging node selects this side with the next packet from it.
     Expect(SelectorId, Side),
-    /// A non-merging node takes the side now.
+    /// A non-merging node selects this side immediately.
     Select(SelectorId, Side),
-    /// The node in front of a bundle chooses a link of it no longer.
+    /// The node in front of a bundle excludes a link from selection.
     TakeOut(BundleId, PortId),
-    /// It chooses the link again.
+    /// The node in front of a bundle includes the link again.
     PutBack(BundleId, PortId),
 }
 
-/// An action and its instant. Actions of one instant happen in list order, before any event.
+/// Action at a time. Actions at the same time are carried out in list order, before any event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// What.
+    /// Action.
     pub action: Action,
 }

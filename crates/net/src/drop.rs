@@ -1,47 +1,47 @@
-//! Why packets drop.
+//! Reasons for packet drops.
 
-/// Every way in which a packet can be lost.
+/// Reason for which a packet is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum DropReason {
-    /// The queue had no place left.
+    /// The queue was full.
     QueueFull = 0,
-    /// It came to the port of a link that is down.
+    /// The packet arrived at the port of a failed link.
     LinkDown = 1,
-    /// It waited in the queue, or was being sent, when the link failed.
+    /// The packet was queued or in transmission when the link failed.
     QueueFlushed = 2,
-    /// It was on its way along the link when the link failed.
+    /// The packet was on the link when it failed.
     LostInFlight = 3,
-    /// The scenario asked for its loss, by name.
+    /// The scenario drops this packet explicitly.
     Scripted = 4,
-    /// The scenario asked for losses at random.
+    /// The scenario drops packets at random.
     RandomLoss = 5,
-    /// The scenario asked for losses at even distances.
+    /// The scenario drops packets periodically.
     PeriodicLoss = 6,
-    /// It came to a non-merging node from the side that is not selected.
+    /// A non-merging node received the packet from the side that is not selected.
     NotSelected = 7,
-    /// A router had to forward it whose time to live was used up.
+    /// The time to live expired at a router.
     TtlExpired = 8,
-    /// It was in a burst that was lost on its way between edge nodes.
+    /// The packet was in a burst that was lost between edge nodes.
     BurstLost = 9,
-    /// It was in a burst for which a burst switch had no wavelength.
+    /// The packet was in a burst for which a burst switch had no free wavelength.
     Contention = 10,
-    /// The line spoilt it.
+    /// The line corrupted the packet.
     Corrupted = 11,
-    /// A queue discipline dropped it to hold its queue short, although there was a place.
+    /// A queue discipline dropped the packet to keep its queue short, although the queue was not full.
     Aqm = 12,
-    /// A queue discipline drops everything: its queue is beyond what it can hold short by chance.
+    /// A queue discipline drops every packet, because its queue is too long for random drops.
     AqmForced = 13,
-    /// It waited in the queue, and made room for another packet.
+    /// The packet was removed from the queue in favour of another packet.
     PushedOut = 14,
-    /// It waited in a queue that became shorter than what it held.
+    /// The packet exceeded a queue limit that was reduced.
     QueueShrunk = 15,
-    /// It came to a node that has no route for it.
+    /// A node has no route for the packet.
     NoRoute = 16,
 }
 
 impl DropReason {
-    /// Every reason, in the order of their numbers.
+    /// All reasons, by number.
     pub const ALL: [DropReason; 17] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
@@ -62,7 +62,7 @@ impl DropReason {
         DropReason::NoRoute,
     ];
 
-    /// The name in results.
+    /// Returns the name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

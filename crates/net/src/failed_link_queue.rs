@@ -1,16 +1,15 @@
-//! What a transmitter does while its link is out of service and nobody has told it.
+//! Transmit queue of a failed link whose failure the node has not detected.
 //!
-//! # Models
-//! A node learns of a failure some time after it. Until then its transmitter goes on as before: what waits,
-//! and what still comes, is sent one after the other, into the dark. Each of these packets is lost, but they
-//! still stand in a queue, and who looks for the shortest one sees that.
-//! # Source
-//! A switch that joins the shortest queue (Pavon-Marino and Izquierdo-Zaragoza, section 1) compares what waits, not
-//! what arrives at the far end.
-//! # Parameters
-//! None.
-//! # Limits
-//! The node never learns of it from its own receiver before the bundle's detection time is over.
+//! # Model
+//! A node detects a failure with a delay. Until then its transmitter continues to serve the queue at the link rate. All
+//! of these packets are lost, but queued packets count for schedulers that choose the shortest queue.
+//!
+//! # References
+//! Pavon-Marino and Izquierdo-Zaragoza, section 1: a join-the-shortest-queue switch compares queue lengths, not
+//! arrivals at the far end.
+//!
+//! # Limitations
+//! A node's own receiver never detects the failure before the detection time of the bundle.
 
 use std::collections::VecDeque;
 
@@ -18,36 +17,35 @@ use optcp_units::{Duration, Time};
 
 use crate::{NEVER_SENT, QueueLimit};
 
-/// The queue of a transmitter whose packets are all lost.
+/// Transmit queue whose packets are all lost.
 #[derive(Clone, Debug)]
 pub struct FailedLinkQueue {
-    /// When the last bit of each has left, and its size.
+    /// End of transmission and size of each packet.
     queue: VecDeque<(Time, u16)>,
     bytes: u64,
     busy_until: Time,
 }
 
 impl FailedLinkQueue {
-    /// With packets of these sizes in the queue, the first of which will have been sent at `first_end`, and
-    /// everything, if anything ever came, at `busy_until`.
+    /// Creates a queue with packets of these sizes. The first transmission ends at `first_end`, the last at
+    /// `busy_until`.
     #[must_use]
     pub fn new(
         (first_end, busy_until): (Time, Time),
         sizes: impl Iterator<Item = u16>,
         transmission: impl Fn(u16) -> Duration,
     ) -> Self {
-        let mut dark = FailedLinkQueue { queue: VecDeque::new(), bytes: 0, busy_until };
+        let mut result = FailedLinkQueue { queue: VecDeque::new(), bytes: 0, busy_until };
         for size in sizes {
-            let before = dark.queue.back().map(|&(end, _)| end);
+            let before = result.queue.back().map(|&(end, _)| end);
             let end = before.map_or(first_end, |end| (end + transmission(size)).min(NEVER_SENT));
-            dark.queue.push_back((end, size));
-            dark.bytes += u64::from(size);
+            result.queue.push_back((end, size));
+            result.bytes += u64::from(size);
         }
-        dark
+        result
     }
 
-    /// A packet comes at `now`, which takes `transmission` to send. Where it has no place it is lost before it
-    /// is sent.
+    /// Handles a packet that arrives at `now` and takes `transmission` to send. It is dropped if the queue is full.
     pub fn take(&mut self, now: Time, size: u16, transmission: Duration, limit: QueueLimit) {
         while let Some(&(end, sent)) = self.queue.front()
             && end <= now
@@ -62,13 +60,13 @@ impl FailedLinkQueue {
         }
     }
 
-    /// When everything in the queue will have been sent.
+    /// Returns the end of the last transmission.
     #[must_use]
     pub fn busy_until(&self) -> Time {
         self.busy_until
     }
 
-    /// Packets in the queue at `now`, the one in transmission included.
+    /// Returns the number of packets in the queue at `now`, including the one in transmission.
     #[must_use]
     pub fn packets(&self, now: Time) -> usize {
         self.queue.len() - self.queue.partition_point(|&(end, _)| end <= now)
@@ -79,7 +77,7 @@ impl FailedLinkQueue {
 mod tests {
     use super::*;
 
-    /// 8 Mb/s: a microsecond a byte.
+    /// Returns the transmission time at 8 Mb/s: 1 µs per byte.
     fn transmission(size: u16) -> Duration {
         Duration::from_us(u64::from(size))
     }
@@ -88,28 +86,36 @@ mod tests {
         Time::ZERO + Duration::from_us(us)
     }
 
-    /// Two packets of 100 and 50 B have 70 us left: the first is sent at 20 us. At 30 us the second is in
-    /// transmission; one of 10 B comes and leaves at 80 us. One that comes at 200 us finds the queue empty.
+    /// Packets of 100 and 50 B have 70 us left, so the first is sent at 20 us. At 30 us, during the second
+    /// transmission, a packet of 10 B arrives; it is sent at 80 us. A packet that arrives at 200 us finds the queue
+    /// empty.
     #[test]
-    fn what_waits_is_sent_and_what_comes_waits_behind_it() {
-        let mut dark = FailedLinkQueue::new((at(20), at(70)), [100, 50].into_iter(), transmission);
-        assert_eq!((dark.packets(at(19)), dark.packets(at(20)), dark.packets(at(70))), (2, 1, 0));
-        dark.take(at(30), 10, transmission(10), QueueLimit::Unlimited);
-        assert_eq!((dark.busy_until(), dark.packets(at(30)), dark.packets(at(75))), (at(80), 2, 1));
-        dark.take(at(200), 10, transmission(10), QueueLimit::Unlimited);
-        assert_eq!((dark.busy_until(), dark.packets(at(200))), (at(210), 1));
+    fn queue_is_served_in_order_during_failure() {
+        let mut result =
+            FailedLinkQueue::new((at(20), at(70)), [100, 50].into_iter(), transmission);
+        assert_eq!(
+            (result.packets(at(19)), result.packets(at(20)), result.packets(at(70))),
+            (2, 1, 0)
+        );
+        result.take(at(30), 10, transmission(10), QueueLimit::Unlimited);
+        assert_eq!(
+            (result.busy_until(), result.packets(at(30)), result.packets(at(75))),
+            (at(80), 2, 1)
+        );
+        result.take(at(200), 10, transmission(10), QueueLimit::Unlimited);
+        assert_eq!((result.busy_until(), result.packets(at(200))), (at(210), 1));
     }
 
-    /// A queue of two packets, or of 150 B, is full with these two.
+    /// A queue limit of two packets, or of 150 B, is reached with these two.
     #[test]
-    fn a_full_queue_takes_nothing() {
+    fn packet_is_dropped_when_queue_is_full() {
         for limit in [QueueLimit::Packets(2), QueueLimit::Bytes(150)] {
-            let mut dark =
+            let mut result =
                 FailedLinkQueue::new((at(20), at(70)), [100, 50].into_iter(), transmission);
-            dark.take(at(19), 10, transmission(10), limit);
-            assert_eq!((dark.busy_until(), dark.packets(at(19))), (at(70), 2));
-            dark.take(at(20), 10, transmission(10), limit);
-            assert_eq!((dark.busy_until(), dark.packets(at(20))), (at(80), 2));
+            result.take(at(19), 10, transmission(10), limit);
+            assert_eq!((result.busy_until(), result.packets(at(19))), (at(70), 2));
+            result.take(at(20), 10, transmission(10), limit);
+            assert_eq!((result.busy_until(), result.packets(at(20))), (at(80), 2));
         }
     }
 }

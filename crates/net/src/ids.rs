@@ -1,6 +1,6 @@
-//! Numbers by which parts of the network name each other.
+//! Numbers that identify parts of the network.
 
-/// A number of its own kind: not mixed up with another, and no arithmetic.
+/// Declares an index type that cannot be confused with another one and has no arithmetic.
 macro_rules! id {
     ($(#[doc = $text:literal] $name:ident, $many:literal;)*) => {$(
         #[doc = $text]
@@ -9,35 +9,35 @@ macro_rules! id {
         pub struct $name(u32);
 
         impl $name {
-            /// Of a number.
+            /// Creates the index from its number.
             #[inline(always)]
             #[must_use]
             pub const fn new(number: u32) -> Self {
                 $name(number)
             }
 
-            /// Of a place in a list.
+            /// Creates the index from a list position.
             ///
             /// # Panics
-            /// Beyond 2^32 of them.
+            /// Panics if there are more than 2^32.
             #[must_use]
             pub fn at(index: usize) -> Self {
                 $name(u32::try_from(index).expect($many))
             }
 
-            /// All from the first on.
+            /// Returns all indices from 0 on.
             pub fn all() -> impl Iterator<Item = Self> + Clone {
                 (0..u32::MAX).map($name)
             }
 
-            /// The number.
+            /// Returns the number.
             #[inline(always)]
             #[must_use]
             pub const fn number(self) -> u32 {
                 self.0
             }
 
-            /// Its place in a list.
+            /// Returns the list position.
             #[inline(always)]
             #[must_use]
             pub const fn index(self) -> usize {
@@ -48,7 +48,7 @@ macro_rules! id {
 }
 
 id! {
-    /// Index of a flow or, behind the flows, of a source of datagrams.
+    /// Index of a flow. Sources of datagrams are numbered after the flows.
     FlowId, "fewer than 2^32 flows and sources";
     /// Index of a port.
     PortId, "fewer than 2^32 ports";
@@ -57,6 +57,6 @@ id! {
 /// Index of a bundle: one direction of parallel links between two nodes.
 pub type BundleId = u32;
 
-/// Index into the [`LabelTable`](crate::LabelTable): what a packet carries, and what the next node looks up.
+/// Index into the [`LabelTable`](crate::LabelTable), which packets carry and the next node looks up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(pub u32);

@@ -5,82 +5,83 @@ use crate::{
     Action, BundleId, FlowId, Label, Multipath, Packet, PortId, Selector, SelectorId, Side,
 };
 
-/// What a node does with a packet that arrives under a label.
+/// Forwarding action of a node for a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// Hands it to the endpoint at this node.
+    /// Delivers the packet to the local endpoint.
     Deliver,
-    /// Sends it through a port, under the label that the next node knows.
+    /// Sends the packet through a port under the label of the next node.
     Forward {
-        /// The port.
+        /// Output port.
         port: PortId,
-        /// The label beyond it.
+        /// Label behind the port.
         next: Label,
     },
-    /// The same inside a tunnel of the pipe model: the time to live of the packet inside is untouched.
+    /// Forwards inside a tunnel of the pipe model: the packet's time to live stays unchanged.
     Tunnel {
-        /// The port.
+        /// Output port.
         port: PortId,
-        /// The label beyond it.
+        /// Label behind the port.
         next: Label,
     },
-    /// Takes it if its side is selected: a [`SelectorInput`] of the table, by number.
+    /// Passes the packet if its side is selected: number of a [`SelectorInput`].
     SelectorInput(u32),
-    /// Sends it through two ports: a [`Bridge`] of the table, by number.
+    /// Sends the packet through two ports: number of a [`Bridge`].
     Bridge(u32),
-    /// Sends it through one port of a bundle: an [`BundleHop`] of the table, by number.
+    /// Sends the packet over one link of a bundle: number of a [`BundleHop`].
     Bundle(u32),
-    /// Handles it as under another label, at the same node: an entry that others share.
+    /// Continues with another label at the same node, whose entry is shared.
     Goto(Label),
-    /// Handles it under the label, at the same node, that the hash of its flow chooses: a [`Multipath`] of the table, by
-    /// number.
+    /// Continues with one of several labels at the same node, chosen by the hash of the flow: number of a
+    /// [`Multipath`].
     Ecmp(u32),
-    /// Has no route for it: the packet is lost, which is told of this port of the node.
+    /// Drops the packet, because there is no route. The drop is attributed to this port.
     Discard(PortId),
-    /// Behind a queue that is served over one of several ways at a time: the port of each and the label beyond it, by number in
-    /// the table. No packet arrives under it; the transmitter that takes one out of the queue looks it up.
+    /// Entry behind a queue that one of several paths serves: number of a list of ports and labels. No packet arrives
+    /// under it; the transmitter looks it up when it takes a packet out of the queue.
     Ways(u32),
 }
 
-/// What a non-merging node does with packets of one side.
+/// Forwarding entry of a non-merging node for packets of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectorInput {
-    /// Which selector decides.
+    /// Selector that decides.
     pub selector: SelectorId,
-    /// The side from which packets come to this gate.
+    /// Side from which packets arrive at this input.
     pub side: Side,
-    /// The port by which they came.
+    /// Port over which they arrive.
     pub port: PortId,
-    /// The label behind the gate.
+    /// Label behind the selector.
     pub next: Label,
 }
 
-/// A path comes to a bundle.
+/// Forwarding entry of a path that continues over a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BundleHop {
-    /// The bundle.
+    /// Bundle.
     pub bundle: BundleId,
-    /// The number of the subnetwork to which the path leads, from zero.
+    /// Zero-based number of the subnetwork to which the path leads.
     pub destination: u32,
-    /// The label beyond the bundle, whichever of its links the packet takes.
+    /// Label behind the bundle, equal for all of its links.
     pub next: Label,
 }
 
-/// Two ways at once, each a port and the label beyond it.
+/// Ports and next labels of the two copies of a packet.
 pub type Bridge = [(PortId, Label); 2];
 
-/// One table for the whole network, one entry per (path, node). A protection switch rewrites
-/// entries, each at its own instant: constant time, per node and direction by construction, and a
-/// path may pass a node twice.
+/// Label table of the whole network with one entry per (path, node).
+///
+/// A protection switchover rewrites entries, each at its own time: one entry per node and direction, in constant time.
+/// A path may visit a node twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelTable {
     hops: Vec<Hop>,
-    gates: Vec<SelectorInput>,
+    selector_inputs: Vec<SelectorInput>,
     bridges: Vec<Bridge>,
-    entrances: Vec<BundleHop>,
+    bundle_hops: Vec<BundleHop>,
     multipaths: Vec<Multipath>,
     ways: Vec<Vec<(PortId, Label)>>,
-    /// By flow, then by source: what routers hash. None where nothing is spread.
+    /// Hash keys by flow, then by source; empty without ECMP.
     keys: Vec<u64>,
     selectors: Vec<Selector>,
 }
@@ -89,20 +90,20 @@ impl LabelTable {
     /// Adds an entry and returns its label.
     ///
     /// # Panics
-    /// Beyond 2^32 entries.
+    /// Panics beyond 2^32 entries.
     pub fn add(&mut self, hop: Hop) -> Label {
         let label = u32::try_from(self.hops.len()).expect("fewer than 2^32 labels");
         self.hops.push(hop);
         Label(label)
     }
 
-    /// What is done with a packet under `label`.
+    /// Returns the forwarding action of `label`.
     #[must_use]
     pub fn hop(&self, label: Label) -> Hop {
         self.hops[label.0 as usize]
     }
 
-    /// Rewrites an entry.
+    /// Replaces the forwarding action of `label`.
     pub fn set(&mut self, label: Label, hop: Hop) {
         self.hops[label.0 as usize] = hop;
     }
@@ -110,147 +111,149 @@ impl LabelTable {
     /// Adds a selector.
     ///
     /// # Panics
-    /// Beyond 2^32 selectors.
+    /// Panics beyond 2^32 selectors.
     pub fn add_selector(&mut self) -> SelectorId {
         self.selectors.push(Selector::default());
         SelectorId::try_from(self.selectors.len() - 1).expect("fewer than 2^32 selectors")
     }
 
-    /// Adds a gate and returns its label.
+    /// Adds a selector input and returns its label.
     ///
     /// # Panics
-    /// Beyond 2^32 gates.
-    pub fn add_gate(&mut self, gate: SelectorInput) -> Label {
-        self.gates.push(gate);
+    /// Panics beyond 2^32 inputs.
+    pub fn add_selector_input(&mut self, input: SelectorInput) -> Label {
+        self.selector_inputs.push(input);
         self.add(Hop::SelectorInput(
-            u32::try_from(self.gates.len() - 1).expect("fewer than 2^32 gates"),
+            u32::try_from(self.selector_inputs.len() - 1).expect("fewer than 2^32 selector inputs"),
         ))
     }
 
-    /// Adds a bridge and returns what an entry does that sends both ways.
+    /// Adds a bridge and returns the forwarding action for it.
     ///
     /// # Panics
-    /// Beyond 2^32 bridges.
+    /// Panics beyond 2^32 bridges.
     pub fn add_bridge(&mut self, bridge: Bridge) -> Hop {
         self.bridges.push(bridge);
         Hop::Bridge(u32::try_from(self.bridges.len() - 1).expect("fewer than 2^32 bridges"))
     }
 
-    /// The two ways of a bridge.
+    /// Returns a bridge.
     #[must_use]
     pub fn bridge(&self, number: u32) -> Bridge {
         self.bridges[number as usize]
     }
 
-    /// Adds the entrance of a bundle and returns what an entry does that sends packets into it.
+    /// Adds a bundle hop and returns the forwarding action for it.
     ///
     /// # Panics
-    /// Beyond 2^32 entrances.
-    pub fn add_entrance(&mut self, entrance: BundleHop) -> Hop {
-        self.entrances.push(entrance);
-        let number = u32::try_from(self.entrances.len() - 1);
-        Hop::Bundle(number.expect("fewer than 2^32 entrances"))
+    /// Panics beyond 2^32 bundle hops.
+    pub fn add_bundle_hop(&mut self, bundle_hop: BundleHop) -> Hop {
+        self.bundle_hops.push(bundle_hop);
+        let number = u32::try_from(self.bundle_hops.len() - 1);
+        Hop::Bundle(number.expect("fewer than 2^32 bundle hops"))
     }
 
-    /// An entrance.
+    /// Returns a bundle hop.
     #[inline]
     #[must_use]
-    pub fn entrance(&self, number: u32) -> BundleHop {
-        self.entrances[number as usize]
+    pub fn bundle_hop(&self, number: u32) -> BundleHop {
+        self.bundle_hops[number as usize]
     }
 
-    /// Adds next hops of equal cost and returns what an entry does that spreads flows over them.
+    /// Adds a set of equal-cost next hops and returns the forwarding action for it.
     ///
     /// # Panics
-    /// Without next hops, and beyond 2^32 such sets.
+    /// Panics if the set is empty, and beyond 2^32 sets.
     pub fn add_multipath(&mut self, multipath: Multipath) -> Hop {
-        assert!(!multipath.next_hops.is_empty(), "a set of next hops has one at least");
+        assert!(!multipath.next_hops.is_empty(), "a set has at least one next hop");
         self.multipaths.push(multipath);
         let number = u32::try_from(self.multipaths.len() - 1);
         Hop::Ecmp(number.expect("fewer than 2^32 sets of next hops"))
     }
 
-    /// Adds the ways of a queue, in their order, and returns what the entry behind the queue does.
+    /// Adds the paths of a queue in order and returns the forwarding action of the entry behind the queue.
     ///
     /// # Panics
-    /// Beyond 2^32 such entries.
+    /// Panics beyond 2^32 such entries.
     pub fn add_ways(&mut self, ways: Vec<(PortId, Label)>) -> Hop {
         self.ways.push(ways);
-        Hop::Ways(u32::try_from(self.ways.len() - 1).expect("fewer than 2^32 queues' entries"))
+        Hop::Ways(
+            u32::try_from(self.ways.len() - 1).expect("fewer than 2^32 entries behind queues"),
+        )
     }
 
-    /// The label under which a packet from a queue goes on through the port of a way.
+    /// Returns the label of a packet from a queue behind the first port of a path.
     ///
     /// # Panics
-    /// If `label` is not behind a queue with such a way.
+    /// Panics if `label` is not behind a queue with such a path.
     #[inline]
     #[must_use]
     pub fn beyond(&self, label: Label, way: u8) -> Label {
         let Hop::Ways(number) = self.hop(label) else {
-            unreachable!("what waits in a queue of several ways is under their label")
+            unreachable!("packets in a queue with several paths have a label of the queue")
         };
         self.ways[number as usize][usize::from(way)].1
     }
 
-    /// Says what routers hash of each flow, then of each source.
+    /// Sets the hash keys of all flows, then of all sources.
     pub fn set_keys(&mut self, keys: Vec<u64>) {
         self.keys = keys;
     }
 
-    /// Whether routers hash the same of all flows here and there.
+    /// Returns whether both tables have the same hash keys.
     #[must_use]
     pub fn same_keys(&self, other: &LabelTable) -> bool {
         self.keys == other.keys
     }
 
-    /// A packet comes to where flows are spread: the label that it is handled under there.
+    /// Returns the label that ECMP assigns to a packet.
     ///
     /// # Panics
-    /// If its flow has no key.
+    /// Panics if the flow has no key.
     #[inline]
     #[must_use]
-    pub fn spread(&self, number: u32, packet: Packet) -> Label {
-        self.spread_by(number, key(self.keys[packet.flow().index()], packet.is_ack()))
+    pub fn ecmp(&self, number: u32, packet: Packet) -> Label {
+        self.ecmp_by_key(number, key(self.keys[packet.flow().index()], packet.is_ack()))
     }
 
-    /// What routers hash of a flow's data or of its ACKs; zero where nothing is spread.
+    /// Returns the hash key of a flow's data or ACKs; zero without ECMP.
     #[must_use]
     pub fn key(&self, flow: FlowId, acks: bool) -> u64 {
         self.keys.get(flow.index()).map_or(0, |&of_flow| key(of_flow, acks))
     }
 
-    /// The label that what has this key is handled under where flows are spread.
+    /// Returns the label that ECMP assigns to a hash key.
     #[inline]
     #[must_use]
-    pub fn spread_by(&self, number: u32, key: u64) -> Label {
+    pub fn ecmp_by_key(&self, number: u32, key: u64) -> Label {
         self.multipaths[number as usize].choose(key)
     }
 
-    /// A gate.
+    /// Returns a selector input.
     #[must_use]
-    pub fn gate(&self, number: u32) -> SelectorInput {
-        self.gates[number as usize]
+    pub fn selector_input(&self, number: u32) -> SelectorInput {
+        self.selector_inputs[number as usize]
     }
 
-    /// The label behind a gate, if a packet that came now would pass; none does.
+    /// Returns the label behind a selector input if a packet that arrives now would pass.
     #[must_use]
     pub fn may_pass(&self, number: u32) -> Option<Label> {
-        let gate = self.gates[number as usize];
-        let mut selector = self.selectors[gate.selector as usize];
-        selector.admits(gate.side).then_some(gate.next)
+        let input = self.selector_inputs[number as usize];
+        let mut selector = self.selectors[input.selector as usize];
+        selector.accepts(input.side).then_some(input.next)
     }
 
-    /// A packet comes to a gate: the label behind it.
+    /// Passes a packet through a selector input and returns the label behind it.
     ///
     /// # Errors
-    /// The port by which it came, if its side is not selected.
+    /// Returns the input port if this side is not selected.
     pub fn pass(&mut self, number: u32) -> Result<Label, PortId> {
-        let gate = self.gates[number as usize];
-        let selected = self.selectors[gate.selector as usize].admits(gate.side);
-        if selected { Ok(gate.next) } else { Err(gate.port) }
+        let input = self.selector_inputs[number as usize];
+        let selected = self.selectors[input.selector as usize].accepts(input.side);
+        if selected { Ok(input.next) } else { Err(input.port) }
     }
 
-    /// Carries out an action that concerns labels or selectors; others do nothing here.
+    /// Carries out an action on labels or selectors; ignores all others.
     pub fn apply(&mut self, action: Action) {
         match action {
             Action::SetHop(label, hop) => self.set(label, hop),
@@ -265,64 +268,66 @@ impl LabelTable {
         }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.hops.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hops.is_empty()
     }
 
-    /// Takes over what the selectors of another table have come to.
+    /// Copies the states of another table's selectors.
     pub fn continue_selectors(&mut self, other: &LabelTable) {
         for (ours, theirs) in self.selectors.iter_mut().zip(&other.selectors) {
             *ours = *theirs;
         }
     }
 
-    /// Whether `label` does the same here and there, its gate or bridge included.
+    /// Returns whether `label` has the same effect in both tables, including the data that its entry refers to.
     #[must_use]
-    pub fn same_at(&self, other: &LabelTable, label: Label) -> bool {
+    pub fn equals_at(&self, other: &LabelTable, label: Label) -> bool {
         let index = label.0 as usize;
         let (Some(&ours), Some(theirs)) = (self.hops.get(index), other.hops.get(index)) else {
             return false;
         };
-        ours == *theirs && self.same_behind(other, ours)
+        ours == *theirs && self.refers_to_equal(other, ours)
     }
 
-    /// Whether what a hop names, a gate, a bridge, an entrance, a set of next hops or of ways, is the same here and there.
+    /// Returns whether the data that a forwarding action refers to is equal in both tables.
     #[must_use]
-    pub fn same_behind(&self, other: &LabelTable, hop: Hop) -> bool {
+    pub fn refers_to_equal(&self, other: &LabelTable, hop: Hop) -> bool {
         match hop {
             Hop::Deliver
             | Hop::Forward { .. }
             | Hop::Tunnel { .. }
             | Hop::Goto(_)
             | Hop::Discard(_) => true,
-            Hop::SelectorInput(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
+            Hop::SelectorInput(n) => {
+                self.selector_inputs.get(n as usize) == other.selector_inputs.get(n as usize)
+            }
             Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
-            Hop::Bundle(n) => self.entrances.get(n as usize) == other.entrances.get(n as usize),
+            Hop::Bundle(n) => self.bundle_hops.get(n as usize) == other.bundle_hops.get(n as usize),
             Hop::Ecmp(n) => self.multipaths.get(n as usize) == other.multipaths.get(n as usize),
             Hop::Ways(n) => self.ways.get(n as usize) == other.ways.get(n as usize),
         }
     }
 
-    /// The ports and labels to which what is done leads; for a bundle the label alone.
+    /// Returns the ports and labels to which an action leads; for a bundle only the label.
     #[must_use]
     pub fn leads_to(&self, hop: Hop) -> Vec<(Option<PortId>, Label)> {
         match hop {
             Hop::Deliver | Hop::Discard(_) => Vec::new(),
             Hop::Forward { port, next } | Hop::Tunnel { port, next } => vec![(Some(port), next)],
             Hop::Goto(label) => vec![(None, label)],
-            Hop::SelectorInput(n) => vec![(None, self.gates[n as usize].next)],
+            Hop::SelectorInput(n) => vec![(None, self.selector_inputs[n as usize].next)],
             Hop::Bridge(n) => {
                 self.bridges[n as usize].iter().map(|&(port, next)| (Some(port), next)).collect()
             }
-            Hop::Bundle(n) => vec![(None, self.entrances[n as usize].next)],
+            Hop::Bundle(n) => vec![(None, self.bundle_hops[n as usize].next)],
             Hop::Ecmp(n) => {
                 let next_hops = &self.multipaths[n as usize].next_hops;
                 next_hops.iter().map(|&(_, label)| (None, label)).collect()

@@ -1,7 +1,7 @@
-//! The network's parts as plain data: packets, labels, ports, and the reasons for which packets drop.
+//! Parts of the network as plain data: packets, labels, ports and reasons for drops.
 //!
-//! A port is a queue and a transmitter in one direction, with a pipe behind it. Forwarding is label swapping: one
-//! table for the whole network, one entry per (path, node), rewritten by control actions.
+//! A port is a queue and a transmitter for one direction of a link. Forwarding is label swapping: control actions
+//! rewrite a single table with one entry per (path, node).
 
 mod action;
 mod drop;
@@ -44,6 +44,6 @@ pub use queue::{
 pub use tally::{PortCounts, Tally};
 pub use transmission::NEVER_SENT;
 
-/// The families of names that are registered here, as `optcp list` has them.
+/// Families of names registered in this crate, as printed by `optcp list`.
 pub const FAMILIES: &[optcp_units::registry::Family] =
     &[QueueKind::FAMILY, LossKind::FAMILY, Lossy::FAMILY, Hashing::FAMILY];

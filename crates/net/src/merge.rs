@@ -1,29 +1,29 @@
-//! Where a working path and its backup meet: a node that takes packets of one of them only.
+//! Selector: node that accepts packets from either the working path or the backup.
 //!
-//! # Models
-//! A non-merging node, such as an optical switch: what comes from the side that is not selected is
-//! discarded. The selection follows the light: it changes with the first packet from the side that the
-//! sending end has switched to.
-//! # Source
+//! # Model
+//! A non-merging node, such as an optical switch, discards packets from the side that is not selected. The selection
+//! changes with the first packet from the side to which the head end has switched ([`Selector::expect`]), or
+//! immediately ([`Selector::select`]).
+//!
+//! # References
 //! GMPLS paper, section 2, Fig. 3, and section 7.1 ("optical").
-//! # Parameters
-//! None: `expect` says which side the sending end uses now, `select` chooses at once.
-//! # Limits
+//!
+//! # Limitations
 //! The change takes no time.
 
 /// Index into the selectors of a [`crate::LabelTable`].
 pub type SelectorId = u32;
 
-/// Where a packet comes from.
+/// Input of a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The working path.
+    /// Working path.
     Working,
-    /// The backup.
+    /// Backup.
     Backup,
 }
 
-/// See the module's text.
+/// State of a selector: selected input, and input whose next packet changes the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selector {
     selected: Side,
@@ -37,18 +37,18 @@ impl Default for Selector {
 }
 
 impl Selector {
-    /// From now on the first packet from `side` selects it.
+    /// Selects `side` with the next packet from it.
     pub fn expect(&mut self, side: Side) {
         self.expected = side;
     }
 
-    /// `side` is selected from now on.
+    /// Selects `side` immediately.
     pub fn select(&mut self, side: Side) {
         *self = Selector { selected: side, expected: side };
     }
 
-    /// A packet comes from `side`; whether it goes on.
-    pub(crate) fn admits(&mut self, side: Side) -> bool {
+    /// Handles a packet from `side`. Returns whether it passes.
+    pub(crate) fn accepts(&mut self, side: Side) -> bool {
         if side == self.expected {
             self.selected = side;
         }
@@ -60,17 +60,17 @@ impl Selector {
 mod tests {
     use super::*;
 
-    /// GMPLS paper, section 7.1: from the first packet along the original path on, packets from the
-    /// backup are discarded; until then they go on.
+    /// GMPLS paper, section 7.1: packets from the backup pass until the first packet on the original path, and are
+    /// discarded afterwards.
     #[test]
-    fn the_first_packet_on_the_restored_path_ends_the_backup() {
+    fn first_packet_on_working_path_deselects_backup() {
         let mut selector = Selector::default();
         selector.select(Side::Backup);
-        assert!(!selector.admits(Side::Working), "a straggler of the failed path");
+        assert!(!selector.accepts(Side::Working), "a straggler of the failed path");
         selector.expect(Side::Working);
-        assert!(selector.admits(Side::Backup));
-        assert!(selector.admits(Side::Working));
-        assert!(!selector.admits(Side::Backup));
-        assert!(selector.admits(Side::Working));
+        assert!(selector.accepts(Side::Backup));
+        assert!(selector.accepts(Side::Working));
+        assert!(!selector.accepts(Side::Backup));
+        assert!(selector.accepts(Side::Working));
     }
 }

@@ -1,53 +1,54 @@
-//! Equal-cost multipath: which of several next hops the packets of a flow take.
+//! Equal-cost multipath (ECMP): selection of a next hop by the hash of the flow.
 //!
-//! # Models
-//! A router has a set of next hops for a destination and a hash of the flow. All packets of a flow in one direction take
-//! one of them, so that they do not overtake each other; flows are spread as the hash does it. What a change of the set
-//! does to flows whose next hop is still there depends on the [`Hashing`].
-//! # Source
-//! RFC 2991 (the three ways, and what disruption is); RFC 2992 (hash-threshold and its disruption); D. Thaler, C. Ravishankar,
-//! "Using name-based mappings to increase hit rates", 1998 (highest random weight).
-//! # Parameters
-//! The hashing, and a seed for each router: with one seed for all, routers behind each other would not spread what
-//! the first one has spread (polarisation).
-//! # Limits
+//! # Model
+//! A router has a set of next hops for a destination. All packets of a flow in one direction take the same next hop,
+//! which prevents reordering. After a change of the set, the [`Hashing`] determines which other flows move.
+//!
+//! Each router has its own seed. With a common seed, a router would not distribute flows that another router in front
+//! of it has already separated (polarisation).
+//!
+//! # References
+//! RFC 2991 (the three methods, and disruption); RFC 2992 (hash-threshold and its disruption); D. Thaler, C.
+//! Ravishankar, "Using name-based mappings to increase hit rates", 1998 (highest random weight).
+//!
+//! # Limitations
 //! The hash is the finalizer of SplitMix64 over the router's seed and the key of the flow's direction. Next hops have
 //! equal weights. There are no flowlets.
 
 use std::cmp::Reverse;
 
-/// The hash that nodes use.
+/// Hash function of nodes.
 pub use optcp_des::mix;
 use optcp_units::registry;
 
 use crate::Label;
 
 registry! {
-    /// How a router chooses among next hops of equal cost.
+    /// Method by which a router selects one of several equal-cost next hops.
     pub enum Hashing ("ecmp") {
-        "modulo-n" => ModuloN: "the hash modulo the number of next hops: a change of the set moves nearly all flows", "RFC 2991, section 2";
-        "hash-threshold" => HashThreshold: "the hash's range in as many equal regions as there are next hops: a change moves a quarter to a half of the flows", "RFC 2992";
-        "highest-random-weight" => HighestRandomWeight: "the next hop with the highest hash of flow and next hop: a change moves no flow whose next hop is still there", "RFC 2991, section 2; Thaler and Ravishankar, 1998";
+        "modulo-n" => ModuloN: "hash modulo the number of next hops: a change of the set moves nearly all flows", "RFC 2991, section 2";
+        "hash-threshold" => HashThreshold: "one equal region of the hash range per next hop: a change moves a quarter to a half of the flows", "RFC 2992";
+        "highest-random-weight" => HighestRandomWeight: "next hop with the highest hash of flow and next hop: a change moves only flows whose next hop is removed", "RFC 2991, section 2; Thaler and Ravishankar, 1998";
     }
 }
 
-/// The next hops of equal cost that a router has for a destination.
+/// Set of equal-cost next hops of a router for a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Multipath {
-    /// How it chooses.
+    /// Selection method.
     pub hashing: Hashing,
-    /// What its hash begins with.
+    /// Seed of the router's hash.
     pub seed: u64,
-    /// A number of each next hop that stays the same when others come and go, and the label under which packets are
-    /// there, at the same node; in the order in which the router has them.
+    /// Next hops in the router's order: a number that is stable under changes of the set, and the label at the same
+    /// node.
     pub next_hops: Vec<(u64, Label)>,
 }
 
 impl Multipath {
-    /// The label for packets with this key.
+    /// Returns the label for packets with this key.
     ///
     /// # Panics
-    /// Without next hops.
+    /// Panics without next hops.
     #[inline]
     #[must_use]
     pub fn choose(&self, key: u64) -> Label {
@@ -57,10 +58,11 @@ impl Multipath {
 }
 
 impl Hashing {
-    /// The place, among next hops with these numbers, of the one that packets with this key take. `seed` is the router's.
+    /// Returns the index of the next hop for packets with this key. `numbers` identify the next hops; `seed` is the
+    /// router's.
     ///
     /// # Panics
-    /// Without next hops.
+    /// Panics without next hops.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a place among the next hops")]
     pub fn place(self, seed: u64, key: u64, numbers: impl ExactSizeIterator<Item = u64>) -> usize {
@@ -77,7 +79,7 @@ impl Hashing {
     }
 }
 
-/// The key of a flow's data or of its ACKs, where the flow has this one: they differ, as their addresses do.
+/// Returns the key of a flow's data or ACKs. The keys differ, as addresses of the two directions do.
 #[inline]
 #[must_use]
 pub fn key(of_flow: u64, acks: bool) -> u64 {
@@ -90,7 +92,7 @@ mod tests {
 
     const FLOWS: u64 = 40_000;
 
-    /// The shares of flows by next hop, and of those that a change from `before` to `after` moves.
+    /// Returns the share of flows by next hop, and the share that a change from `before` to `after` moves.
     fn spread(hashing: Hashing, before: &[u64], after: &[u64]) -> (Vec<f64>, f64) {
         let taken = |flow: u64, numbers: &[u64]| {
             numbers[hashing.place(77, mix(flow), numbers.iter().copied())]
@@ -102,11 +104,11 @@ mod tests {
         (before.iter().map(|&number| of(number)).collect(), share(moved))
     }
 
-    /// Five standard errors of a share of so many flows.
+    /// Five standard errors of a share of `FLOWS` flows.
     const CLOSE: f64 = 0.0125;
 
     #[test]
-    fn every_next_hop_has_its_share() {
+    fn flows_are_balanced_over_next_hops() {
         for &hashing in Hashing::ALL {
             for n in [2, 3, 5] {
                 let numbers: Vec<u64> = (0..n).map(|k| 10 * k + 3).collect();
@@ -120,13 +122,14 @@ mod tests {
         }
     }
 
-    /// What RFC 2992 section 3 calls disruption, when the next hop at place i of n goes. Modulo n: all flows but those whose
-    /// hash means the same next hop modulo n and modulo n - 1. Hash-threshold: between places j - 1 and j the border of
-    /// regions moves from j / n by j / (n (n - 1)) where that is below the region that goes, and as much seen from the
-    /// other end above it; what is between the old and the new borders moves. Highest random weight: the flows of the
-    /// next hop that goes, no more.
+    /// Disruption (RFC 2992 section 3) when the next hop at index i of n is removed.
+    ///
+    /// - Modulo n: all flows move, except those whose hash selects the same next hop modulo n and modulo n - 1.
+    /// - Hash-threshold: below the removed region, the boundary between indices j - 1 and j moves from j / n by j / (n
+    ///   (n - 1)). Above it, the same applies from the other end. Flows between old and new boundaries move.
+    /// - Highest random weight: only flows of the removed next hop move.
     #[test]
-    fn a_next_hop_that_goes_moves_as_many_flows_as_it_must() {
+    fn removal_of_next_hop_moves_expected_share_of_flows() {
         for n in [2_usize, 4, 5] {
             for i in 0..n {
                 let before: Vec<u64> = (0..n as u64).collect();
@@ -152,8 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn routers_with_different_seeds_choose_apart() {
-        // Of the flows that one router sends to its first next hop, another one with two sends half to its first.
+    fn routers_with_different_seeds_choose_independently() {
+        // A second router with two next hops sends half of the first router's flows for its first next hop to its own
+        // first.
         let first =
             |seed, flow| Hashing::HashThreshold.place(seed, mix(flow), [0, 1].into_iter()) == 0;
         let at_first: Vec<u64> = (0..FLOWS).filter(|&flow| first(1, flow)).collect();

@@ -4,24 +4,24 @@ use optcp_units::Marking;
 
 use crate::{FlowId, Label};
 
-/// The time to live that hosts give their packets: IANA's recommendation for IPv4.
+/// Initial time to live of packets: IANA's recommendation for IPv4.
 pub const INITIAL_TTL: u8 = 64;
 
-/// A data segment, an ACK or a datagram, moved by value: 20 bytes.
+/// Data segment, ACK or datagram, moved by value: 20 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Where it stands on its path: the entry that the next node looks up.
+    /// Position on the path: the entry that the next node looks up.
     pub label: Label,
     flow: FlowId,
-    /// The segment's or the datagram's number, or the number that the ACK carries.
+    /// Segment number, datagram number or acknowledgement number.
     pub seq: u32,
-    /// What TCP's options say: a timestamp, or where the endpoints keep the rest. Of a copy: the number of its packet.
+    /// Options: a timestamp, or the number under which endpoints store the rest. For a copy, the number of the copied
+    /// packet.
     pub options: u32,
     header: Header,
 }
 
-/// The size of a packet, its time to live, its kind, what it says of congestion and whether it is a copy, in one word:
-/// what nodes look at and change is moved at once.
+/// Size, time to live, kind, ECN bits and copy flag in one word, because nodes read and change them together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header(u32);
 
@@ -32,21 +32,21 @@ const MARKING_MASK: u32 = 31 << MARKING_SHIFT;
 const COPY: u32 = 1 << 31;
 const ONE_ROUTER: u32 = 1 << TTL_SHIFT;
 
-#[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the word on purpose")]
+#[expect(clippy::cast_possible_truncation, reason = "fields are extracted from the word")]
 impl Header {
     const fn new(kind: Kind, size: u16) -> Self {
         let ttl = (INITIAL_TTL as u32) << TTL_SHIFT;
         Header(size as u32 | ttl | (kind.0 as u32) << KIND_SHIFT)
     }
 
-    /// Size on the wire in bytes.
+    /// Returns the size on the wire in bytes.
     #[inline(always)]
     #[must_use]
     pub const fn size(self) -> u16 {
         self.0 as u16
     }
 
-    /// How many more routers may forward the packet, this one included.
+    /// Returns how many more routers may forward the packet, including this one.
     #[inline(always)]
     #[must_use]
     pub const fn ttl(self) -> u8 {
@@ -68,8 +68,8 @@ impl Header {
         Header(self.0 & !MARKING_MASK | (marking.bits() as u32) << MARKING_SHIFT)
     }
 
-    /// What it is behind so many routers, none or one (RFC 1812 section 5.3.1). A packet with nothing left of
-    /// its time to live is no longer there.
+    /// Returns the header behind `routers` routers, 0 or 1 (RFC 1812 section 5.3.1). The packet is lost if no time to
+    /// live is left.
     #[inline(always)]
     #[must_use]
     pub const fn behind(self, routers: u8) -> Self {
@@ -77,7 +77,7 @@ impl Header {
         Header(self.0 - routers as u32 * ONE_ROUTER)
     }
 
-    /// What it is before so many routers.
+    /// Returns the header before `routers` routers.
     #[inline(always)]
     #[must_use]
     pub const fn before(self, routers: u8) -> Self {
@@ -85,45 +85,44 @@ impl Header {
     }
 }
 
-/// Not an enum: values that it cannot have would stand for what is no packet, and taking that apart
-/// costs more than moving the packet.
+/// Kind of a packet. An enum would reserve invalid values whose checks cost more than moving the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kind(u8);
 
 impl Kind {
     const DATA: Kind = Kind(0);
-    /// Of what it says, the endpoints keep all but its number.
+    /// Datagram. Endpoints store all of its content except the number.
     const DATAGRAM: Kind = Kind(1);
     const ACK: Kind = Kind(2);
-    /// An ACK whose options the endpoints keep.
+    /// ACK whose options are stored at the endpoints.
     const KEPT_ACK: Kind = Kind(3);
-    /// What marks kinds of which the endpoints keep something.
+    /// Bit of the kinds with stored data.
     const KEPT: u8 = 1;
 }
 
 impl Packet {
-    /// A data segment.
+    /// Creates a data segment.
     #[inline]
     #[must_use]
     pub const fn data(flow: FlowId, label: Label, seq: u32, size: u16, stamp: u32) -> Self {
         Self::new(Kind::DATA, flow, label, seq, size, stamp)
     }
 
-    /// An acknowledgment.
+    /// Creates an acknowledgement.
     #[inline]
     #[must_use]
     pub const fn ack(flow: FlowId, label: Label, seq: u32, size: u16, echo: u32) -> Self {
         Self::new(Kind::ACK, flow, label, seq, size, echo)
     }
 
-    /// An acknowledgment whose options the endpoints keep under the number `place`.
+    /// Creates an acknowledgement whose options are stored at the endpoints under the number `place`.
     #[inline]
     #[must_use]
-    pub const fn ack_kept(flow: FlowId, label: Label, seq: u32, size: u16, place: u32) -> Self {
+    pub const fn ack_stored(flow: FlowId, label: Label, seq: u32, size: u16, place: u32) -> Self {
         Self::new(Kind::KEPT_ACK, flow, label, seq, size, place)
     }
 
-    /// A datagram, of which the endpoints keep what it says under the number `place`.
+    /// Creates a datagram whose content is stored at the endpoints under the number `place`.
     #[inline]
     #[must_use]
     pub const fn datagram(flow: FlowId, label: Label, seq: u32, size: u16, place: u32) -> Self {
@@ -141,49 +140,48 @@ impl Packet {
         Packet { label, flow, seq, options, header: Header::new(kind, size) }
     }
 
-    /// A router is to forward it: takes one from its time to live, and says whether any is left
-    /// (RFC 1812 section 5.3.1).
+    /// Decrements the time to live at a router. Returns whether any is left (RFC 1812 section 5.3.1).
     pub fn pass_router(&mut self) -> bool {
         self.header = self.header.behind(1);
         self.ttl() > 0
     }
 
-    /// Size, time to live, kind and what it says of congestion.
+    /// Returns the header.
     #[inline(always)]
     #[must_use]
     pub const fn header(self) -> Header {
         self.header
     }
 
-    /// Size on the wire in bytes.
+    /// Returns the size on the wire in bytes.
     #[inline(always)]
     #[must_use]
     pub const fn size(self) -> u16 {
         self.header.size()
     }
 
-    /// How many more routers may forward it, this one included.
+    /// Returns how many more routers may forward the packet, including this one.
     #[inline(always)]
     #[must_use]
     pub const fn ttl(self) -> u8 {
         self.header.ttl()
     }
 
-    /// What it says of congestion.
+    /// Returns the ECN bits.
     #[inline]
     #[must_use]
     pub const fn marking(self) -> Marking {
         self.header.marking()
     }
 
-    /// The same packet, saying this of congestion.
+    /// Returns the packet with these ECN bits.
     #[inline]
     #[must_use]
     pub const fn saying(self, marking: Marking) -> Self {
         Packet { header: self.header.with(marking), ..self }
     }
 
-    /// The same packet with TCP's flag ECE set, if it is one of TCP.
+    /// Returns the packet with TCP's ECE flag set, unless it is a datagram.
     #[inline]
     #[must_use]
     pub const fn with_ece(self) -> Self {
@@ -193,63 +191,63 @@ impl Packet {
         self.saying(self.marking().with_flag(Marking::ECE))
     }
 
-    /// The number of the packet of which this is a copy, if a bridge has copied it.
+    /// Returns the number of the copied packet if this is a copy that a bridge made.
     #[inline(always)]
     #[must_use]
     pub const fn copy_of(self) -> Option<u32> {
         if self.header.0 & COPY != 0 { Some(self.options) } else { None }
     }
 
-    /// A copy of the packet with this number.
+    /// Returns a copy of the packet with this number.
     #[inline]
     #[must_use]
     pub const fn as_copy_of(self, number: u32) -> Self {
         Packet { options: number, header: Header(self.header.0 | COPY), ..self }
     }
 
-    /// The packet of which this is a copy, with its own options.
+    /// Returns the packet of which this is a copy, with its original options.
     #[inline]
     #[must_use]
     pub const fn without_copies(self, options: u32) -> Self {
         Packet { options, header: Header(self.header.0 & !COPY), ..self }
     }
 
-    /// Where the endpoints keep its options, or what a datagram says, if they do. Not for copies.
+    /// Returns the number under which endpoints store its options or content, if they do. Not valid for copies.
     #[inline]
     #[must_use]
-    pub const fn kept(self) -> Option<u32> {
+    pub const fn stored_number(self) -> Option<u32> {
         if self.header.kind().0 & Kind::KEPT != 0 { Some(self.options) } else { None }
     }
 
-    /// The same packet under another label.
+    /// Returns the packet with another label.
     #[inline]
     #[must_use]
     pub const fn under(self, label: Label) -> Self {
         Packet { label, ..self }
     }
 
-    /// The same packet under another label and with another header.
+    /// Returns the packet with another label and header.
     #[inline]
     #[must_use]
     pub const fn onward(self, label: Label, header: Header) -> Self {
         Packet { label, header, ..self }
     }
 
-    /// The flow it belongs to.
+    /// Returns the flow.
     #[inline]
     #[must_use]
     pub const fn flow(self) -> FlowId {
         self.flow
     }
 
-    /// Whether it is an acknowledgment.
+    /// Returns whether the packet is an acknowledgement.
     #[inline]
     #[must_use]
     pub const fn is_ack(self) -> bool {
         self.header.kind().0 & Kind::ACK.0 != 0
     }
 
-    /// Flow, kind and what it says of congestion in one number, for digests.
+    /// Returns flow, kind and ECN bits in one number, for digests.
     #[inline]
     #[must_use]
     pub const fn fingerprint(self) -> u64 {

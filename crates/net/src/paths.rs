@@ -1,4 +1,4 @@
-//! Label-switched paths: from lists of ports to entries of the label table.
+//! Label-switched paths: conversion of port lists to label table entries.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use crate::{
     Bridge, BundleHop, Hop, Label, LabelTable, Multipath, PortId, SelectorId, SelectorInput, Side,
 };
 
-/// Names one set of flows that are forwarded, and switched, together in one direction.
+/// Identifier of a set of flows that are forwarded and switched together in one direction.
 pub type PathId = u32;
 
-/// Lays paths into a label table.
+/// Builder of a label table from paths.
 ///
-/// Routes of one path that end alike share the entries of what they have in common, so that a node
-/// where they have merged switches all of them by one entry. Different paths share nothing.
+/// Routes of one path that end equally share the entries of their common part. A node behind their merge point can
+/// therefore switch all of them with one entry. Different paths share no entries.
 #[derive(Clone, Debug)]
 pub struct Paths {
     labels: LabelTable,
@@ -29,48 +29,48 @@ impl Default for Paths {
 }
 
 impl Paths {
-    /// The entry of `path` at the node from which `route` (ports in order) leads on.
+    /// Returns the entry of `path` at the first node of `route` (ports in order).
     pub fn entry(&mut self, path: PathId, route: &[PortId]) -> Label {
         let end = self.deliver;
         route.iter().rev().fold(end, |next, &port| self.before(path, port, next))
     }
 
-    /// The entry of `path` at the node from which `port` leads to the entry `next`.
+    /// Returns the entry of `path` at the node whose `port` leads to the entry `next`.
     pub fn before(&mut self, path: PathId, port: PortId, next: Label) -> Label {
         let labels = &mut self.labels;
         let new = || labels.add(Hop::Forward { port, next });
         *self.entries.entry((path, port, next)).or_insert_with(new)
     }
 
-    /// Lays a backup over the ports `detour` that ends under the label `onto`; returns its first hop,
-    /// for the entry that is to be switched.
+    /// Adds a backup over the ports `detour` that ends under the label `onto`. Returns its first hop for the entry to
+    /// be switched.
     ///
     /// # Panics
-    /// If the detour is empty.
+    /// Panics if the detour is empty.
     pub fn detour(&mut self, detour: &[PortId], onto: Label) -> Hop {
-        let (&port, beyond) = detour.split_first().expect("a backup has a link at least");
+        let (&port, beyond) = detour.split_first().expect("a backup has at least one link");
         let next = self.lay(beyond, onto);
         Hop::Forward { port, next }
     }
 
-    /// What an entry does that sends packets into a bundle.
+    /// Adds a bundle hop and returns the forwarding action for it.
     pub fn entrance(&mut self, entrance: BundleHop) -> Hop {
-        self.labels.add_entrance(entrance)
+        self.labels.add_bundle_hop(entrance)
     }
 
-    /// What an entry does that spreads flows over next hops of equal cost.
+    /// Adds a set of equal-cost next hops and returns the forwarding action for it.
     pub fn multipath(&mut self, multipath: Multipath) -> Hop {
         self.labels.add_multipath(multipath)
     }
 
-    /// What the entry behind a queue does that is served over one of several ways at a time: each a list of ports that ends
-    /// under the label `onto`.
+    /// Adds the paths of a queue, each a list of ports that ends under the label `onto`. Returns the forwarding action
+    /// of the entry behind the queue.
     ///
     /// # Panics
-    /// If a way is empty.
+    /// Panics if a path is empty.
     pub fn ways(&mut self, ways: &[Vec<PortId>], onto: Label) -> Hop {
         let lay = |way: &Vec<PortId>| {
-            let (&port, beyond) = way.split_first().expect("a way has a link at least");
+            let (&port, beyond) = way.split_first().expect("a path has at least one link");
             let ports = beyond.iter().rev();
             let next = ports.fold(onto, |next, &port| self.labels.add(Hop::Forward { port, next }));
             (port, next)
@@ -79,87 +79,92 @@ impl Paths {
         self.labels.add_ways(ways)
     }
 
-    /// Says what routers hash of each flow, then of each source.
+    /// Sets the hash keys of all flows, then of all sources.
     pub fn set_keys(&mut self, keys: Vec<u64>) {
         self.labels.set_keys(keys);
     }
 
-    /// Lays a way over the ports `route` that ends under the label `onto`; returns the label under which
-    /// it begins.
+    /// Adds a path over the ports `route` that ends under the label `onto`. Returns its first label.
     pub fn lay(&mut self, route: &[PortId], onto: Label) -> Label {
         let ports = route.iter().rev();
         ports.fold(onto, |next, &port| self.labels.add(Hop::Forward { port, next }))
     }
 
-    /// Lays an entry.
+    /// Adds an entry.
     pub fn add(&mut self, hop: Hop) -> Label {
         self.labels.add(hop)
     }
 
-    /// Lays an entry that other entries can lead to before what it does is known.
+    /// Adds an entry to which others can refer before its action is known.
     pub fn open(&mut self) -> Label {
         self.labels.add(Hop::Deliver)
     }
 
-    /// Says what an entry does.
+    /// Sets the action of an entry.
     pub fn set(&mut self, label: Label, hop: Hop) {
         self.labels.set(label, hop);
     }
 
-    /// Lays a tunnel over the ports `route` that ends under the label `onto`; returns its first hop.
-    /// Routers inside touch the time to live of the packet (RFC 3443's uniform model) or do not (its
-    /// pipe model); the first router and the one at the end always do.
+    /// Adds a tunnel over the ports `route` that ends under the label `onto`. Returns its first hop.
+    ///
+    /// Routers inside decrement the time to live of the packet (RFC 3443, uniform model) or not (`pipe` model). The
+    /// routers at both ends always do.
     ///
     /// # Panics
-    /// If the route is empty.
+    /// Panics if the route is empty.
     pub fn tunnel(&mut self, route: &[PortId], onto: Label, pipe: bool) -> Hop {
         if !pipe {
             return self.detour(route, onto);
         }
-        let (&port, beyond) = route.split_first().expect("a tunnel has a link at least");
+        let (&port, beyond) = route.split_first().expect("a tunnel has at least one link");
         let inside = beyond.iter().rev();
         let next = inside.fold(onto, |next, &port| self.labels.add(Hop::Tunnel { port, next }));
         Hop::Forward { port, next }
     }
 
-    /// Makes the node of the entry `onto` take packets of one side only: those that come from the entry
-    /// `before`, or those that come through the port `backup`. Returns the selector, and the label for
-    /// packets from the backup.
+    /// Adds a selector to the node of the entry `onto`. Its inputs are the entry `before` and the port `backup`.
+    /// Returns the selector, and the label for packets from the backup.
     ///
     /// # Panics
-    /// If `before` is no hop through a port.
+    /// Panics if `before` does not forward through a port.
     pub fn select(&mut self, before: Label, onto: Label, backup: PortId) -> (SelectorId, Label) {
         let selector = self.labels.add_selector();
         let Hop::Forward { port, next } = self.labels.hop(before) else {
-            unreachable!("entries that are not switched yet forward");
+            unreachable!("entries forward until they are switched");
         };
-        let working =
-            self.labels.add_gate(SelectorInput { selector, side: Side::Working, port, next });
+        let working = self.labels.add_selector_input(SelectorInput {
+            selector,
+            side: Side::Working,
+            port,
+            next,
+        });
         self.labels.set(before, Hop::Forward { port, next: working });
         let gate = SelectorInput { selector, side: Side::Backup, port: backup, next: onto };
-        (selector, self.labels.add_gate(gate))
+        (selector, self.labels.add_selector_input(gate))
     }
 
-    /// Makes an entry send both ways, each a hop through a port.
+    /// Makes an entry send copies over two hops through ports.
     ///
     /// # Panics
-    /// If one of them is no hop through a port.
+    /// Panics if one of them does not forward through a port.
     pub fn bridge(&mut self, label: Label, ways: [Hop; 2]) {
         let bridge: Bridge = ways.map(|way| {
-            let Hop::Forward { port, next } = way else { unreachable!("ways lead through ports") };
+            let Hop::Forward { port, next } = way else {
+                unreachable!("both hops of a bridge lead through ports")
+            };
             (port, next)
         });
         let hop = self.labels.add_bridge(bridge);
         self.labels.set(label, hop);
     }
 
-    /// What the entry does now.
+    /// Returns the current action of an entry.
     #[must_use]
     pub fn hop(&self, label: Label) -> Hop {
         self.labels.hop(label)
     }
 
-    /// The finished table.
+    /// Returns the finished table.
     #[must_use]
     pub fn into_labels(self) -> LabelTable {
         self.labels
@@ -180,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn routers_inside_a_tunnel_take_part_in_the_uniform_model_only() {
+    fn routers_inside_tunnel_decrement_ttl_in_uniform_model_only() {
         for pipe in [false, true] {
             let mut paths = Paths::default();
             let end = paths.open();
@@ -201,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_that_merge_are_switched_together_and_rejoin_behind_the_backup() {
+    fn merged_routes_share_one_switched_entry() {
         let mut paths = Paths::default();
         let first = paths.entry(0, &[10, 1, 2, 3].map(PortId::new));
         let second = paths.entry(0, &[11, 1, 2, 3].map(PortId::new));

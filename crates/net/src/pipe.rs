@@ -1,4 +1,4 @@
-//! A pipe: what is on its way along one direction of a link.
+//! Packets in flight in one direction of a link.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use optcp_units::Time;
 
 use crate::Packet;
 
-/// A packet on its way along the link.
+/// Packet in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct InFlightPacket {
     arrival: Time,
@@ -14,40 +14,37 @@ struct InFlightPacket {
     packet: Packet,
 }
 
-/// Packets on their way, ascending by arrival, then by ordinal.
+/// Packets in flight, in ascending order of arrival, then ordinal.
 #[derive(Clone, Debug, Default)]
 pub struct Pipe(VecDeque<InFlightPacket>);
 
-/// A packet at the far end of the link.
+/// Arrival at the far end of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// The packet.
+    /// Packet.
     pub packet: Packet,
-    /// Instant and ordinal of the next arrival.
+    /// Time and ordinal of the next arrival.
     pub next: Option<(Time, u32)>,
 }
 
 impl Pipe {
-    /// A packet is sent into the pipe. Says when and with which ordinal it arrives, if it is now the first to
-    /// arrive.
+    /// Adds a packet. Returns its arrival time and ordinal if it is now the first to arrive.
     pub fn push(&mut self, arrival: Time, ordinal: u32, packet: Packet) -> Option<(Time, u32)> {
-        // A pipe whose delay was shortened is overtaken; otherwise the place is at the end.
+        // A packet can overtake others only if the delay was reduced; otherwise it is appended.
         let mut place = self.0.len();
         while place > 0 && self.0[place - 1].arrival > arrival {
             place -= 1;
         }
-        let underway = InFlightPacket { arrival, ordinal, packet };
+        let entry = InFlightPacket { arrival, ordinal, packet };
         if place == self.0.len() {
-            self.0.push_back(underway);
+            self.0.push_back(entry);
         } else {
-            self.0.insert(place, underway);
+            self.0.insert(place, entry);
         }
         (place == 0).then_some((arrival, ordinal))
     }
 
-    /// The packet with this ordinal comes out of the pipe, unless the event is stale.
-    ///
-    /// Returns the packet and the event of the one behind it.
+    /// Removes the packet with this ordinal, unless the event is obsolete. Returns it and the event of the next packet.
     pub fn pop(&mut self, now: Time, ordinal: u32) -> Option<Arrived> {
         let first = self.0.front()?;
         if first.arrival != now || first.ordinal != ordinal {
@@ -57,20 +54,20 @@ impl Pipe {
         Some(Arrived { packet, next: self.0.front().map(|u| (u.arrival, u.ordinal)) })
     }
 
-    /// Packets on their way.
+    /// Returns the number of packets in flight.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether no packets are in flight.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes everything out, in order.
+    /// Removes all packets in order.
     pub fn drain(&mut self) -> impl Iterator<Item = Packet> {
-        self.0.drain(..).map(|underway| underway.packet)
+        self.0.drain(..).map(|entry| entry.packet)
     }
 }

@@ -1,17 +1,16 @@
-//! A port: queue and transmitter of one direction of a link.
+//! Port: queue and transmitter for one direction of a link.
 //!
-//! # Models
-//! A queue with a discipline, and a store-and-forward transmitter of fixed rate in front of a pipe of fixed
-//! delay, which is its owner's.
-//! # Source
+//! # Model
+//! A queue with a discipline, and a store-and-forward transmitter with a fixed rate. The owner of the port models the
+//! propagation delay. A failure empties the port: queued packets, the packet in transmission and packets on the link
+//! are lost. Maintenance closes the port instead: new packets are dropped, but packets in the port still arrive.
+//!
+//! # References
 //! Store and forward (RFC 1242 section 3.8): a packet is in the port until its last bit has left.
-//! # Parameters
-//! `rate`, `delay`, `limit`, `jitter`.
-//! # Limits
-//! A failure empties the port: what waits, what is being sent, what is under way.
-//! A port that is held has a transmitter that takes nothing out of the queue: how long packets will wait there, of which
-//! bundles and disciplines may ask, is told as if it were not held.
-//! Maintenance closes it instead: nothing comes in, what is in it still arrives.
+//!
+//! # Limitations
+//! While the transmitter is held (takes nothing out of the queue), expected queueing delays are computed as if it were
+//! not. Bundles and disciplines may use them.
 
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ use crate::{
     ArrivalState, DropReason, FailedLinkQueue, Jitter, Loss, Packet, PortCounts, QueueLimit, Tally,
 };
 
-/// What a port is like.
+/// Configuration of a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortConfig {
     /// Transmission rate.
@@ -34,29 +33,30 @@ pub struct PortConfig {
     pub delay: Duration,
     /// Queue limit.
     pub limit: QueueLimit,
-    /// How packets are kept beside the propagation delay, if they are.
+    /// Delay variation, if any.
     pub jitter: Option<Jitter>,
-    /// Its queue discipline; `None` is drop-tail.
+    /// Queue discipline; `None` is drop-tail.
     pub managed: Option<Box<Managed>>,
-    /// Whether its transmitter takes nothing out of the queue until it is opened, or ever, since others take what waits.
+    /// Whether the transmitter is held: it takes nothing out of the queue until it is opened, or never if other
+    /// transmitters serve it.
     pub held: bool,
-    /// Whether packets behind it keep their order although its delay changes.
+    /// Whether packets behind the port keep their order when its delay changes.
     pub ordered: bool,
 }
 
-/// A queue discipline, and what a run has for it.
+/// Queue discipline with its data for a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Managed {
-    /// The discipline with its parameters.
+    /// Discipline with its parameters.
     pub discipline: Discipline,
-    /// What it draws from, if it does.
+    /// Random stream, if the discipline needs one.
     pub stream: Option<Stream>,
-    /// The class of each flow, by number; none is class 0 for all.
+    /// Class by flow; empty means class 0 for all.
     pub classes: Arc<[u8]>,
 }
 
 impl PortConfig {
-    /// A drop-tail port without jitter, of which no schedule changes anything.
+    /// Creates the configuration of a drop-tail port without jitter and without scheduled changes.
     #[must_use]
     pub const fn new(rate: Rate, delay: Duration, limit: QueueLimit) -> Self {
         PortConfig { rate, delay, limit, jitter: None, managed: None, held: false, ordered: false }
@@ -72,7 +72,7 @@ impl PortConfig {
         }
     }
 
-    /// The state of a discipline other than drop-tail that decides when a packet comes.
+    /// Returns the state of a discipline that decides on arrival, other than drop-tail.
     #[must_use]
     pub fn decides_on_arrival(&self) -> Option<ArrivalState> {
         match self.managed.as_deref()?.discipline.queue(&self.link()) {
@@ -81,7 +81,7 @@ impl PortConfig {
         }
     }
 
-    /// Whether a discipline decides when the transmitter is free.
+    /// Returns whether the discipline decides when the transmitter is free.
     #[must_use]
     pub fn decides_on_departure(&self) -> bool {
         let managed = self.managed.as_deref();
@@ -95,85 +95,84 @@ impl PortConfig {
     }
 }
 
-/// A transmission that has begun.
+/// Transmission that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
-    /// When it ends.
+    /// End of the transmission.
     pub until: Time,
-    /// Its ordinal.
+    /// Ordinal of the transmission.
     pub ordinal: u32,
 }
 
-/// What became of a packet that came to a port.
+/// Result of a packet's arrival at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It waits.
+    /// The packet is queued.
     Queued,
-    /// The transmitter was idle: it is being sent.
+    /// The transmitter was idle and sends the packet.
     Sending(Transmission),
-    /// It is lost.
+    /// The packet is dropped.
     Dropped(DropReason),
 }
 
-/// The end of a transmission.
+/// End of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The packet that left the transmitter.
+    /// Packet that left the transmitter.
     pub packet: Packet,
-    /// How long it waited for the transmitter.
+    /// Queueing delay.
     pub waited: Duration,
-    /// When it arrives at the far end.
+    /// Arrival time at the far end.
     pub arrival: Time,
-    /// Whether the line has spoilt it: it does not arrive.
-    pub spoilt: bool,
-    /// The transmission that begins.
+    /// Whether the line corrupted the packet, so that it does not arrive.
+    pub corrupted: bool,
+    /// Next transmission, which begins now.
     pub next: Option<Transmission>,
 }
 
-/// One direction of a link, up to the last bit sent.
+/// One direction of a link, up to the end of transmission.
 #[derive(Clone, Debug)]
 pub struct Port {
     config: PortConfig,
-    /// What the transmitter does while the link is out of service.
-    dark: Option<Box<FailedLinkQueue>>,
-    /// What waits.
+    /// Transmit queue while the link is out of service.
+    failed_queue: Option<Box<FailedLinkQueue>>,
+    /// Queued packets.
     queue: Queue,
-    /// What became of packets otherwise, and is still to be told.
+    /// Packets marked or dropped by the discipline that have not been reported.
     fates: Fates,
-    /// Whether it sets the flag ECE in what comes.
+    /// Whether the port sets the ECE flag in arriving packets.
     sets_ece: bool,
-    /// How its delay changes, and since when; it takes the place of that of `config`.
+    /// Delay drift and its start time; replaces the delay of `config`.
     drift: Option<(Time, Drift)>,
-    /// The packet in transmission.
+    /// Packet in transmission.
     sending: Option<Packet>,
-    /// How long that waited.
+    /// Queueing delay of the packet in transmission.
     waited: Duration,
-    /// The propagation delay of the packet in transmission: the one in force when its first bit left.
+    /// Propagation delay of the packet in transmission, fixed when its first bit left.
     delay: Duration,
-    /// Transmissions begun, modulo 2^32; a failure counts too, so that the end of a transmission
-    /// that the failure cut off is told apart.
+    /// Transmissions begun, modulo 2^32. A failure also counts, which distinguishes the end of an aborted transmission.
     transmissions: u32,
     losses: Box<[Loss]>,
-    /// When the packet in transmission will have been sent.
+    /// End of the current transmission.
     sending_until: Time,
-    /// When everything in the queue will have been sent.
+    /// Time at which all queued packets will have been sent.
     busy_until: Time,
-    /// The latest arrival at the far end so far, where there is jitter.
+    /// Latest arrival at the far end so far; maintained with jitter or ordered delivery.
     last_arrival: Option<Time>,
-    /// `byte_time` is that up to `tallied_at`.
+    /// Tally; `byte_time` extends to `tallied_at`.
     tally: Tally,
     tallied_at: Time,
 }
 
 impl Port {
-    /// An empty port in service.
+    /// Creates an empty port in service.
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         Port {
             delay: config.delay,
             queue: config.queue(),
             fates: Fates::new(),
-            dark: None,
+            failed_queue: None,
             sets_ece: false,
             drift: None,
             config,
@@ -189,80 +188,82 @@ impl Port {
         }
     }
 
-    /// Loses packets at the entry, in each of these ways, one after the other.
+    /// Adds loss processes at the entry of the port, applied in this order.
     #[must_use]
     pub fn with_losses(mut self, losses: Vec<Loss>) -> Self {
         self.losses = losses.into();
         self
     }
 
-    /// What it has done.
+    /// Returns the packet counts.
     #[must_use]
     pub fn counts(&self) -> PortCounts {
         PortCounts { accepted: self.tally.packets, dropped: self.tally.dropped }
     }
 
-    /// The same and more, up to `now`.
+    /// Returns the tally until `now`.
     #[must_use]
     pub fn tally(&self, now: Time) -> Tally {
         Tally { byte_time: self.byte_time(now), ..self.tally }
     }
 
     fn byte_time(&self, now: Time) -> u128 {
-        let stood = u128::from((now - self.tallied_at).as_ps());
+        let elapsed = u128::from((now - self.tallied_at).as_ps());
         let sending = self.sending.map_or(0, |sending| u64::from(sending.size()));
-        self.tally.byte_time + stood * u128::from(self.queue.bytes() + sending)
+        self.tally.byte_time + elapsed * u128::from(self.queue.bytes() + sending)
     }
 
-    /// The queue changes.
-    fn settle(&mut self, now: Time) {
+    /// Updates the tally before the queue changes.
+    fn update_tally(&mut self, now: Time) {
         self.tally.byte_time = self.byte_time(now);
         self.tallied_at = now;
     }
 
-    /// When everything in the queue will have been sent, as the node sees it: zero before the first packet, and
-    /// after the repair of a failure.
+    /// Returns the time at which the queue will be empty, from the node's view; zero before the first packet and after
+    /// a repair.
     #[must_use]
     pub fn busy_until(&self) -> Time {
-        self.dark.as_ref().map_or(self.busy_until, |dark| dark.busy_until())
+        self.failed_queue.as_ref().map_or(self.busy_until, |failed_queue| failed_queue.busy_until())
     }
 
-    /// Packets in the queue at `now`, the one in transmission included, as the node sees it.
+    /// Returns the number of packets in the queue at `now`, including the one in transmission, from the node's view.
     #[must_use]
     pub fn packets(&self, now: Time) -> usize {
-        self.dark.as_ref().map_or(self.queue_length(), |dark| dark.packets(now))
+        self.failed_queue
+            .as_ref()
+            .map_or(self.queue_length(), |failed_queue| failed_queue.packets(now))
     }
 
-    /// Packets in the queue, the one in transmission included.
+    /// Returns the number of packets in the queue, including the one in transmission.
     #[must_use]
     pub fn queue_length(&self) -> usize {
         usize::from(self.sending.is_some()) + self.queue.len()
     }
 
-    /// What is in the queue, the packet in transmission first.
+    /// Returns the packets in the queue, starting with the one in transmission.
     pub fn inside(&self) -> impl Iterator<Item = Packet> {
         self.sending.into_iter().chain(self.queue.list())
     }
 
-    /// Whether no packet has come to it yet.
+    /// Returns whether no packet has arrived yet.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         self.counts() == PortCounts::default()
     }
 
-    /// What becomes of the flag ECE from now on in TCP packets that come: it is set, or stays as it is.
+    /// Sets whether the port sets the ECE flag in arriving TCP packets.
     pub fn set_ece(&mut self, sets: bool) {
         self.sets_ece = sets;
     }
 
-    /// A packet that comes to the port, as it enters it.
+    /// Returns an arriving packet as it enters the port.
     #[inline]
     #[must_use]
     pub fn enters(&self, packet: Packet) -> Packet {
         if self.sets_ece { packet.with_ece() } else { packet }
     }
 
-    /// A packet comes to the port, as [`enters`](Self::enters) gives it.
+    /// Handles an arriving packet that [`enters`](Self::enters) has processed.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
         match self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
             Some(lost) => {
@@ -273,22 +274,22 @@ impl Port {
         }
     }
 
-    /// How many copies come behind a packet that has found a place.
+    /// Returns the number of duplicates that follow an accepted packet.
     pub fn copies(&mut self, packet: Packet) -> usize {
-        self.losses.iter_mut().map(|loss| usize::from(loss.doubles(packet))).sum()
+        self.losses.iter_mut().map(|loss| usize::from(loss.duplicates(packet))).sum()
     }
 
-    /// A copy comes, which no loss before the queue concerns.
+    /// Handles a duplicate, which losses before the queue do not affect.
     pub fn admit_copy(&mut self, now: Time, packet: Packet) -> Admission {
         let size = packet.size();
         let transmission = transmission_time(self.config.rate, size);
-        let refused = match &mut self.dark {
-            Some(dark) => {
-                dark.take(now, size, transmission, self.config.limit);
+        let refused = match &mut self.failed_queue {
+            Some(failed_queue) => {
+                failed_queue.take(now, size, transmission, self.config.limit);
                 Err(DropReason::LinkDown)
             }
             None => {
-                self.settle(now);
+                self.update_tally(now);
                 let until = self.busy_until;
                 self.queue.enqueue(now, until, packet, self.sending, &mut self.fates)
             }
@@ -303,7 +304,7 @@ impl Port {
         }
         self.count_fates(0);
         if self.config.held {
-            self.busy_until = self.if_sent_from(now);
+            self.busy_until = self.end_without_hold(now);
         }
         let wait = match self.busy_until {
             NEVER_SENT => u64::MAX,
@@ -316,14 +317,14 @@ impl Port {
         }
     }
 
-    /// Counts the fates from this place on.
+    /// Counts the fates from index `from` on.
     fn count_fates(&mut self, from: usize) {
         for &(packet, fate) in &self.fates[from..] {
             match fate {
                 Fate::Marked => self.tally.marked += 1,
                 Fate::Dropped(_) => {
                     self.tally.lose(packet.size());
-                    // A queue that takes for ever stays so, and of one that is held it is told anew.
+                    // A queue that is never sent stays so; the time of a held queue is recomputed.
                     if self.busy_until < NEVER_SENT && !self.config.held {
                         let transmission = transmission_time(self.config.rate, packet.size());
                         let until = self.busy_until.as_ps() - transmission.as_ps();
@@ -334,50 +335,54 @@ impl Port {
         }
     }
 
-    /// Whether [`fates`](Self::fates) has any.
+    /// Returns whether [`fates`](Self::fates) has any.
     #[inline]
     #[must_use]
     pub fn has_fates(&self) -> bool {
         !self.fates.is_empty()
     }
 
-    /// Packets that the discipline has marked, or lost although they had been accepted, since this was asked last.
+    /// Removes and returns the packets that the discipline has marked, or dropped after acceptance, since the last
+    /// call.
     #[inline]
     pub fn fates(&mut self) -> impl Iterator<Item = (Packet, Fate)> {
         self.fates.drain(..)
     }
 
-    /// Whether its transmitter could send a packet at once.
+    /// Returns whether the transmitter could send a packet immediately.
     #[must_use]
     pub fn is_free(&self) -> bool {
-        self.sending.is_none() && self.dark.is_none() && !self.config.held && self.queue.len() == 0
+        self.sending.is_none()
+            && self.failed_queue.is_none()
+            && !self.config.held
+            && self.queue.len() == 0
     }
 
-    /// Another transmitter takes a packet out of the queue: the packet, and how long it waited.
+    /// Removes the next packet for another transmitter. Returns it with its queueing delay.
     pub fn release(&mut self, now: Time) -> Option<(Packet, Duration)> {
         if self.queue.len() == 0 {
             return None;
         }
-        self.settle(now);
-        let told = self.fates.len();
+        self.update_tally(now);
+        let reported = self.fates.len();
         let next = self.queue.dequeue(now, &mut self.fates);
-        self.count_fates(told);
-        self.busy_until = self.if_sent_from(now);
+        self.count_fates(reported);
+        self.busy_until = self.end_without_hold(now);
         next.map(|(packet, since)| (packet, now.saturating_since(since)))
     }
 
-    /// When the transmitter could begin what waits.
+    /// Returns the time at which the transmitter could begin with queued packets.
     fn may_begin(&self, now: Time) -> Time {
         if self.sending.is_some() { self.sending_until } else { now }
     }
 
-    /// When everything that waits would have been sent if it were not held.
-    fn if_sent_from(&self, now: Time) -> Time {
+    /// Returns the time at which all queued packets would have been sent without the hold.
+    fn end_without_hold(&self, now: Time) -> Time {
         let bytes = Bytes::new(self.queue.bytes());
         (self.may_begin(now) + self.config.rate.transmission_time(bytes)).min(NEVER_SENT)
     }
 
-    /// When everything in the queue will have been sent at the present rate.
+    /// Returns the time at which all queued packets will have been sent at the current rate.
     fn last_sent(&self, now: Time) -> Time {
         let waiting = self.queue.list().into_iter();
         let sum =
@@ -385,7 +390,7 @@ impl Port {
         waiting.fold(self.may_begin(now), sum).min(NEVER_SENT)
     }
 
-    /// Transmissions that begin from now on are this fast.
+    /// Sets the rate of transmissions that begin from now on.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         self.config.rate = rate;
         if self.busy_until > now {
@@ -393,9 +398,9 @@ impl Port {
         }
     }
 
-    /// The queue holds so much from now on: what it loses for that, the youngest packets that it has.
+    /// Sets the queue limit. Returns the packets that exceed it, which are the youngest.
     pub fn set_limit(&mut self, now: Time, limit: QueueLimit) -> Vec<Packet> {
-        self.settle(now);
+        self.update_tally(now);
         self.config.limit = limit;
         let lost = self.queue.limit(limit, self.sending);
         lost.iter().for_each(|packet| self.tally.lose(packet.size()));
@@ -405,8 +410,8 @@ impl Port {
         lost
     }
 
-    /// Its transmitter takes packets out of the queue from now on, or no longer: the transmission that begins, if one does.
-    /// What is being sent goes on.
+    /// Opens or holds the transmitter. Returns the transmission that begins, if any. A transmission in progress
+    /// continues.
     pub fn open(&mut self, now: Time, open: bool) -> Option<Transmission> {
         self.config.held = !open;
         if self.config.held || self.queue.len() == 0 {
@@ -416,19 +421,19 @@ impl Port {
         if self.sending.is_some() {
             return None;
         }
-        // One that is taken out of service in an orderly way sends what it has.
-        self.settle(now);
+        // A port that is out of service for maintenance still sends its packets.
+        self.update_tally(now);
         self.send_next(now)
     }
 
-    /// The transmitter is free.
+    /// Starts the next transmission.
     fn send_next(&mut self, now: Time) -> Option<Transmission> {
         if self.config.held {
             return None;
         }
-        let told = self.fates.len();
+        let reported = self.fates.len();
         let next = self.queue.dequeue(now, &mut self.fates);
-        self.count_fates(told);
+        self.count_fates(reported);
         self.sending = next.map(|(packet, _)| packet);
         let (packet, since) = next?;
         self.waited = now.saturating_since(since);
@@ -441,16 +446,16 @@ impl Port {
         Some(Transmission { until: self.sending_until, ordinal: self.transmissions })
     }
 
-    /// The transmission `ordinal` ends now, unless a failure cut it off.
+    /// Ends the transmission `ordinal`, unless a failure aborted it.
     pub fn finish_transmission(&mut self, now: Time, ordinal: u32) -> Option<Sent> {
         if ordinal != self.transmissions {
             return None;
         }
-        self.settle(now);
+        self.update_tally(now);
         let (packet, waited) = (self.sending.take()?, self.waited);
-        let spoilt = self.losses.iter_mut().any(|loss| loss.spoils(packet));
+        let corrupted = self.losses.iter_mut().any(|loss| loss.corrupts(packet));
         let mut arrival = now + self.delay;
-        if spoilt {
+        if corrupted {
             self.tally.lose(packet.size());
         } else if let Some(jitter) = &mut self.config.jitter {
             arrival = jitter.arrival(arrival, self.last_arrival);
@@ -459,30 +464,30 @@ impl Port {
             arrival = self.last_arrival.map_or(arrival, |last| arrival.max(last));
             self.last_arrival = Some(arrival);
         }
-        Some(Sent { packet, waited, arrival, spoilt, next: self.send_next(now) })
+        Some(Sent { packet, waited, arrival, corrupted, next: self.send_next(now) })
     }
 
-    /// Something in the place of queue and transmitter has sent a packet: its ordinal.
+    /// Counts a packet that another sender than the queue has sent. Returns its ordinal.
     pub fn launch(&mut self, packet: Packet) -> u32 {
         self.tally.accept(packet.size());
         self.transmissions = self.transmissions.wrapping_add(1);
         self.transmissions
     }
 
-    /// The same, but the packet is lost on the way.
+    /// Counts a packet that another sender than the queue has lost.
     pub fn drop_burst(&mut self, packet: Packet) {
         self.tally.lose(packet.size());
     }
 
-    /// The link fails: calls `lost` for every packet in the port, those `under_way` first.
+    /// Fails the link. Calls `lost` for every packet in the port, starting with the packets `in_flight`.
     pub fn fail(
         &mut self,
         now: Time,
-        under_way: impl IntoIterator<Item = Packet>,
+        in_flight: impl IntoIterator<Item = Packet>,
         mut lost: impl FnMut(Packet, DropReason),
     ) {
-        self.settle(now);
-        self.go_dark();
+        self.update_tally(now);
+        self.start_failed_queue();
         self.busy_until = Time::ZERO;
         self.last_arrival = None;
         self.transmissions = self.transmissions.wrapping_add(1);
@@ -490,7 +495,7 @@ impl Port {
             self.tally.lose(packet.size());
             lost(packet, reason);
         };
-        under_way.into_iter().for_each(|packet| lose(packet, DropReason::LostInFlight));
+        in_flight.into_iter().for_each(|packet| lose(packet, DropReason::LostInFlight));
         let waiting = self.queue.list();
         match &mut self.queue {
             Queue::InOrder(state, fifo, _) => {
@@ -503,44 +508,43 @@ impl Port {
         queued.for_each(|packet| lose(packet, DropReason::QueueFlushed));
     }
 
-    /// The link is taken out of service in an orderly way: what the port holds is still sent and
-    /// arrives.
+    /// Takes the link out of service for maintenance: packets in the port are still sent and arrive.
     pub fn close(&mut self) {
-        self.go_dark();
+        self.start_failed_queue();
     }
 
-    fn go_dark(&mut self) {
-        // Whatever takes it out of service a second time: the transmitter is at it already.
-        if self.dark.is_none() {
+    fn start_failed_queue(&mut self) {
+        // A second failure changes nothing.
+        if self.failed_queue.is_none() {
             let sizes = self.inside().map(|packet| packet.size());
             let transmission = |size| transmission_time(self.config.rate, size);
             let ends = (self.sending_until, self.busy_until);
-            self.dark = Some(Box::new(FailedLinkQueue::new(ends, sizes, transmission)));
+            self.failed_queue = Some(Box::new(FailedLinkQueue::new(ends, sizes, transmission)));
         }
     }
 
-    /// The link works again.
+    /// Puts the link back into service.
     pub fn restore(&mut self) {
-        self.dark = None;
+        self.failed_queue = None;
     }
 
-    /// How long what is in the port takes along the pipe at least, but for a drift: one in transmission keeps the delay that
-    /// it began with.
+    /// Returns the minimum propagation delay of packets in the port, without drift. A packet in transmission keeps its
+    /// delay.
     #[must_use]
-    pub fn least_delay(&self) -> Duration {
+    pub fn min_delay(&self) -> Duration {
         match self.sending {
             Some(_) if self.delay < self.config.delay => self.delay,
             _ => self.config.delay,
         }
     }
 
-    /// Packets whose transmission begins from now on take `delay` along the pipe.
+    /// Sets the propagation delay of transmissions that begin from now on.
     pub fn set_delay(&mut self, delay: Duration) {
         self.config.delay = delay;
         self.drift = None;
     }
 
-    /// The same, where the delay changes evenly from now on.
+    /// Starts a linear change of the propagation delay.
     pub fn set_drift(&mut self, now: Time, drift: Drift) {
         self.drift = Some((now, drift));
     }

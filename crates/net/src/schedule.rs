@@ -1,16 +1,16 @@
-//! Changes of links that are known before a run: at which instants, once or again and again.
+//! Schedules: changes of links that are known before a run, once or periodically.
 //!
-//! # Models
-//! A table of steps, each an instant and what changes then, read once or over and over. What a step changes holds until
-//! another step changes it again, also beyond the end of a period.
-//! # Source
-//! Links that are switched by plan: M. K. Mukerjee and others, NSDI 2020 (an optical circuit switch between racks, which tells
-//! senders of circuits by TCP's flag ECE); W. M. Mellette and others, SIGCOMM 2017 (RotorNet).
-//! # Parameters
-//! The first instant, the period, the steps.
-//! # Limits
-//! A step happens behind all ends of transmissions of its instant and before timers and arrivals: what a transmitter begins
-//! at the very end of a day still belongs to the day.
+//! # Model
+//! A table of steps, each with a time and a list of changes. It is executed once or repeatedly. A change is valid until
+//! another step overrides it, also beyond the end of a period.
+//!
+//! # References
+//! Scheduled links: M. K. Mukerjee and others, NSDI 2020 (an optical circuit switch between racks, which notifies
+//! senders of circuits with TCP's ECE flag); W. M. Mellette and others, SIGCOMM 2017 (RotorNet).
+//!
+//! # Limitations
+//! A step follows all ends of transmissions at its time and precedes timers and arrivals. A transmission that begins at
+//! the very end of a day still belongs to the day.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use optcp_units::{Duration, Rate, Time};
 
 use crate::{PortId, QueueLimit};
 
-/// A delay that changes evenly from one to another, where it stays.
+/// Linear change of a delay, which then stays constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drift {
-    /// What it is at first.
+    /// Initial delay.
     pub from: Duration,
-    /// What it comes to be.
+    /// Final delay.
     pub to: Duration,
-    /// How long that takes.
+    /// Duration of the change.
     pub over: Duration,
 }
 
 impl Drift {
-    /// What it is so long after the beginning, rounded towards what it was at first.
+    /// Returns the delay after a time, rounded towards the initial delay.
     #[must_use]
     pub fn after(&self, passed: Duration) -> Duration {
         if passed >= self.over {
@@ -44,29 +44,27 @@ impl Drift {
     }
 }
 
-/// What changes of a port.
+/// Change of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The queue is served over this of its ways from now on. Without one what waits is held; what has been taken out of the
-    /// queue goes on.
+    /// Path that serves the queue from now on. Without one, queued packets wait; packets already taken out continue.
     Serve(PortId, Option<u8>),
-    /// Transmissions that begin from now on are this fast.
+    /// Rate of transmissions that begin from now on.
     Rate(PortId, Rate),
-    /// Packets whose transmission begins from now on take this long along the pipe.
+    /// Propagation delay of transmissions that begin from now on.
     Delay(PortId, Duration),
-    /// The same, where it drifts.
+    /// Drift of the propagation delay from now on.
     Drift(PortId, Drift),
-    /// The queue holds so much. Of what it has beyond that the youngest packets are lost.
+    /// Queue limit from now on. The youngest packets beyond it are dropped.
     Limit(PortId, QueueLimit),
-    /// Whether the transmitter takes packets out of the queue. What is being sent, and what is on its way, arrives.
+    /// Whether the transmitter takes packets out of the queue. Packets in transmission and on the link arrive anyway.
     Open(PortId, bool),
-    /// Whether the flag ECE is set in every TCP packet that comes to the port, as a switch does that tells senders of a
-    /// circuit. Otherwise it stays as it is.
+    /// Whether the port sets the ECE flag in every arriving TCP packet, as switches do to notify senders of a circuit.
     Ece(PortId, bool),
 }
 
 impl Change {
-    /// The port that it concerns.
+    /// Returns the port that changes.
     #[must_use]
     pub const fn port(&self) -> PortId {
         match *self {
@@ -81,60 +79,60 @@ impl Change {
     }
 }
 
-/// What changes at one instant.
+/// Changes at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// How long after the beginning of the table, or of a period.
+    /// Time since the start of the table or of the period.
     pub after: Duration,
-    /// What changes, in order.
+    /// Changes in order.
     pub changes: Vec<Change>,
 }
 
-/// A table of steps.
+/// Table of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// When its first period begins.
+    /// Start of the first period.
     pub first: Time,
-    /// How long a period takes, which is longer than all steps are after its beginning; `None` is once.
+    /// Period, longer than the time of the last step; `None` executes the table once.
     pub period: Option<Duration>,
-    /// In order of time, not empty.
+    /// Steps in order of time, at least one.
     pub steps: Arc<[Step]>,
 }
 
 impl Schedule {
-    /// The ports that it changes.
+    /// Returns the ports that the schedule changes.
     pub fn ports(&self) -> impl Iterator<Item = PortId> {
         self.steps.iter().flat_map(|step| &step.changes).map(Change::port)
     }
 }
 
-/// How far a schedule has come.
+/// Progress of a schedule.
 #[derive(Clone, Debug)]
 pub struct Progress {
     schedule: Schedule,
-    /// When the present period began.
+    /// Start of the current period.
     began: Time,
-    /// The next step of it.
+    /// Next step.
     next: usize,
-    /// Steps so far.
+    /// Number of steps so far.
     done: u32,
 }
 
 impl Progress {
-    /// Before the first step.
+    /// Creates the state before the first step.
     #[must_use]
     pub fn new(schedule: Schedule) -> Self {
         Progress { began: schedule.first, schedule, next: 0, done: 0 }
     }
 
-    /// When the next step is due, and its number among all; `None` is never.
+    /// Returns the time of the next step and its number among all steps; `None` if there is none.
     #[must_use]
     pub fn due(&self) -> Option<(Time, u32)> {
         let step = self.schedule.steps.get(self.next)?;
         Some((self.began + step.after, self.done))
     }
 
-    /// The next step is done: what changes, which step it is.
+    /// Advances by one step. Returns its index in the table.
     pub fn advance(&mut self) -> usize {
         let step = self.next;
         self.next += 1;
@@ -148,13 +146,13 @@ impl Progress {
         step
     }
 
-    /// How many changes a step has.
+    /// Returns the number of changes of a step.
     #[must_use]
     pub fn changes(&self, step: usize) -> usize {
         self.schedule.steps[step].changes.len()
     }
 
-    /// One of the changes of a step.
+    /// Returns one change of a step.
     #[must_use]
     pub fn change(&self, step: usize, number: usize) -> Change {
         self.schedule.steps[step].changes[number]
@@ -185,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_drifts_up_and_down_and_stays() {
+    fn delay_drifts_linearly_then_stays_constant() {
         let ns = |ns: u64| Duration::from_ps(1000 * ns);
         let up = Drift { from: ns(10), to: ns(14), over: us(3) };
         let passed = [us(0), us(1), us(2), us(3), us(9)];
@@ -201,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_come_once_or_again_and_again() {
+    fn steps_are_executed_once_or_periodically() {
         assert_eq!(instants(None), [5, 25, 185]);
         assert_eq!(instants(Some(us(200))), [5, 25, 185, 205, 225, 385, 405]);
     }

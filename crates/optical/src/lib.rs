@@ -1,12 +1,11 @@
-//! Optical mechanisms: what the network does about failures, lightpaths in bundles, bursts and
-//! their switches.
+//! Optical mechanisms: protection switching, lightpath bundles, burst assembly and burst switching.
 
 pub mod bundle;
 pub mod burst;
 pub mod protection;
 pub mod switching;
 
-/// The families of names that are registered here, as `optcp list` has them.
+/// Families of names registered in this crate, as printed by `optcp list`.
 pub const FAMILIES: &[optcp_units::registry::Family] = &[
     protection::Scheme::FAMILY,
     protection::Revert::FAMILY,

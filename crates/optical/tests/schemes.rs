@@ -1,4 +1,4 @@
-//! What each scheme does, as lists of decisions worked by hand; no engine is near.
+//! Decisions of each protection scheme, compared with lists computed by hand, without an engine.
 
 use optcp_optical::protection::{
     Decision, Detection, Outage, ProtectedSegment, Reversion, Route, Scheme, SetUp, Switch,
@@ -35,7 +35,7 @@ const REVERTIVE: Timing = Timing {
 
 const NO_SET_UP: SetUp = SetUp { computation: Duration::ZERO };
 
-/// The link L1-L2 fails at 5 s and works again at 10 s.
+/// The link L1-L2 fails at 5 s and is repaired at 10 s.
 fn from_5_to_10_s() -> Vec<Vec<Outage>> {
     vec![vec![], vec![Outage { failure: at(5000), repair: Some(at(10_000)) }], vec![]]
 }
@@ -58,7 +58,7 @@ fn decided(
         .collect()
 }
 
-fn plainly(scheme: Scheme) -> Vec<(u64, usize, Switch)> {
+fn decided_without_extras(scheme: Scheme) -> Vec<(u64, usize, Switch)> {
     decided(scheme, &segment(), REVERTIVE, NO_SET_UP, &from_5_to_10_s(), &[vec![], vec![], vec![]])
 }
 
@@ -66,8 +66,8 @@ const TO: Switch = Switch::ToBackup;
 const BACK: Switch = Switch::ToWorking;
 
 #[test]
-fn local_switches_beside_the_fault_after_delta() {
-    // Its segment is the link itself: node 0 is L1.
+fn local_switches_at_adjacent_node_after_delta() {
+    // The segment is the link itself: node 0 is L1.
     let link = ProtectedSegment {
         working: vec![ms(1)],
         working_upstream: vec![ms(1)],
@@ -81,27 +81,27 @@ fn local_switches_beside_the_fault_after_delta() {
 }
 
 #[test]
-fn path_switches_and_reverts_a_later_at_the_head() {
-    assert_eq!(plainly(Scheme::Path), [(5045, 0, TO), (10_040, 0, BACK)]);
+fn path_switches_at_head_end_after_notification() {
+    assert_eq!(decided_without_extras(Scheme::Path), [(5045, 0, TO), (10_040, 0, BACK)]);
 }
 
 #[test]
-fn loopback_loops_beside_the_fault() {
-    assert_eq!(plainly(Scheme::LoopBack), [(5005, 1, TO), (10_000, 1, BACK)]);
+fn loopback_switches_at_adjacent_node() {
+    assert_eq!(decided_without_extras(Scheme::LoopBack), [(5005, 1, TO), (10_000, 1, BACK)]);
     let [SwitchPoint { turn, .. }] =
         Scheme::LoopBack.points(&segment(), NO_SET_UP).try_into().unwrap();
     assert_eq!(turn, SwitchAction::Forward(Route::LoopBack));
 }
 
 #[test]
-fn the_variant_loops_until_the_head_is_told() {
+fn loopback_variant_loops_until_head_end_is_notified() {
     let list = [(5005, 1, TO), (5045, 0, TO), (10_000, 1, BACK), (10_040, 0, BACK)];
-    assert_eq!(plainly(Scheme::LoopBackVariant), list);
+    assert_eq!(decided_without_extras(Scheme::LoopBackVariant), list);
 }
 
-/// A fault of the segment's first link has no loop: the head itself is beside it.
+/// A failure of the segment's first link needs no loop: the head end itself is adjacent to it.
 #[test]
-fn a_fault_beside_the_head_needs_no_loop() {
+fn failure_next_to_head_end_needs_no_loop() {
     let first = ProtectedSegment { covered: vec![0], ..segment() };
     let working = [from_5_to_10_s()[1].clone(), vec![], vec![]];
     let none = [vec![], vec![], vec![]];
@@ -111,21 +111,21 @@ fn a_fault_beside_the_head_needs_no_loop() {
     }
 }
 
-/// The dark reaches L3 10 ms after the fault; L3 is node 3.
+/// Loss of signal reaches L3 10 ms after the failure; L3 is node 3.
 #[test]
-fn one_plus_one_selects_at_the_tail() {
-    assert_eq!(plainly(Scheme::OnePlusOne), [(5015, 3, TO), (10_010, 3, BACK)]);
+fn one_plus_one_selects_at_tail_end() {
+    assert_eq!(decided_without_extras(Scheme::OnePlusOne), [(5015, 3, TO), (10_010, 3, BACK)]);
 }
 
-/// The dark travels 10 ms down, the request 27 + 47 + 37 = 111 ms up the backup.
+/// Loss of signal travels 10 ms downstream, the request 27 + 47 + 37 = 111 ms upstream over the backup.
 #[test]
-fn one_to_one_waits_for_the_tails_request() {
-    assert_eq!(plainly(Scheme::OneToOne), [(5126, 0, TO), (10_121, 0, BACK)]);
+fn one_to_one_waits_for_request_of_tail_end() {
+    assert_eq!(decided_without_extras(Scheme::OneToOne), [(5126, 0, TO), (10_121, 0, BACK)]);
 }
 
-/// Told after 40 + 2 ms, 50 ms of computation, 111 + 3 x 2 ms down the backup and as much up again.
+/// Notification after 40 + 2 ms, 50 ms of computation, 111 + 3 x 2 ms down the backup and the same up again.
 #[test]
-fn restoration_sets_the_backup_up_first() {
+fn restoration_sets_up_backup_first() {
     let segment = ProtectedSegment { processing: ms(2), ..segment() };
     let set_up = SetUp { computation: ms(50) };
     let none = [vec![], vec![], vec![]];
@@ -135,7 +135,7 @@ fn restoration_sets_the_backup_up_first() {
 }
 
 #[test]
-fn a_repair_within_delta_is_no_news() {
+fn repair_within_detection_time_hides_failure() {
     for scheme in [
         Scheme::Path,
         Scheme::LoopBack,
@@ -152,7 +152,7 @@ fn a_repair_within_delta_is_no_news() {
         };
         assert_eq!(list(&until(5004)), [], "{scheme:?}");
         if scheme != Scheme::Restoration {
-            // Of the instant itself: it is declared, and over. Every switch is taken back.
+            // A repair exactly at the declaration: every switchover is reversed.
             let both = list(&until(5005));
             assert_eq!(both.len() % 2, 0, "{scheme:?}");
             assert_eq!(both.first().map(|one| one.2), Some(TO), "{scheme:?}");
@@ -161,9 +161,9 @@ fn a_repair_within_delta_is_no_news() {
     }
 }
 
-/// With the hold-off the fault counts from 5 + 20 ms after the failure on.
+/// With hold-off the failure is declared 5 + 20 ms after it occurs.
 #[test]
-fn hold_off_ignores_short_faults_and_delays_long_ones() {
+fn hold_off_ignores_short_failures_and_delays_long_ones() {
     let timing = Timing { hold_off: ms(20), ..REVERTIVE };
     let none = [vec![], vec![], vec![]];
     let list = |repair| {
@@ -175,22 +175,22 @@ fn hold_off_ignores_short_faults_and_delays_long_ones() {
     assert_eq!(list(10_000), [(5065, 0, TO), (10_040, 0, BACK)]);
 }
 
-/// A link that flaps every 30 ms with 30 ms of wait-to-restore stays on the backup until it is quiet.
+/// With 30 ms of wait-to-restore, packets stay on the backup until a link that flaps every 30 ms is stable.
 #[test]
-fn flapping_stays_on_the_backup() {
+fn flapping_link_stays_on_backup() {
     let timing = Timing { reversion: Reversion::After(ms(30)), ..REVERTIVE };
     let flaps =
         (0..5).map(|i| Outage { failure: at(5000 + 30 * i), repair: Some(at(5000 + 30 * i + 15)) });
     let working = [vec![], flaps.collect(), vec![]];
     let none = [vec![], vec![], vec![]];
     let list = decided(Scheme::Path, &segment(), timing, NO_SET_UP, &working, &none);
-    // The last repair is that of 5135 ms, told 40 ms later.
+    // The last repair is at 5135 ms and is notified 40 ms later.
     assert_eq!(list, [(5045, 0, TO), (5205, 0, BACK)]);
 }
 
-/// The first link of the backup fails while packets are on it: the head beside it knows after delta.
+/// The first link of the backup fails while it is in use: the adjacent head end detects this after delta.
 #[test]
-fn a_second_fault_on_the_backup_sends_packets_back() {
+fn failure_of_backup_reverts_to_working_path() {
     let backup = [vec![Outage { failure: at(6000), repair: Some(at(7000)) }], vec![], vec![]];
     let list =
         |scheme| decided(scheme, &segment(), REVERTIVE, NO_SET_UP, &from_5_to_10_s(), &backup);
@@ -198,21 +198,21 @@ fn a_second_fault_on_the_backup_sends_packets_back() {
     assert_eq!(list(Scheme::Path), expected);
 }
 
-/// Failure of a node: both of its links fail, and the one upstream is told first.
+/// A node failure takes down both of its links; the failure of the upstream link is notified first.
 #[test]
-fn a_node_that_fails_is_two_links_that_fail() {
+fn node_failure_equals_failure_of_two_links() {
     let segment = ProtectedSegment { covered: vec![0, 1, 2], ..segment() };
     let outage = Outage { failure: at(5000), repair: Some(at(10_000)) };
     let working = [vec![], vec![outage], vec![outage]];
     let none = [vec![], vec![], vec![]];
     let list = decided(Scheme::Path, &segment, REVERTIVE, NO_SET_UP, &working, &none);
-    // Of L1-L2 after 40 ms; that L2-L3 works again is told after 40 + 1 ms.
+    // L1-L2 is notified after 40 ms, the repair of L2-L3 after 40 + 1 ms.
     assert_eq!(list, [(5045, 0, TO), (10_041, 0, BACK)]);
 }
 
-/// The failure at the instant at which the head goes back: back first, then to the backup once more.
+/// A failure exactly at reversion: the head end reverts first, then switches to the backup again.
 #[test]
-fn a_failure_at_the_instant_of_a_switch_comes_after_it() {
+fn failure_at_time_of_switch_follows_it() {
     let timing = Timing {
         detection: Detection::Fixed(Duration::ZERO),
         reversion: Reversion::After(ms(100)),

@@ -1,5 +1,6 @@
-//! How the estimated Hurst parameter depends on the slot and on a process's time scale: the table of
-//! `docs/reference/scenarios/traffic.md`. Two minutes with `cargo run --release -p optcp-traffic --example hurst`.
+//! Dependence of the estimated Hurst parameter on the slot length and on a process's time scale: the table of
+//! `docs/reference/scenarios/traffic.md`. Takes two minutes with `cargo run --release -p optcp-traffic --example
+//! hurst`.
 
 use optcp_des::Streams;
 use optcp_traffic::hurst::local_whittle;
@@ -12,7 +13,7 @@ const HURST: f64 = 0.7;
 const SLOTS_MS: [u64; 3] = [10, 100, 1000];
 
 fn main() {
-    // Packets a second: those of the obs paper.
+    // Packets per second of the obs paper.
     let rate = PacketRate::new(900, 1_000_000_000_000).expect("a rate above zero");
     for onset_ms in [10, 100, 1000] {
         print(&format!("fractal-renewal, onset {onset_ms} ms"), |streams| {
@@ -29,7 +30,7 @@ fn main() {
     }
 }
 
-/// Prints the mean estimate over the seeds for each slot.
+/// Prints the mean estimate over the seeds for each slot length.
 fn print(name: &str, process: impl Fn(&Streams) -> Process) {
     for slot_ms in SLOTS_MS {
         let slot = Duration::from_ms(slot_ms);
@@ -43,7 +44,7 @@ fn print(name: &str, process: impl Fn(&Streams) -> Process) {
     }
 }
 
-/// Packets in each slot.
+/// Returns the packets per slot.
 fn counts(mut process: Process, slot: Duration) -> Vec<f64> {
     let mut counts = vec![0.0; SLOTS];
     while let Some(at) = process.next_arrival()

@@ -1,11 +1,10 @@
-//! What is sent when by sources other than a greedy TCP flow: arrival processes and sizes.
+//! Traffic models other than long-lived TCP: arrival processes and sizes.
 //!
-//! Nothing here knows a packet or an engine. A process draws from a stream of its own and hands out
-//! instants in whole picoseconds, one after the other; the whole state is plain data, so a run that
-//! holds a process can be cloned at any instant.
+//! The crate is independent of packets and engines. A process draws from its own stream and returns arrival times in
+//! picoseconds, one after another. Its state is plain data, so a run with a process can be cloned at any time.
 //!
-//! Logarithms, powers and the like come from one portable library (`libm`) and not from the machine's,
-//! so that every machine draws the same.
+//! Logarithms, powers and similar functions come from one portable library (`libm`), so draws are equal on all
+//! machines.
 
 pub mod hurst;
 mod process;
@@ -24,5 +23,5 @@ pub use size::{ExponentialSize, PacketSize, SizesKind};
 pub use volume::{BoundedPareto, Volume, WebLike};
 pub use workload::Workload;
 
-/// The families of names that are registered here, as `optcp list` has them.
+/// Families of names registered in this crate, as printed by `optcp list`.
 pub const FAMILIES: &[optcp_units::registry::Family] = &[ProcessKind::FAMILY, SizesKind::FAMILY];

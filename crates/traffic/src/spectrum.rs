@@ -1,21 +1,21 @@
-//! The discrete Fourier transform.
+//! Discrete Fourier transform.
 //!
-//! # Models
+//! # Model
 //! X(k) = sum over j of x(j) exp(-2 pi i j k / n) for n a power of two.
-//! # Source
+//!
+//! # References
 //! Cooley and Tukey 1965, radix 2, in place.
-//! # Parameters
-//! None.
-//! # Limits
-//! Written here, although there are libraries: theirs choose instructions by machine and take sines from
-//! its mathematical library, and traffic that is made of the result would differ between machines.
+//!
+//! # Limitations
+//! Libraries are not used, because they choose instructions and sine functions by machine. Traffic made from their
+//! results would differ between machines.
 
 use std::f64::consts::PI;
 
 /// Transforms `re` + i `im` in place.
 ///
 /// # Panics
-/// If both are not equally long, and a power of two.
+/// Panics unless both have the same length, a power of two.
 pub(crate) fn transform(re: &mut [f64], im: &mut [f64]) {
     let n = re.len();
     assert!(n.is_power_of_two() && im.len() == n, "a power of two of numbers");
@@ -32,7 +32,7 @@ pub(crate) fn transform(re: &mut [f64], im: &mut [f64]) {
             im.swap(index, reversed);
         }
     }
-    // One table of all roots of unity: products of roots would lose digits.
+    // A single table of all roots of unity avoids the rounding errors of their products.
     let roots: Vec<[f64; 2]> = (0..n / 2)
         .map(|k| {
             let angle = -2.0 * PI * k as f64 / n as f64;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_sum_of_its_definition() {
+    fn transform_matches_definition() {
         let n = 16_u32;
         let x: Vec<f64> = (0..n).map(|j| f64::from(j * j % 7)).collect();
         let y: Vec<f64> = (0..n).map(|j| f64::from(j * 5 % 3)).collect();

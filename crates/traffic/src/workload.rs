@@ -1,4 +1,4 @@
-//! Sizes of flows by the points of a curve: those that were measured in datacenters, and others.
+//! Flow sizes by points of a distribution function, from datacenter measurements or a table.
 
 use std::borrow::Cow;
 
@@ -6,31 +6,34 @@ use optcp_des::{Stream, variates::unit};
 
 use crate::SizesKind;
 
-/// A distribution of flow sizes by points of its curve.
+/// Piecewise linear distribution function of flow sizes.
 ///
-/// # Models
-/// Points that somebody has, or what the servers of three datacenters send: `web-search` (queries, coordination and updates of an index), `data-mining`
-/// (a cluster for analysis, where half of the flows have a kilobyte and a few per cent of them carry nearly all), and
-/// `hadoop` (a cluster of one task).
-/// # Source
+/// # Model
+/// Points of the user, or flow sizes measured at the servers of three datacenters:
+///
+/// - `web-search`: queries, coordination and updates of an index;
+/// - `data-mining`: an analysis cluster in which half of the flows have a kilobyte and a few per cent carry nearly all
+///   data;
+/// - `hadoop`: a cluster with a single task.
+///
+/// Sizes above the maximum are excluded; the others keep their proportions.
+///
+/// # References
 /// `web-search`: M. Alizadeh et al., "Data Center TCP", SIGCOMM 2010. `data-mining`: A. Greenberg et al., "VL2: a
 /// scalable and flexible data center network", SIGCOMM 2009. `hadoop`: A. Roy et al., "Inside the social network's
 /// (datacenter) network", SIGCOMM 2015. The papers print curves; the points are those that later studies read off them
-/// and share with their generators of traffic (W. Bai et al., NSDI 2016; Y. Li et al., "HPCC", SIGCOMM 2019).
-/// # Parameters
-/// The points, where they are not those of a paper. The greatest value: sizes above it are left out, and the others keep
-/// their proportions.
-/// # Limits
-/// Between two points all sizes are equally likely, and so are they from nothing to the first one. Two points of one size are
-/// a share of flows that have it. Sizes are drawn one by one: the curves say nothing of how flows
-/// depend on each other.
+/// and share with their traffic generators (W. Bai et al., NSDI 2016; Y. Li et al., "HPCC", SIGCOMM 2019).
+///
+/// # Limitations
+/// Sizes are uniform between two points, and between zero and the first one. Two points of equal size define a share of
+/// flows with exactly this size. Sizes are drawn independently, because the curves contain no correlations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     kind: SizesKind,
     /// Bytes, and the share of flows that are not larger; from (0, 0) to (..., 1).
     points: Cow<'static, [(f64, f64)]>,
     largest: f64,
-    /// The share of flows that are not larger than `largest`.
+    /// Share of flows that are not larger than `largest`.
     within: f64,
 }
 
@@ -87,7 +90,7 @@ const HADOOP: &[(f64, f64)] = &[
 ];
 
 impl Workload {
-    /// The workload of this name, up to `largest` bytes; `None` if it is none, or nothing is left of it.
+    /// Creates a measured workload up to `largest` bytes; `None` for other kinds, or if nothing is left of it.
     #[must_use]
     pub fn new(kind: SizesKind, largest: Option<f64>) -> Option<Self> {
         let points = match kind {
@@ -99,8 +102,8 @@ impl Workload {
         Self::up_to(kind, Cow::Borrowed(points), largest)
     }
 
-    /// That of these points, each some bytes and the share of flows that are not larger; neither falls, and the last share is 1.
-    /// `None` if nothing is left of it up to `largest` bytes.
+    /// Creates a workload from points: bytes, and the share of flows that are not larger. Neither decreases, and the
+    /// last share is 1. Returns `None` if nothing is left up to `largest` bytes.
     #[must_use]
     pub fn of_points(points: &[(f64, f64)], largest: Option<f64>) -> Option<Self> {
         let points = std::iter::once((0.0, 0.0)).chain(points.iter().copied()).collect();
@@ -119,31 +122,31 @@ impl Workload {
         }
         let place = points.windows(2).position(|two| largest <= two[1].0)?;
         let [(a, p), (b, q)] = [points[place], points[place + 1]];
-        // Those that have just this size are not above it.
+        // Flows of exactly this size are included.
         let same = points[place + 2..].iter().take_while(|&&(size, _)| size <= largest).last();
         let within = same.map_or(p + (q - p) * (largest - a) / (b - a), |&(_, share)| share);
         (within > 0.0).then_some(Workload { kind, points, largest, within })
     }
 
-    /// Its name.
+    /// Returns the kind of the workload.
     #[must_use]
     pub fn kind(&self) -> SizesKind {
         self.kind
     }
 
-    /// The greatest size.
+    /// Returns the maximum size.
     #[must_use]
     pub fn largest(&self) -> f64 {
         self.largest
     }
 
-    /// The points, each some bytes and the share of flows that are not larger; the first one is (0, 0).
+    /// Returns the points: bytes, and the share of flows that are not larger; the first one is (0, 0).
     #[must_use]
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
     }
 
-    /// The mean: that of each piece, the middle of its ends, by its share.
+    /// Returns the mean: midpoints of the pieces weighted by their shares.
     pub(crate) fn mean(&self) -> f64 {
         let sum: f64 = pieces(&self.points)
             .take_while(|&[(a, _), (b, _)]| a < self.largest || b <= self.largest)
@@ -162,7 +165,7 @@ impl Workload {
     }
 }
 
-/// What lies between two points each.
+/// Returns the pieces between adjacent points.
 fn pieces(points: &[(f64, f64)]) -> impl Iterator<Item = [(f64, f64); 2]> {
     points.windows(2).map(|two| [two[0], two[1]])
 }
@@ -176,7 +179,7 @@ mod tests {
     /// By hand, in kB: 0.15 x 5 + 0.05 x 15 + 0.1 x 25 + 0.1 x 40 + 0.13 x 65 + 0.07 x 140 + 0.1 x 600 + 0.1 x 1500 +
     /// 0.1 x 3500 + 0.07 x 7500 + 0.03 x 20 000 = 1711.25.
     #[test]
-    fn the_mean_of_web_search_by_hand() {
+    fn mean_of_web_search_matches_hand_calculation() {
         let all = Workload::new(SizesKind::WebSearch, None).expect("a workload");
         assert!((all.mean() - 1_711_250.0).abs() < 1e-3);
         // Up to 200 kB: 26.25 of 0.6.
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_sizes_have_the_shares_of_the_points() {
+    fn drawn_sizes_match_points() {
         let n = 100_000_u32;
         for kind in [SizesKind::WebSearch, SizesKind::DataMining, SizesKind::Hadoop] {
             let workload = Workload::new(kind, None).expect("a workload");
@@ -193,14 +196,14 @@ mod tests {
             let drawn: Vec<f64> = (0..n).map(|_| workload.draw(&mut stream)).collect();
             for &(size, share) in workload.points() {
                 let below = drawn.iter().filter(|&&drawn| drawn <= size).count() as f64;
-                // Four deviations of a share of n draws: at most 4 x 0.5 / sqrt(1e5) = 0.0063.
+                // Four standard deviations of a share of n draws: at most 4 x 0.5 / sqrt(1e5) = 0.0063.
                 assert!((below / f64::from(n) - share).abs() < 0.0064, "{kind:?} {size}");
             }
         }
     }
 
     #[test]
-    fn nothing_is_drawn_above_the_largest() {
+    fn no_size_exceeds_the_maximum() {
         let workload = Workload::new(SizesKind::DataMining, Some(5e3)).expect("a workload");
         let mut stream = Streams::new(4).stream("sizes");
         assert!((0..10_000).all(|_| workload.draw(&mut stream) <= 5e3));
@@ -208,12 +211,12 @@ mod tests {
         assert_eq!(Workload::new(SizesKind::Pareto, None), None);
     }
 
-    /// 30 % up to 1 kB, 20 % of just 1 kB, none up to 4 kB, and 50 % up to 10 kB. By hand, in kB: 0.3 x 0.5 + 0.2 x 1 + 0.5 x 7
-    /// = 3.85; up to 1 kB 0.35 of 0.5, and up to 7 kB 0.35 + 0.25 x 5.5 = 1.725 of 0.75.
+    /// 30 % up to 1 kB, 20 % of exactly 1 kB, none up to 4 kB, and 50 % up to 10 kB. By hand, in kB: 0.3 x 0.5 + 0.2 x
+    /// 1 + 0.5 x 7 = 3.85; up to 1 kB 0.35 of 0.5, and up to 7 kB 0.35 + 0.25 x 5.5 = 1.725 of 0.75.
     #[test]
-    fn sizes_of_a_table_by_hand() {
+    fn sizes_of_table_match_hand_calculation() {
         let points = [(1e3, 0.3), (1e3, 0.5), (4e3, 0.5), (10e3, 1.0)];
-        let of = |largest| Workload::of_points(&points, largest).expect("a workload");
+        let up_to = |largest| Workload::of_points(&points, largest).expect("a workload");
         for (largest, mean) in [
             (None, 3850.0),
             (Some(20e3), 3850.0),
@@ -222,23 +225,23 @@ mod tests {
             (Some(7e3), 2300.0),
         ] {
             assert!(
-                (of(largest).mean() - mean).abs() < 1e-9,
+                (up_to(largest).mean() - mean).abs() < 1e-9,
                 "{largest:?}: {}",
-                of(largest).mean()
+                up_to(largest).mean()
             );
         }
         let mut stream = Streams::new(5).stream("sizes");
         let n = 100_000_u32;
-        let drawn: Vec<f64> = (0..n).map(|_| of(None).draw(&mut stream)).collect();
+        let drawn: Vec<f64> = (0..n).map(|_| up_to(None).draw(&mut stream)).collect();
         let share = |fits: &dyn Fn(f64) -> bool| {
             drawn.iter().filter(|&&size| fits(size)).count() as f64 / f64::from(n)
         };
-        // Four deviations of a share of n draws: at most 0.0063.
+        // Four standard deviations of a share of n draws: at most 0.0063.
         assert!((share(&|size| size < 1e3) - 0.3).abs() < 0.0064);
         assert!((share(&|size| (size - 1e3).abs() < 1e-9) - 0.2).abs() < 0.0064);
         assert!((share(&|size| size > 7e3) - 0.25).abs() < 0.0064);
         assert!(!drawn.iter().any(|size| (1000.1..=4000.0).contains(size)));
-        // All of one size, and nothing at all.
+        // All flows have the same size, and no flows remain.
         let one = Workload::of_points(&[(500.0, 0.0), (500.0, 1.0)], None).expect("a workload");
         assert!((0..100).all(|_| (one.draw(&mut stream) - 500.0).abs() < 1e-9));
         assert!((one.mean() - 500.0).abs() < 1e-9);

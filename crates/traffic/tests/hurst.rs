@@ -1,4 +1,4 @@
-//! The Hurst parameter of what the generators make, as it is estimated from counts per slot.
+//! Estimated Hurst parameters of the generators' counts per slot.
 
 use optcp_des::Streams;
 use optcp_traffic::hurst::{aggregated_variance, local_whittle};
@@ -8,12 +8,12 @@ use optcp_units::Duration;
 const SLOTS: usize = 1 << 15;
 const HURST: f64 = 0.7;
 
-/// Packets a second: those of the obs paper.
+/// Returns the packets per second of the obs paper.
 fn rate() -> PacketRate {
     PacketRate::new(900, 1_000_000_000_000).expect("a rate above zero")
 }
 
-/// Counts per slot.
+/// Returns the counts per slot.
 fn counts(mut process: Process, slot: Duration, slots: usize) -> Vec<f64> {
     let mut counts = vec![0.0; slots];
     while let Some(at) = process.next_arrival()
@@ -25,7 +25,7 @@ fn counts(mut process: Process, slot: Duration, slots: usize) -> Vec<f64> {
     counts
 }
 
-/// Mean and standard deviation over seeds of the local Whittle estimate; mean of the other.
+/// Returns mean and standard deviation over seeds of the local Whittle estimate, and the mean of the other estimate.
 fn estimates(
     name: &str,
     slot: Duration,
@@ -68,7 +68,7 @@ fn superposed_fractal_renewal_processes_have_the_nominal_hurst_parameter() {
 
 #[test]
 fn superposed_on_off_sources_have_the_nominal_hurst_parameter() {
-    // The approach to the limit is slow: slots must be long against the times.
+    // Convergence is slow: slots must be long compared with the on and off times.
     let times = [Duration::from_ms(10), Duration::from_ms(20)];
     let slot = Duration::from_secs(1);
     let [whittle, ..] = estimates("Pareto on-off", slot, SLOTS / 2, 4, |seed| {

@@ -1,31 +1,31 @@
-//! Amounts of data.
+//! Data sizes.
 
 use std::fmt;
 use std::ops::{Add, AddAssign};
 
 use crate::Decimal;
 
-/// A number of bytes. Sums beyond 64 bits stay at the greatest number.
+/// Number of bytes. Sums beyond 64 bits saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// No data.
+    /// Zero bytes.
     pub const ZERO: Bytes = Bytes(0);
 
-    /// `count` bytes.
+    /// Creates a size of `count` bytes.
     #[must_use]
     pub const fn new(count: u64) -> Self {
         Bytes(count)
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub const fn count(self) -> u64 {
         self.0
     }
 
-    /// The amount exactly, in the largest decimal unit that it reaches: "9.375 kB".
+    /// Formats the exact size in the largest decimal unit not above it: "9.375 kB".
     #[must_use]
     pub fn in_largest_unit(self) -> String {
         let (places, unit) = match self.0 {

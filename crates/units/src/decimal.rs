@@ -1,11 +1,11 @@
-//! Exact decimal numbers, so that "0.1 us" is 100000 ps and not nearly so.
+//! Exact decimal numbers, so that "0.1 us" is exactly 100000 ps.
 
 use std::fmt;
 
-/// The furthest power of ten that is worth reading: beyond it nothing fits into 64 bits anyway.
+/// Maximum absolute exponent of ten; larger values do not fit into 64 bits.
 const MAX_EXPONENT: i32 = 60;
 
-/// A non-negative decimal number, exactly: `digits` times ten to the `exponent`.
+/// Non-negative decimal number: `digits` times ten to the `exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     digits: u128,
@@ -13,13 +13,13 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// A whole number.
+    /// Creates an integer.
     #[must_use]
     pub const fn new(whole: u128) -> Self {
         Decimal { digits: whole, exponent: 0 }.normal()
     }
 
-    /// Reads "12", "0.25" or "1.5e-3"; `None` for everything else and for what has too many digits.
+    /// Parses "12", "0.25" or "1.5e-3"; `None` for any other text and for too many digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (mantissa, power) = match text.split_once(['e', 'E']) {
@@ -42,7 +42,7 @@ impl Decimal {
         Some(Decimal { digits, exponent }.normal())
     }
 
-    /// The product, or `None` where its digits do not fit.
+    /// Returns the product, or `None` if it has too many digits.
     #[must_use]
     pub fn times(self, other: Decimal) -> Option<Decimal> {
         let digits = self.digits.checked_mul(other.digits)?;
@@ -52,20 +52,20 @@ impl Decimal {
             .then(|| Decimal { digits, exponent }.normal())
     }
 
-    /// Whether it is a whole number, of any size.
+    /// Returns whether the number is an integer of any size.
     #[must_use]
     pub const fn is_whole(self) -> bool {
         self.exponent >= 0
     }
 
-    /// The value, if it is a whole number and fits.
+    /// Returns the value if it is an integer and fits.
     #[must_use]
     pub fn to_u64(self) -> Option<u64> {
         let scale = 10u128.checked_pow(u32::try_from(self.exponent).ok()?)?;
         u64::try_from(self.digits.checked_mul(scale)?).ok()
     }
 
-    /// The one way to write a value: no trailing zero in `digits`, and zero without an exponent.
+    /// Normalises the representation: no trailing zeros in `digits`, and exponent 0 for zero.
     const fn normal(mut self) -> Self {
         if self.digits == 0 {
             self.exponent = 0;
@@ -77,7 +77,7 @@ impl Decimal {
         self
     }
 
-    /// `value` / 10^`places`, exactly.
+    /// Returns `value` / 10^`places`, exactly.
     pub(crate) fn scaled(value: u64, places: u8) -> Self {
         Decimal { digits: u128::from(value), exponent: -i32::from(places) }.normal()
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_and_writes_decimals_exactly() {
+    fn decimals_are_parsed_and_formatted_exactly() {
         for (text, shown) in [
             ("0", "0"),
             ("0.0", "0"),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn multiplies_exactly() {
+    fn products_are_exact() {
         let share = Decimal::parse("0.9").unwrap();
         assert_eq!(share.times(Decimal::new(10_000_000)).unwrap().to_u64(), Some(9_000_000));
         assert_eq!(share.times(Decimal::new(1)).unwrap().to_u64(), None);

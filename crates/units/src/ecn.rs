@@ -1,23 +1,23 @@
-//! What a packet says of congestion: the codepoint of IP and the flags of TCP.
+//! ECN bits of a packet: the IP codepoint and the TCP flags.
 
 use std::fmt;
 
-/// The codepoint in the IP header (RFC 3168 section 5).
+/// ECN codepoint of the IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Codepoint {
-    /// The endpoints of the packet do not understand marks.
+    /// The endpoints do not support ECN.
     #[default]
     NotEct = 0,
-    /// They do, and take a mark for a slight sign (RFC 9331 section 4.1: L4S).
+    /// The endpoints support ECN and treat a mark as a weak signal (RFC 9331 section 4.1: L4S).
     Ect1 = 1,
-    /// They do, and take a mark for what a loss says (RFC 3168).
+    /// The endpoints support ECN and treat a mark like a loss (RFC 3168).
     Ect0 = 2,
-    /// A queue on the way has marked the packet: congestion experienced.
+    /// A queue has marked the packet: congestion experienced.
     Ce = 3,
 }
 
-/// What the headers of a packet say of congestion, in five bits: IP's codepoint, and TCP's flags AE, CWR and ECE.
+/// ECN bits of a packet's headers: the IP codepoint, and the TCP flags AE, CWR and ECE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marking(u8);
 
@@ -25,43 +25,42 @@ const CE: u8 = Codepoint::Ce as u8;
 const FLAGS_SHIFT: u32 = 2;
 
 impl Marking {
-    /// A packet that takes no part.
+    /// ECN bits of a packet without ECN.
     pub const NONE: Marking = Marking(0);
-    /// The flag ECE (RFC 3168 section 6.1): the other end has seen marks. One of the three of
-    /// [`flags`](Self::flags).
+    /// Flag ECE (RFC 3168 section 6.1): the other end has received marks. One of the three [`flags`](Self::flags).
     pub const ECE: u8 = 1;
-    /// The flag CWR (RFC 3168 section 6.1): the sender has reduced its window.
+    /// Flag CWR (RFC 3168 section 6.1): the sender has reduced its window.
     pub const CWR: u8 = 2;
-    /// The flag AE (RFC 9768 section 3.1).
+    /// Flag AE (RFC 9768 section 3.1).
     pub const AE: u8 = 4;
 
-    /// What is said by this codepoint and these flags, of which there are three.
+    /// Creates the value from a codepoint and the three flags.
     #[inline]
     #[must_use]
     pub const fn new(codepoint: Codepoint, flags: u8) -> Self {
         Marking(codepoint as u8 | (flags & 7) << FLAGS_SHIFT)
     }
 
-    /// All that can be said, by their bits.
+    /// Returns all values in the order of their bits.
     pub fn all() -> impl Iterator<Item = Marking> {
         (0..32).map(Marking)
     }
 
-    /// The five bits of a word.
+    /// Creates the value from the five lowest bits.
     #[inline(always)]
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Marking(bits & 31)
     }
 
-    /// Its five bits: those of the codepoint are the lowest.
+    /// Returns the five bits; the lowest ones are the codepoint.
     #[inline(always)]
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// IP's codepoint.
+    /// Returns the IP codepoint.
     #[inline]
     #[must_use]
     pub const fn codepoint(self) -> Codepoint {
@@ -73,42 +72,42 @@ impl Marking {
         }
     }
 
-    /// TCP's flags in the order AE, CWR, ECE, as a number: the field ACE of RFC 9768 section 3.1.
+    /// Returns the TCP flags AE, CWR, ECE as a number: the field ACE of RFC 9768 section 3.1.
     #[inline]
     #[must_use]
     pub const fn flags(self) -> u8 {
         self.0 >> FLAGS_SHIFT
     }
 
-    /// Whether TCP's flag is set: [`ECE`](Self::ECE), [`CWR`](Self::CWR) or [`AE`](Self::AE).
+    /// Returns whether a TCP flag is set: [`ECE`](Self::ECE), [`CWR`](Self::CWR) or [`AE`](Self::AE).
     #[inline]
     #[must_use]
     pub const fn has(self, flag: u8) -> bool {
         self.flags() & flag != 0
     }
 
-    /// The same with one of TCP's flags set.
+    /// Returns the value with one more TCP flag set.
     #[inline]
     #[must_use]
     pub const fn with_flag(self, flag: u8) -> Self {
         Marking(self.0 | (flag & 7) << FLAGS_SHIFT)
     }
 
-    /// Whether a queue may mark the packet in place of dropping it.
+    /// Returns whether queues may mark the packet instead of dropping it.
     #[inline]
     #[must_use]
     pub const fn takes_marks(self) -> bool {
         self.0 & CE != 0
     }
 
-    /// Whether a queue has marked it.
+    /// Returns whether a queue has marked the packet.
     #[inline]
     #[must_use]
     pub const fn is_ce(self) -> bool {
         self.0 & CE == CE
     }
 
-    /// The same, marked.
+    /// Returns the value with a CE mark.
     #[inline]
     #[must_use]
     pub const fn with_ce(self) -> Self {
@@ -116,8 +115,7 @@ impl Marking {
     }
 }
 
-/// The codepoint and the flags that are set, as in `ect0`, `ce ece` and `ect1 ae cwr`; nothing of a packet that takes
-/// no part.
+/// Codepoint and set flags, as in `ect0`, `ce ece` and `ect1 ae cwr`; empty for packets without ECN.
 impl fmt::Display for Marking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let codepoint = match self.codepoint() {
@@ -139,7 +137,7 @@ mod tests {
 
     /// RFC 3168 figure 1: ECT(1) is 01, ECT(0) is 10, CE is 11.
     #[test]
-    fn codepoints_are_those_of_ip() {
+    fn codepoints_match_ip_header() {
         let all = [Codepoint::NotEct, Codepoint::Ect1, Codepoint::Ect0, Codepoint::Ce];
         for (bits, codepoint) in (0..).zip(all) {
             let marking = Marking::new(codepoint, 0);
@@ -151,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_stand_beside_the_codepoint() {
+    fn flags_and_codepoint_are_independent() {
         let marking = Marking::new(Codepoint::Ect0, Marking::AE | Marking::ECE);
         assert_eq!((marking.flags(), marking.codepoint()), (0b101, Codepoint::Ect0));
         assert_eq!(marking.with_ce().flags(), 0b101);

@@ -1,13 +1,12 @@
-//! Hints for units that are not read: the same quantity in a unit that is, or nothing.
+//! Hints for unknown units: the same quantity in a known unit, if there is one.
 //!
-//! A hint must never change a value. `10 MB/s` and `10 MBps` are 80 Mbps, `75 kb` are 9.375 kB, and for a unit that may
-//! mean several things, such as `10 GBPS`, the hint names them all. Slips of the pen are recognised only where no other
-//! unit is nearby.
+//! A hint must never change a value. `10 MB/s` and `10 MBps` are 80 Mbps, `75 kb` are 9.375 kB. For an ambiguous unit
+//! such as `10 GBPS`, the hint lists all meanings. Typing errors are recognised only if exactly one unit is similar.
 
 use crate::quantity::unit_list;
 use crate::{Bytes, Decimal, Dimension, Duration, Quantity, UNITS, Unit};
 
-/// Powers of ten and of two in front of bits and bytes. A small `m` is read as mega: nobody counts thousandths of a bit.
+/// Decimal and binary prefixes of bits and bytes. A small `m` means mega, because there are no thousandths of a bit.
 const PREFIXES: &[(&str, u64)] = &[
     ("", 1),
     ("k", 1_000),
@@ -28,13 +27,13 @@ const PREFIXES: &[(&str, u64)] = &[
     ("ti", 1 << 40),
 ];
 
-/// Names of a bit, and of a byte.
+/// Names of bits, and of bytes.
 const BASES: [&[&str]; 2] =
     [&["b", "bit", "bits", "Bit", "Bits"], &["B", "byte", "bytes", "Byte", "Bytes"]];
 const BITS: [u64; 2] = [1, 8];
 const PER_SECOND: &[&str] = &["ps", "/s", "/sec", "/second", "p/s"];
 
-/// Names of spans of time, in picoseconds.
+/// Names of time units, in picoseconds.
 const SPANS: &[(&[&str], u64)] = &[
     (&["nsec", "nsecs", "nanosecond", "nanoseconds"], 1_000),
     (&["usec", "usecs", "microsecond", "microseconds"], 1_000_000),
@@ -45,14 +44,14 @@ const SPANS: &[(&[&str], u64)] = &[
     (&["d", "day", "days"], 86_400_000_000_000_000),
 ];
 
-/// What a spelling may mean: a dimension, and the base units of it in one unit.
+/// Meaning of a spelling: dimension, and size in base units.
 type Meaning = (Dimension, Decimal);
 
-/// The hint for a number with an unknown unit, where something can be said for certain.
+/// Returns the hint for a number with an unknown unit, if there is an unambiguous one.
 pub(crate) fn hint(number: Decimal, unit: &str, expected: Option<Dimension>) -> Option<String> {
     let mut means = meanings(unit, expected);
     if means.is_empty() {
-        return slip(unit, expected).map(|unit| format!("did you mean `{unit}`?"));
+        return similar_unit(unit, expected).map(|unit| format!("did you mean `{unit}`?"));
     }
     means.retain(|(dimension, _)| expected.is_none_or(|expected| expected == *dimension));
     let alone = means.len() == 1;
@@ -65,8 +64,8 @@ pub(crate) fn hint(number: Decimal, unit: &str, expected: Option<Dimension>) -> 
     }
 }
 
-/// The unit where one has the same size, with the number unless it stands alone; else the converted number with a unit.
-/// `None` if that is not exact.
+/// Formats the unit of equal size if there is one, with the number unless it is the only meaning; otherwise the
+/// converted number with a unit. Returns `None` if the conversion is not exact.
 fn written(number: Decimal, (dimension, factor): Meaning, alone: bool) -> Option<String> {
     let same = |unit: &&Unit| Decimal::new(u128::from(unit.factor)) == factor;
     if let Some(unit) = dimension.units().find(same) {
@@ -83,7 +82,7 @@ fn written(number: Decimal, (dimension, factor): Meaning, alone: bool) -> Option
     }
 }
 
-/// What a spelling means, if it is a known one of another program; several where it is not clear.
+/// Returns the meanings of a spelling that other programs use; several if it is ambiguous.
 fn meanings(name: &str, expected: Option<Dimension>) -> Vec<Meaning> {
     let name = name.trim_end_matches('.');
     if let Some((_, ps)) = SPANS.iter().find(|(names, _)| names.contains(&name)) {
@@ -97,7 +96,7 @@ fn meanings(name: &str, expected: Option<Dimension>) -> Vec<Meaning> {
             found.push(bits(Dimension::Rate, size));
         }
         if rest == "BPS" {
-            // In capitals nobody can tell bits from bytes.
+            // Capitals do not distinguish bits from bytes.
             found.extend(BITS.map(|bits_in| bits(Dimension::Rate, size * bits_in)));
         }
         if prefix == "K" && rest == "B" {
@@ -107,7 +106,7 @@ fn meanings(name: &str, expected: Option<Dimension>) -> Vec<Meaning> {
         for (names, bits_in) in BASES.into_iter().zip(BITS) {
             for rest in names.iter().filter_map(|base| rest.strip_prefix(base)) {
                 let in_bits = bits_in == 1;
-                // `Mb` and `Mbs` stand for a rate where one is expected, `Mbs` also where nothing is known.
+                // `Mb` and `Mbs` stand for a rate where one is expected; `Mbs` also if the dimension is unknown.
                 let short = match rest {
                     "" => rate && in_bits,
                     "s" => rate || (in_bits && expected.is_none()),
@@ -125,7 +124,7 @@ fn meanings(name: &str, expected: Option<Dimension>) -> Vec<Meaning> {
     found
 }
 
-/// So many bits, as an amount of data or a rate.
+/// Returns a number of bits as an amount of data or a rate.
 fn bits(dimension: Dimension, bits: u64) -> Meaning {
     let bits = Decimal::new(u128::from(bits));
     match dimension {
@@ -135,8 +134,8 @@ fn bits(dimension: Dimension, bits: u64) -> Meaning {
     }
 }
 
-/// The one unit that a slip of the pen may stand for: another case, a letter missing, twice or in another place.
-fn slip(name: &str, expected: Option<Dimension>) -> Option<&'static str> {
+/// Returns the only unit that a typing error may stand for: different case, or one letter missing, doubled or moved.
+fn similar_unit(name: &str, expected: Option<Dimension>) -> Option<&'static str> {
     let wanted = |unit: &&Unit| expected.is_none_or(|dimension| dimension == unit.dimension);
     let near = |spelling: &str| {
         let first = |text: &str| text.chars().next().map(|c| c.to_ascii_lowercase());
@@ -171,13 +170,13 @@ fn slip(name: &str, expected: Option<Dimension>) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn said(text: &str, expected: Dimension) -> Option<String> {
+    fn hint_for(text: &str, expected: Dimension) -> Option<String> {
         crate::Quantity::parse(text, Some(expected)).expect_err("an unknown unit").hint()
     }
 
-    /// Expected values are those of the SI and IEC prefixes, and eight bits a byte.
+    /// Expected values follow from the SI and IEC prefixes and eight bits per byte.
     #[test]
-    fn hint_for_foreign_unit_keeps_the_value() {
+    fn hint_for_foreign_unit_keeps_value() {
         use Dimension::{Data, Rate, Time};
         for (text, expected, hint) in [
             ("10 MB/s", Rate, Some("`80 Mbps`")),
@@ -214,7 +213,7 @@ mod tests {
             ("5 kms", Time, None),
             ("5 packtes", Dimension::Count, Some("`packets`")),
         ] {
-            let found = said(text, expected);
+            let found = hint_for(text, expected);
             let shown = found.as_deref().unwrap_or("nothing");
             match hint {
                 Some(hint) => assert!(shown.contains(hint), "{text}: {shown}"),

@@ -1,7 +1,7 @@
-//! Physical quantities as integer newtypes: time in picoseconds, data in bytes, rates in bits a second.
+//! Physical quantities as integer newtypes: time in picoseconds, data in bytes, rates in bits per second.
 //!
-//! All rounding of the simulator happens here. A picosecond is fine enough that the transmission time of a
-//! 1500-byte packet at 10 Gb/s (1 200 000 ps) and at every slower common rate is exact.
+//! All rounding of the simulator happens here. In picoseconds, the transmission time of a 1500-byte packet is exact at
+//! 10 Gb/s (1 200 000 ps) and at every slower common rate.
 
 mod bytes;
 mod decimal;

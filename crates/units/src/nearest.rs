@@ -1,6 +1,6 @@
-//! "Did you mean ...?"
+//! Suggestions for misspelt names.
 
-/// The candidate that `name` was probably meant to be, if one is near enough.
+/// Returns the candidate closest to `name`, if it is close enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     candidates
@@ -8,7 +8,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter_map(|candidate| {
             let same = candidate.to_lowercase() == name.to_lowercase();
             let edits = if same { 0 } else { strsim::damerau_levenshtein(name, candidate) };
-            // One slip in four letters; and something of the name must remain.
+            // One error per four letters is allowed, and at least one letter must match.
             let allowed = (1 + length / 4).min(length.saturating_sub(1));
             (same || edits <= allowed).then_some((edits, candidate))
         })
@@ -16,7 +16,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// The help line for an unknown name: the nearest candidate, or all of them if they are few.
+/// Returns the help line for an unknown name: the closest candidate, or all of them if they are few.
 pub fn suggestion<'a>(
     name: &str,
     what: &str,
@@ -34,7 +34,7 @@ pub fn suggestion<'a>(
     }
 }
 
-/// "`a`, `b`, `c`".
+/// Formats names as "`a`, `b`, `c`".
 pub fn list(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_slips_and_leaves_strangers_alone() {
+    fn similar_names_are_found_and_others_ignored() {
         let names = ["switched", "fixed", "L0", "L1"];
         for (name, found) in [
             ("swiched", Some("switched")),

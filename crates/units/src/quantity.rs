@@ -1,91 +1,91 @@
-//! Numbers with units, as people write them: "10 Mbps", "0.5 s", "1500 B", "50 packets".
+//! Numbers with units in text form: "10 Mbps", "0.5 s", "1500 B", "50 packets".
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Bytes, Decimal, Dimension, Duration, Rate, Time, Unit, foreign};
 
-/// A number with or without a unit, exactly; `amount` counts base units of the dimension.
+/// Exact number with or without a unit. `amount` counts base units of the dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity {
-    /// How many base units: picoseconds, bits a second, bytes, packets; or a plain number.
+    /// Number of base units (picoseconds, bits per second, bytes, packets), or a plain number.
     pub amount: Decimal,
-    /// What is measured; `None` for a plain number.
+    /// Dimension; `None` for a plain number.
     pub dimension: Option<Dimension>,
 }
 
-/// Why a text is not the quantity that was wanted.
+/// Reason for which a text is not the expected quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuantityError {
-    /// It does not start with a number.
+    /// The text does not start with a number.
     NotANumber {
-        /// The whole text.
+        /// Whole text.
         text: String,
     },
-    /// It is below zero.
+    /// The number is negative.
     Negative {
-        /// The whole text.
+        /// Whole text.
         text: String,
     },
-    /// A number without a unit where one is needed.
+    /// The unit is missing.
     NoUnit {
-        /// The number.
+        /// Number.
         text: String,
-        /// What was wanted.
+        /// Expected dimension.
         expected: Dimension,
     },
-    /// A unit where a plain number was wanted.
+    /// A unit was given for a plain number.
     UnwantedUnit {
-        /// The whole text.
+        /// Whole text.
         text: String,
     },
-    /// No such unit.
+    /// The unit is unknown.
     UnknownUnit {
-        /// The unit as written.
+        /// Unit in the text.
         unit: String,
-        /// How to write the same value, if that is certain.
+        /// Equivalent spelling, if unambiguous.
         hint: Option<String>,
     },
-    /// A unit of something else.
+    /// The unit belongs to another dimension.
     WrongDimension {
-        /// The whole text.
+        /// Whole text.
         text: String,
-        /// What it measures.
+        /// Dimension of the text.
         found: Dimension,
-        /// What was wanted.
+        /// Expected dimension.
         expected: Dimension,
     },
-    /// Not a whole number of base units.
+    /// The amount is not an integer number of base units.
     NotWhole {
-        /// The whole text.
+        /// Whole text.
         text: String,
-        /// The base unit; `None` where a plain whole number was wanted.
+        /// Base unit; `None` for a plain integer.
         base: Option<&'static str>,
     },
-    /// Too many digits, or more than 64 bits can count.
+    /// The number has too many digits, or does not fit into 64 bits.
     TooLarge {
-        /// The whole text.
+        /// Whole text.
         text: String,
     },
-    /// More than [`Duration::LONGEST`].
+    /// The duration exceeds [`Duration::LONGEST`].
     TooLong {
-        /// The whole text.
+        /// Whole text.
         text: String,
     },
-    /// Zero where that makes no sense.
+    /// The value is zero but must be positive.
     Zero {
-        /// The whole text.
+        /// Whole text.
         text: String,
     },
-    /// A product of two quantities that both have units.
+    /// Both factors of a product have units.
     TwoUnits {
-        /// The factors as written.
+        /// Factors in the text.
         text: String,
     },
 }
 
 impl QuantityError {
-    /// How to write it, where there is something to say beyond the message.
+    /// Returns a correction, if there is one in addition to the message.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -97,7 +97,7 @@ impl QuantityError {
     }
 }
 
-/// "units are ps, ns, ..."
+/// Formats the units of a dimension: "units of a duration are ps, ns, ...".
 pub(crate) fn unit_list(dimension: Dimension) -> String {
     let names: Vec<&str> = dimension.units().map(|unit| unit.name).collect();
     format!("units of {} are {}", dimension.name(), names.join(", "))
@@ -143,10 +143,10 @@ impl fmt::Display for QuantityError {
 impl std::error::Error for QuantityError {}
 
 impl Quantity {
-    /// Reads a number and, if there is one, its unit. `expected` only helps to guess a misspelt unit.
+    /// Parses a number and its optional unit. `expected` is only used for hints.
     ///
     /// # Errors
-    /// If there is no number, no such unit, or too many digits.
+    /// Returns an error if there is no number, if the unit is unknown, or if there are too many digits.
     pub fn parse(text: &str, expected: Option<Dimension>) -> Result<Self, QuantityError> {
         let text = text.trim();
         let (number, unit) = split(text);
@@ -174,10 +174,10 @@ impl Quantity {
         Ok(Quantity { amount, dimension: Some(unit.dimension) })
     }
 
-    /// The product of two numbers of which at most one has a unit.
+    /// Returns the product of two quantities of which at most one has a unit.
     ///
     /// # Errors
-    /// If both have units, or the digits do not fit.
+    /// Returns an error if both have units, or if the product has too many digits.
     pub fn times(self, other: Quantity) -> Result<Quantity, QuantityError> {
         let text = || format!("{self} * {other}");
         let dimension = match (self.dimension, other.dimension) {
@@ -189,10 +189,10 @@ impl Quantity {
         Ok(Quantity { amount, dimension })
     }
 
-    /// The whole number of base units, if this measures what is `expected` (`None`: a plain number).
+    /// Returns the number of base units, if the dimension is `expected` (`None`: a plain number).
     ///
     /// # Errors
-    /// If it measures something else, or is not whole, or too large.
+    /// Returns an error if the dimension differs, or if the amount is not an integer or too large.
     pub fn whole(self, expected: Option<Dimension>) -> Result<u64, QuantityError> {
         let text = || self.to_string();
         match (self.dimension, expected) {
@@ -212,18 +212,18 @@ impl Quantity {
         })
     }
 
-    /// Reads a quantity of one dimension as a whole number of its base units.
+    /// Parses a quantity of one dimension as an integer number of base units.
     ///
     /// # Errors
-    /// Whatever is wrong with the text, quoted as it was written.
+    /// Returns the errors of [`Self::parse`] and [`Self::whole`], with the text as written.
     pub fn parse_whole(text: &str, expected: Option<Dimension>) -> Result<u64, QuantityError> {
         Self::parse(text, expected)?.whole(expected).map_err(|error| error.quoting(text))
     }
 }
 
 impl Quantity {
-    /// The amount in its unit of the SI (seconds, bits a second, bytes, packets; a plain number has none), for people
-    /// and tables: nothing is simulated with it.
+    /// Returns the amount in SI units (seconds, bits per second, bytes, packets; none for a plain number), for display
+    /// only.
     #[must_use]
     pub fn in_si(self) -> (f64, &'static str) {
         let amount: f64 = self.amount.to_string().parse().unwrap_or(f64::NAN);
@@ -238,7 +238,7 @@ impl Quantity {
 }
 
 impl QuantityError {
-    /// The same error about the text as the user wrote it, not as it was converted.
+    /// Replaces the text of the error by the user's text.
     fn quoting(mut self, written: &str) -> Self {
         match &mut self {
             QuantityError::NoUnit { text, .. }
@@ -252,7 +252,7 @@ impl QuantityError {
     }
 }
 
-/// The number at the start of `text`, and what follows it.
+/// Splits a text into the number at its start and the rest.
 fn split(text: &str) -> (&str, &str) {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
@@ -260,7 +260,7 @@ fn split(text: &str) -> (&str, &str) {
         return ("", text);
     }
     let mut end = bytes.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
-    // An exponent only where digits follow: no unit starts with "e" and a digit.
+    // An exponent requires digits: no unit starts with "e" and a digit.
     if matches!(bytes.get(end), Some(b'e' | b'E')) {
         let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
         let power = digits(end + 1 + sign);
@@ -276,7 +276,7 @@ fn is_digit(c: char) -> bool {
 }
 
 impl fmt::Display for Quantity {
-    /// In the base unit, exactly.
+    /// Formats the exact value in the base unit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Quantity { amount, dimension } = self;
         match (dimension, amount.to_u64()) {
@@ -299,7 +299,7 @@ impl FromStr for Duration {
 
 impl FromStr for Time {
     type Err = QuantityError;
-    /// A duration since the start of the run.
+    /// Parses a time as a duration since the start of the run.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         text.parse::<Duration>().map(|since_start| Time::ZERO + since_start)
     }

@@ -6,25 +6,25 @@ use crate::{Bytes, Decimal, Duration};
 
 const BIT_PS_PER_BYTE: u64 = 8_000_000_000_000;
 
-/// A transmission rate in bits a second; never zero.
+/// Transmission rate in bits per second; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
 impl Rate {
-    /// A rate of `bps` bits a second; `None` if zero.
+    /// Creates a rate of `bps` bits per second; `None` if zero.
     #[must_use]
     pub const fn from_bps(bps: u64) -> Option<Self> {
         if bps == 0 { None } else { Some(Rate(bps)) }
     }
 
-    /// The rate in bits a second.
+    /// Returns the rate in bits per second.
     #[must_use]
     pub const fn bps(self) -> u64 {
         self.0
     }
 
-    /// How long a transmitter of this rate is busy with a byte, if that is a whole number of picoseconds,
-    /// as it is for every rate that divides 8 Tb/s.
+    /// Returns the transmission time of a byte, if it is an integer number of picoseconds, as for every rate that
+    /// divides 8 Tb/s.
     #[must_use]
     pub const fn per_byte(self) -> Option<Duration> {
         if BIT_PS_PER_BYTE.is_multiple_of(self.0) {
@@ -34,10 +34,10 @@ impl Rate {
         }
     }
 
-    /// How long a transmitter of this rate is busy with `size`, rounded up to a whole picosecond
-    /// (a transmitter is never faster than its rate).
+    /// Returns the transmission time of `size`, rounded up to a picosecond, because a transmitter never exceeds its
+    /// rate.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is cut")]
+    #[expect(clippy::cast_possible_truncation, reason = "larger values saturate")]
     pub const fn transmission_time(self, size: Bytes) -> Duration {
         if let Some(per_byte) = self.per_byte() {
             return Duration::from_ps(size.count().saturating_mul(per_byte.as_ps()));
@@ -54,7 +54,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Writes a rate, which may be zero, exactly and in the largest unit that it reaches.
+/// Writes the exact value of a rate, which may be zero, in the largest unit not above it.
 pub(crate) fn write_bps(f: &mut fmt::Formatter<'_>, bps: u64) -> fmt::Result {
     let (places, unit) = match bps {
         1_000_000_000.. => (9, "Gbps"),

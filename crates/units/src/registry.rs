@@ -1,32 +1,32 @@
-//! The macros behind every family of names that files, messages and catalogues have.
+//! Macros for families of names in files, messages and catalogues.
 
-/// One line of `optcp list`: a member's name in scenario files, what it is, and where it comes from.
+/// Entry of `optcp list`: name in scenario files, description and source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The name in scenario files.
+    /// Name in scenario files.
     pub name: &'static str,
-    /// One line: what it does.
+    /// One-line description.
     pub summary: &'static str,
-    /// The RFC section, paper or program that it follows.
+    /// RFC section, paper or program that it follows.
     pub source: &'static str,
 }
 
-/// A family of `optcp list`.
+/// Family of names in `optcp list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
-    /// Its name.
+    /// Name of the family.
     pub name: &'static str,
-    /// Every member, in the order of registration.
+    /// Members in the order of registration.
     pub members: &'static [Entry],
 }
 
-/// Declares a closed family of named choices: the enum, its names for files and JSON Schema, and its
-/// entries for catalogues. To add a member: write its file and add one line.
+/// Declares a closed family of named options: an enum, its names for files and the JSON Schema, and its catalogue
+/// entries. To add a member, write its file and add one line.
 ///
-/// Where members are modules (`"name" => Member in module: ...`), functions that every one of these modules
-/// has are listed behind the enum; the enum gets a method for each, which calls that of the member's module.
+/// If members are modules (`"name" => Member in module: ...`), functions that all modules share are listed after the
+/// enum. The enum gets a method for each, which calls the function of the member's module.
 ///
-/// The crate that uses it depends on `serde` and `schemars`.
+/// The calling crate must depend on `serde` and `schemars`.
 #[macro_export]
 macro_rules! registry {
     (
@@ -55,10 +55,10 @@ macro_rules! registry {
         }
 
         impl $Kind {
-            /// Every member, in the order of registration.
+            /// All members in the order of registration.
             pub const ALL: &'static [Self] = &[ $( $(#[$attr])* Self::$Variant, )+ ];
 
-            /// What `optcp list` says of it.
+            /// Catalogue entry for `optcp list`.
             pub const FAMILY: $crate::registry::Family = $crate::registry::Family {
                 name: $family,
                 members: &[
@@ -69,7 +69,7 @@ macro_rules! registry {
                 ],
             };
 
-            /// The name in scenario files.
+            /// Returns the name in scenario files.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $( $(#[$attr])* Self::$Variant => $name, )+ }
@@ -103,9 +103,9 @@ macro_rules! registry {
     };
 }
 
-/// Declares the states of a family of which [`registry!`] has the names: the enum that holds the state of the chosen
-/// member, and a macro that does something with whichever member that is. Each variant is called like the type that it
-/// holds, boxed or not. The `$` in front is what the inner macro's own variables begin with.
+/// Declares the states of a [`registry!`] family: an enum with the state of the chosen member, and a macro that
+/// dispatches over the members. Each variant has the name of the type that it contains, boxed or not. The leading `$`
+/// is the prefix of the inner macro's variables.
 #[macro_export]
 macro_rules! states {
     (

@@ -1,50 +1,50 @@
-//! Instants and spans of simulated time.
+//! Simulated time and durations.
 //!
-//! Sums and products beyond 64 bits stay at the greatest value, and [`Time::MAX`] is never: nothing that is due
-//! then happens. What a scenario says is so short ([`Duration::LONGEST`]) that only sums of ten times and more,
-//! and products, come there. Differences are exact: a later instant minus an earlier one.
+//! Sums and products beyond 64 bits saturate, and [`Time::MAX`] means never: no event at that time is executed.
+//! Durations in scenarios are at most [`Duration::LONGEST`], so only products, and sums of ten or more, can saturate.
+//! Differences are exact: the later time minus the earlier one.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 use crate::Decimal;
 
-/// Picoseconds in a second.
+/// Picoseconds per second.
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// An instant of simulated time: picoseconds since the start of the run (about 213 days at most).
+/// Simulated time: picoseconds since the start of the run (at most about 213 days).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
-/// A span of simulated time in picoseconds.
+/// Duration of simulated time in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(u64);
 
 impl Time {
-    /// The start of every run.
+    /// Start of every run.
     pub const ZERO: Time = Time(0);
-    /// Never: later than any instant that a run can reach.
+    /// Never: later than any time that a run can reach.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The instant `ps` picoseconds after the start.
+    /// Creates the time `ps` picoseconds after the start.
     #[must_use]
     pub const fn from_ps(ps: u64) -> Self {
         Time(ps)
     }
 
-    /// Picoseconds since the start.
+    /// Returns the picoseconds since the start.
     #[must_use]
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start, for display and statistics only.
+    /// Returns the seconds since the start, for display and statistics only.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// The span since `earlier`, or zero if `earlier` is later.
+    /// Returns the duration since `earlier`, or zero if `earlier` is later.
     #[must_use]
     pub const fn saturating_since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -52,36 +52,36 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
-    /// The longest that can be written, 480 h: ten times as long can still be told in 64 bits.
+    /// Maximum duration in scenarios, 480 h; ten times as much fits into 64 bits.
     pub const LONGEST: Duration = Duration(480 * 3600 * PS_PER_S);
 
-    /// A span of `ps` picoseconds.
+    /// Creates a duration of `ps` picoseconds.
     #[must_use]
     pub const fn from_ps(ps: u64) -> Self {
         Duration(ps)
     }
 
-    /// A span of `us` microseconds.
+    /// Creates a duration of `us` microseconds.
     #[must_use]
     pub const fn from_us(us: u64) -> Self {
         Duration(us * 1_000_000)
     }
 
-    /// A span of `ms` milliseconds.
+    /// Creates a duration of `ms` milliseconds.
     #[must_use]
     pub const fn from_ms(ms: u64) -> Self {
         Duration(ms * 1_000_000_000)
     }
 
-    /// A span of `s` seconds.
+    /// Creates a duration of `s` seconds.
     #[must_use]
     pub const fn from_secs(s: u64) -> Self {
         Duration(s * PS_PER_S)
     }
 
-    /// A span of `seconds`, rounded to the nearest picosecond; `None` if negative, not finite or too long.
+    /// Creates a duration rounded to the nearest picosecond; `None` if negative, not finite or too long.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the range is checked first")]
     pub fn from_secs_f64(seconds: f64) -> Option<Self> {
@@ -89,19 +89,19 @@ impl Duration {
         (0.0..u64::MAX as f64).contains(&ps).then_some(Duration(ps as u64))
     }
 
-    /// The span in picoseconds.
+    /// Returns the picoseconds.
     #[must_use]
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// The span in seconds, for display and statistics only.
+    /// Returns the seconds, for display and statistics only.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// The longer of two spans.
+    /// Returns the longer of two durations.
     #[must_use]
     pub fn max(self, other: Duration) -> Duration {
         Ord::max(self, other)

@@ -1,26 +1,26 @@
-//! The one table of unit names: parsing, messages, `optcp list` and the documentation read it.
+//! Table of unit names for parsing, messages, `optcp list` and the documentation.
 
 use std::fmt;
 
-/// What a unit measures.
+/// Dimension of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dimension {
-    /// A span of time; the base is the picosecond.
+    /// Duration; the base unit is the picosecond.
     Time,
-    /// A transmission rate; the base is the bit a second.
+    /// Transmission rate; the base unit is the bit per second.
     Rate,
-    /// An amount of data; the base is the byte.
+    /// Amount of data; the base unit is the byte.
     Data,
-    /// A number of packets or segments.
+    /// Number of packets or segments.
     Count,
 }
 
 impl Dimension {
-    /// All of them.
+    /// All dimensions.
     pub const ALL: [Dimension; 4] =
         [Dimension::Time, Dimension::Rate, Dimension::Data, Dimension::Count];
 
-    /// What a quantity of this dimension is called, with its article.
+    /// Returns the name of a quantity of this dimension, with its article.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Dimension {
         }
     }
 
-    /// A quantity as one might write it.
+    /// Returns an example of a quantity.
     #[must_use]
     pub const fn example(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Dimension {
         }
     }
 
-    /// The unit below which nothing can be expressed.
+    /// Returns the base unit, which limits the resolution.
     #[must_use]
     pub const fn base(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Dimension {
         }
     }
 
-    /// The units of this dimension, smallest first.
+    /// Returns the units of this dimension, smallest first.
     pub fn units(self) -> impl Iterator<Item = &'static Unit> {
         UNITS.iter().filter(move |unit| unit.dimension == self)
     }
@@ -65,22 +65,22 @@ impl fmt::Display for Dimension {
     }
 }
 
-/// A unit that a quantity may be written in.
+/// Unit of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// The name that messages use.
+    /// Name in messages.
     pub name: &'static str,
-    /// Other spellings that are read.
+    /// Alternative spellings.
     pub aliases: &'static [&'static str],
-    /// What it measures.
+    /// Dimension.
     pub dimension: Dimension,
-    /// Its size in the base unit of its dimension.
+    /// Size in base units.
     pub factor: u64,
-    /// One line for `optcp list`.
+    /// One-line description for `optcp list`.
     pub summary: &'static str,
 }
 
-/// Every unit.
+/// All units.
 pub const UNITS: &[Unit] = &[
     unit("ps", &[], Dimension::Time, 1, "picosecond"),
     unit("ns", &[], Dimension::Time, 1_000, "nanosecond"),
@@ -118,7 +118,7 @@ const fn unit(
 }
 
 impl Unit {
-    /// The unit of that name or alias.
+    /// Returns the unit with this name or alias.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Unit> {
         UNITS.iter().find(|unit| unit.spellings().any(|spelling| spelling == name))

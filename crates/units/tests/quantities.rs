@@ -1,10 +1,10 @@
-//! Quantities as people write them.
+//! Parsing of quantities.
 
 use optcp_units::{Bytes, Dimension, Duration, Quantity, QuantityError, Rate, Time, UNITS, Unit};
 use proptest::prelude::*;
 
 #[test]
-fn quantities_in_the_si_are_the_nearest_numbers() {
+fn si_values_are_nearest_numbers() {
     for (text, amount, unit) in [
         ("50 ms", 0.05, "s"),
         ("0.1 us", 1e-7, "s"),
@@ -75,7 +75,7 @@ fn sizes_and_counts_are_exact() {
     assert_eq!(Quantity::parse_whole("12", None), Ok(12));
 }
 
-/// What is said about a text that is not a duration.
+/// Returns the message and hint for a text that is not a duration.
 fn duration_error(text: &str) -> (String, Option<String>) {
     let error = text.parse::<Duration>().expect_err("a refused text");
     (error.to_string(), error.hint())
@@ -126,10 +126,10 @@ fn errors_say_what_was_expected() {
 }
 
 #[test]
-fn what_is_longer_than_time_is_never() {
+fn sums_beyond_maximum_time_are_never() {
     let longest = Duration::LONGEST;
     assert_eq!("480 h".parse(), Ok(longest));
-    // 480 x 3600 s; ten of them fit into 2^64 ps = 18446744 s.
+    // 480 x 3600 s; ten times as much fits into 2^64 ps = 18446744 s.
     assert_eq!(longest, Duration::from_secs(1_728_000));
     assert_eq!((longest * 10).as_ps(), 17_280_000_000_000_000_000);
     assert_eq!(Time::ZERO + longest * 11, Time::MAX);
@@ -158,7 +158,7 @@ fn products_have_at_most_one_unit() {
 }
 
 #[test]
-fn every_spelling_is_one_unit() {
+fn spellings_are_unique() {
     let mut spellings: Vec<&str> =
         UNITS.iter().flat_map(|unit| unit.aliases.iter().chain([&unit.name])).copied().collect();
     spellings.sort_unstable();
@@ -172,7 +172,7 @@ fn every_spelling_is_one_unit() {
 
 proptest! {
     #[test]
-    fn what_is_shown_reads_back(n in any::<u64>(), small in 0u64..20_000_000_000_000) {
+    fn displayed_values_can_be_parsed(n in any::<u64>(), small in 0u64..20_000_000_000_000) {
         for n in [n, small] {
             let ps = n.min(Duration::LONGEST.as_ps());
             prop_assert_eq!(Duration::from_ps(ps).to_string().parse(), Ok(Duration::from_ps(ps)));
@@ -185,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC{0,12}", number in "[0-9.e+-]{0,12}", unit in "[a-zA-Zµ/]{0,4}") {
+    fn arbitrary_text_is_parsed_or_rejected(text in "\\PC{0,12}", number in "[0-9.e+-]{0,12}", unit in "[a-zA-Zµ/]{0,4}") {
         for text in [text, format!("{number}{unit}"), format!("{number} {unit}")] {
             for dimension in Dimension::ALL {
                 let _ = Quantity::parse_whole(&text, Some(dimension));
@@ -195,9 +195,9 @@ proptest! {
 }
 
 proptest! {
-    /// What a hint suggests has the value of what was written: bits and bytes by SI and IEC prefixes.
+    /// The suggestion of a hint has the value of the text: bits and bytes with SI and IEC prefixes.
     #[test]
-    fn hint_has_the_value_of_the_foreign_unit(
+    fn hint_has_value_of_foreign_unit(
         number in 1_u64..2000,
         (prefix, size) in prop::sample::select(vec![
             ("", 1_u128), ("k", 1000), ("M", 1_000_000), ("G", 1_000_000_000), ("Ki", 1 << 10), ("Mi", 1 << 20),
@@ -209,7 +209,7 @@ proptest! {
         let unit = format!("{prefix}{base}{per_second}");
         let Err(error) = Quantity::parse(&format!("{number} {unit}"), Some(expected)) else { return Ok(()) };
         let Some(hint) = error.hint() else { return Ok(()) };
-        // A list of all units suggests none.
+        // A list of all units is not a suggestion.
         let Some(suggested) = hint.split('`').nth(1).map(str::to_owned) else { return Ok(()) };
         let text = if suggested.contains(' ') { suggested } else { format!("{number} {suggested}") };
         let value = Quantity::parse_whole(&text, Some(expected)).expect("a hint can be read");

@@ -1,17 +1,17 @@
-//! A coarse bucket, whose entries are in no order.
+//! Coarse bucket with unordered entries.
 
 use super::due::Entry;
 
-/// Entries of a chunk of memory.
+/// Entries per chunk of memory.
 const CHUNK: usize = 64;
 
-/// Chunks of memory that no bucket needs now, the warmest last.
+/// Chunks that no bucket needs at present; the most recently used one is last.
 pub(super) type Spare<T> = Vec<Vec<Entry<T>>>;
 
-/// Chunks of entries, of which the last one has room.
+/// Chunks of entries, of which the last one has free places.
 ///
-/// Buckets differ much in how full they are. One piece of memory for each would grow to what the fullest
-/// ever needed.
+/// Fill levels differ greatly between buckets. With one allocation per bucket, each would grow to the maximum fill
+/// level.
 #[derive(Clone, Debug)]
 pub(super) struct Coarse<T> {
     full: Vec<Vec<Entry<T>>>,
@@ -31,7 +31,7 @@ impl<T: Copy> Coarse<T> {
         self.last.push(entry);
     }
 
-    // Knows nothing of the entry, which so need not be in memory.
+    // The entry is not a parameter, which keeps it in registers.
     #[inline(never)]
     fn begin_chunk(&mut self, spare: &mut Spare<T>) {
         let chunk = spare.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
@@ -49,7 +49,7 @@ impl<T: Copy> Coarse<T> {
         self.full.iter().flatten().chain(&self.last)
     }
 
-    /// Takes out everything, and gives the memory to `spare`.
+    /// Removes all entries and gives their memory to `spare`.
     pub(super) fn empty(&mut self, spare: &mut Spare<T>, mut take: impl FnMut(&[Entry<T>])) {
         let last = std::mem::take(&mut self.last);
         for mut chunk in self.full.drain(..).chain([last]) {

@@ -1,19 +1,17 @@
-//! What stands in a calendar that carries its entries.
+//! Entries of a bucket queue.
 
 use optcp_units::Time;
 
-/// An entry of [`super::Buckets`]: ordered by time, then by entity, then by ordinal.
-///
-/// Two entries are the same if they stand at the same place in this order.
+/// Entry of [`super::Buckets`], ordered by time, entity and ordinal. Entries with equal order compare equal.
 #[derive(Clone, Copy, Debug)]
 pub struct Due<T> {
-    /// When it happens.
+    /// Time.
     pub at: Time,
-    /// Whom it concerns.
+    /// Entity that handles the entry.
     pub entity: u32,
-    /// Which of the entity's entries it is; counts modulo 2^32.
+    /// Ordinal within the entity, modulo 2^32.
     pub ordinal: u32,
-    /// What it carries.
+    /// Payload.
     pub item: T,
 }
 
@@ -43,11 +41,11 @@ impl<T> Ord for Due<T> {
     }
 }
 
-/// An entry of a known coarse bucket. Those that carry a packet lie in one cache line each.
+/// Entry within a coarse bucket. An entry with a packet fits in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(super) struct Entry<T> {
-    /// Picoseconds since the beginning of its coarse bucket.
+    /// Picoseconds since the start of the coarse bucket.
     pub(super) offset: u32,
     pub(super) entity: u32,
     pub(super) ordinal: u32,
@@ -55,7 +53,7 @@ pub(super) struct Entry<T> {
 }
 
 impl<T: Copy> Entry<T> {
-    /// The same out of a bucket that begins at `begin` picoseconds.
+    /// Returns the entry with its absolute time, for a bucket that starts at `begin` picoseconds.
     #[inline(always)]
     pub(super) fn due(&self, begin: u64) -> Due<T> {
         let at = Time::from_ps(begin + u64::from(self.offset));

@@ -1,4 +1,4 @@
-//! A calendar that carries its entries, for those that come in great numbers.
+//! Bucket queue: event queue that stores its entries, for large numbers of them.
 
 mod coarse;
 mod due;
@@ -16,55 +16,54 @@ pub use due::Due;
 use due::Entry;
 use near::Near;
 
-/// How many coarse buckets there are: what is due within so many is near.
+/// Number of coarse buckets, which limits the near range.
 const COARSE: u64 = 512;
 const COARSE_WORDS: usize = 8;
-/// Offsets in a coarse bucket have 32 bits.
-const WIDEST: u32 = 32;
-/// So many entries may be beyond the horizon, whatever the number of the others.
-const FEW_FAR: usize = 256;
+/// Maximum width exponent, because offsets in a coarse bucket have 32 bits.
+const MAX_WIDTH_LOG2: u32 = 32;
+/// Number of entries always allowed beyond the horizon.
+const MIN_FAR: usize = 256;
 
-/// Pending entries in buckets of time, each put in order when it is opened.
+/// Priority queue of pending entries in time buckets, each sorted when it is opened.
 ///
-/// # Models
-/// Nothing: a priority queue. An entry goes into the coarse bucket of its time. When the open coarse
-/// bucket is used up, the next one that is not empty is spread over fine buckets, twice as many as it has
-/// entries or more, and what shares one of these is put in order when its turn comes. An entry that is due
-/// in the open fine bucket is put in its place there. So an entry is written twice and compared with few
-/// others, whatever their number.
-/// # Source
+/// # Model
+/// An entry is added to the coarse bucket of its time. When the open coarse bucket is empty, the next one is
+/// distributed to at least twice as many fine buckets as it has entries. Each fine bucket is sorted when it is opened.
+/// Entries for the open fine bucket are inserted in order. An entry is therefore written twice and compared with few
+/// others, regardless of the total. The horizon is the time by which most entries are added in advance.
+///
+/// # References
 /// R. Brown, "Calendar Queues", 1988; W. T. Tang, R. S. M. Goh, I. L.-J. Thng, "Ladder Queue", 2005.
-/// # Parameters
-/// The horizon: the time that most entries are put in ahead of.
-/// # Limits
-/// Entries beyond 512 coarse buckets wait in a heap; where they are many the buckets are made wider. Nothing
-/// may be added that is due before the last entry that was taken out.
+///
+/// # Limitations
+/// Entries beyond 512 coarse buckets are stored in a heap; if they are numerous, buckets are widened. No entry may be
+/// added that is due before the last removed one.
 #[derive(Clone, Debug)]
 pub struct Buckets<T> {
     wheel: Wheel<T>,
     near: Near<T>,
-    /// What is being added, where that takes longer.
+    /// Entry being added, on the slow path.
     in_hand: Option<Due<T>>,
     spare: Spare<T>,
 }
 
-/// What is pending in [`Buckets`], but for what is in the open coarse bucket: it can be exchanged for another's.
+/// Pending entries of [`Buckets`] outside the open coarse bucket. A wheel can be exchanged for another one.
 #[derive(Clone, Debug)]
 pub struct Wheel<T> {
-    /// The open coarse bucket, counted from time zero; the one before where it was closed again.
+    /// Open coarse bucket, counted from time zero; the one before it if it was closed again.
     current: u64,
-    /// A coarse bucket is 2^shift ps wide.
+    /// Width exponent of a coarse bucket, 2^shift ps.
     shift: u32,
     coarse: Vec<Coarse<T>>,
-    /// Which coarse buckets are not empty.
+    /// Bit mask of non-empty coarse buckets.
     occupied: [u64; COARSE_WORDS],
     far: BinaryHeap<Reverse<Due<T>>>,
-    /// How many entries there are, those in the open coarse bucket included.
+    /// Number of entries, including the open coarse bucket.
     len: usize,
 }
 
 impl<T: Copy> Wheel<T> {
-    /// Empty, for [`Buckets::of_width`] of the same width.
+    /// Creates an empty wheel for [`Buckets::of_width`] with the same width.
     #[must_use]
     pub fn of_width(shift: u32) -> Self {
         Wheel {
@@ -77,26 +76,26 @@ impl<T: Copy> Wheel<T> {
         }
     }
 
-    /// How many entries are pending.
+    /// Returns the number of pending entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is pending.
+    /// Returns whether no entries are pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns a time before which no entry is due; it is close to the time of the earliest entry.
+    /// Returns a time before which no entry is due, close to the earliest entry.
     #[must_use]
     pub fn not_before(&self) -> Time {
         let coarse = self.next_coarse().map_or(Time::MAX, |next| Time::from_ps(next << self.shift));
         self.far.peek().map_or(coarse, |Reverse(far)| far.at.min(coarse))
     }
 
-    /// Calls `look` for everything that is pending, in no particular order.
+    /// Calls `look` for every pending entry, in no particular order.
     pub fn for_each(&self, mut look: impl FnMut(Due<T>)) {
         for bucket in self.closed() {
             let place = (bucket % COARSE) as usize;
@@ -105,13 +104,14 @@ impl<T: Copy> Wheel<T> {
         self.far.iter().for_each(|Reverse(due)| look(*due));
     }
 
-    /// The coarse buckets behind the open one; as many as there are, since that may have been closed again.
+    /// Returns the coarse buckets after the open one. All are included, because the open one may have been closed
+    /// again.
     fn closed(&self) -> impl Iterator<Item = u64> + use<T> {
         let current = self.current;
         (1..=COARSE).map(move |ahead| current.wrapping_add(ahead))
     }
 
-    /// The first coarse bucket behind the open one that is not empty.
+    /// Returns the first non-empty coarse bucket after the open one.
     fn next_coarse(&self) -> Option<u64> {
         let next = self.current.wrapping_add(1);
         let start = next % COARSE;
@@ -134,29 +134,29 @@ impl<T: Copy> Wheel<T> {
 }
 
 impl<T: Copy> Buckets<T> {
-    /// An empty calendar for entries that are mostly put in up to `horizon` ahead.
+    /// Creates an empty queue for entries that are mostly added up to `horizon` in advance.
     #[must_use]
     pub fn new(horizon: Duration) -> Self {
         let width = horizon.as_ps().div_ceil(COARSE - 1).max(1);
-        Self::of_width((64 - (width - 1).leading_zeros()).clamp(20, WIDEST))
+        Self::of_width((64 - (width - 1).leading_zeros()).clamp(20, MAX_WIDTH_LOG2))
     }
 
-    /// An empty calendar with buckets that are 2^shift ps wide at first, where `shift` is 6 to 32.
+    /// Creates an empty queue whose buckets are initially 2^shift ps wide, with `shift` from 6 to 32.
     #[must_use]
     pub fn of_width(shift: u32) -> Self {
-        assert!((6..=WIDEST).contains(&shift), "offsets in a bucket have 32 bits");
+        assert!((6..=MAX_WIDTH_LOG2).contains(&shift), "offsets in a bucket have 32 bits");
         let near = Near::new(shift);
         Buckets { wheel: Wheel::of_width(shift), near, in_hand: None, spare: Vec::new() }
     }
 
-    /// Exchanges what is pending for that of a wheel.
+    /// Exchanges the pending entries with a wheel.
     pub fn exchange(&mut self, wheel: &mut Wheel<T>) {
         self.close_near();
         std::mem::swap(&mut self.wheel, wheel);
         self.near.open(self.wheel.shift, 0);
     }
 
-    /// Closes the open coarse bucket: what is left in it is as in the others.
+    /// Closes the open coarse bucket and returns its entries to the wheel.
     fn close_near(&mut self) {
         if self.near.is_empty() {
             return;
@@ -168,19 +168,19 @@ impl<T: Copy> Buckets<T> {
         self.wheel.current = bucket.wrapping_sub(1);
     }
 
-    /// How many entries are pending.
+    /// Returns the number of pending entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.wheel.len
     }
 
-    /// Whether nothing is pending.
+    /// Returns whether no entries are pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.wheel.len == 0
     }
 
-    /// Returns a time before which no entry is due; it is close to the time of the earliest entry.
+    /// Returns a time before which no entry is due, close to the earliest entry.
     #[must_use]
     pub fn not_before(&self) -> Time {
         match self.near.is_empty() {
@@ -195,7 +195,7 @@ impl<T: Copy> Buckets<T> {
         self.wheel.len += 1;
         let bucket = due.at.as_ps() >> self.wheel.shift;
         let ahead = bucket.wrapping_sub(self.wheel.current);
-        debug_assert!(ahead < 1 << 63, "nothing is due before what was taken out");
+        debug_assert!(ahead < 1 << 63, "no entry is due before the last removed one");
         if ahead == 0 {
             if self.near.push(self.entry(due)) {
                 return;
@@ -208,9 +208,9 @@ impl<T: Copy> Buckets<T> {
         self.push_in_hand();
     }
 
-    /// Adds the entry in hand where something else must be done first.
-    // The entry is not an argument: what a call may take the address of is in memory for all others, too,
-    // and is read there in other pieces than it was written in, for which the processor must wait.
+    /// Adds the entry in `in_hand` on the slow path.
+    // The entry is not a parameter: passing its address would force it into memory on the fast path. Reading it in
+    // other widths than it was written stalls the processor.
     #[inline(never)]
     fn push_in_hand(&mut self) {
         let Some(due) = self.in_hand.take() else { return };
@@ -222,16 +222,16 @@ impl<T: Copy> Buckets<T> {
         }
     }
 
-    /// Adds an entry beyond the horizon, or moves the horizon where these become many.
+    /// Adds an entry beyond the horizon, or extends the horizon if these are numerous.
     fn push_far(&mut self, due: Due<T>) {
         self.wheel.far.push(Reverse(due));
-        if self.wheel.far.len() > FEW_FAR
+        if self.wheel.far.len() > MIN_FAR
             && self.wheel.far.len() > self.wheel.len / 8
-            && self.wheel.shift < WIDEST
+            && self.wheel.shift < MAX_WIDTH_LOG2
         {
             let all = self.drain();
             self.wheel.shift += 1;
-            // One half, and minus one where that stands for none.
+            // Arithmetic shift: halves the bucket number and keeps -1, which stands for "none".
             self.wheel.current = (self.wheel.current.cast_signed() >> 1).cast_unsigned();
             self.near.open(self.wheel.shift, 0);
             all.into_iter().for_each(|due| self.push(due));
@@ -252,8 +252,8 @@ impl<T: Copy> Buckets<T> {
         self.wheel.coarse[place].push(entry, &mut self.spare);
     }
 
-    /// Takes out the earliest entry if it is due before `limit`.
-    // Once for every entry, from several places: a call would cost more than what is done.
+    /// Removes the earliest entry if it is due before `limit`.
+    // Inlined: a call per entry would cost more than the work.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: Time) -> Option<Due<T>> {
         let first = match self.near.first() {
@@ -269,8 +269,8 @@ impl<T: Copy> Buckets<T> {
         Some(due)
     }
 
-    /// Opens the next fine bucket that is not empty: the earliest entry, unless it is in a coarse bucket that
-    /// begins at or after `limit`.
+    /// Opens the next non-empty fine bucket and returns the earliest entry, unless its coarse bucket begins at or after
+    /// `limit`.
     #[inline]
     fn advance(&mut self, limit: Time) -> Option<Entry<T>> {
         if !self.near.advance() {
@@ -279,7 +279,7 @@ impl<T: Copy> Buckets<T> {
         self.near.first().copied()
     }
 
-    /// Opens the next coarse bucket that is not empty, unless it begins at or after `limit`.
+    /// Opens the next non-empty coarse bucket, unless it begins at or after `limit`.
     #[inline(never)]
     fn next_open(&mut self, limit: Time) -> Option<()> {
         let near = self.wheel.next_coarse();
@@ -305,14 +305,14 @@ impl<T: Copy> Buckets<T> {
         near.advance();
     }
 
-    /// Calls `look` for everything that is pending, in no particular order.
+    /// Calls `look` for every pending entry, in no particular order.
     pub fn for_each(&self, mut look: impl FnMut(Due<T>)) {
         let begin = self.wheel.current << self.wheel.shift;
         self.near.entries().for_each(|entry| look(entry.due(begin)));
         self.wheel.for_each(look);
     }
 
-    /// Takes out everything of which `takes` says so, in no particular order.
+    /// Removes all entries that `takes` selects, in no particular order.
     pub fn extract(&mut self, mut takes: impl FnMut(&Due<T>) -> bool) -> Vec<Due<T>> {
         let begin = self.wheel.current << self.wheel.shift;
         let mut looked_at: Vec<Due<T>> =
@@ -324,7 +324,7 @@ impl<T: Copy> Buckets<T> {
         let mut kept = Vec::new();
         for bucket in self.wheel.closed() {
             let place = (bucket % COARSE) as usize;
-            // Runs that are cut often have few entries, and most buckets are empty.
+            // Runs with many cuts have few entries, and most buckets are empty.
             if self.wheel.occupied[place / 64] >> (place % 64) & 1 == 0 {
                 continue;
             }
@@ -350,7 +350,7 @@ impl<T: Copy> Buckets<T> {
         taken
     }
 
-    /// Takes everything out, in order.
+    /// Removes all entries in order.
     pub fn drain(&mut self) -> Vec<Due<T>> {
         let mut all = Vec::with_capacity(self.wheel.len);
         self.for_each(|due| all.push(due));

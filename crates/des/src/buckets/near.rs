@@ -1,54 +1,54 @@
-//! The open coarse bucket: its entries by fine buckets, and those of the open fine bucket in order.
+//! Open coarse bucket: entries by fine bucket, and the sorted entries of the open fine bucket.
 
 use std::mem::replace;
 
 use super::due::Entry;
 
-/// Powers of two of the number of fine buckets that a coarse one is split into.
-const FEWEST_FINE: u32 = 6;
-const MOST_FINE: u32 = 16;
-/// A fine bucket with more entries is sorted when it is opened, not put in order one by one.
-const FEW: usize = 8;
+/// Exponents of the number of fine buckets in a coarse one, minimum and maximum.
+const MIN_FINE_LOG2: u32 = 6;
+const MAX_FINE_LOG2: u32 = 16;
+/// Maximum number of entries that are sorted by insertion when a fine bucket is opened.
+const MAX_INSERTIONS: usize = 8;
 /// No place.
-const NIL: u32 = u32::MAX;
+const NO_PLACE: u32 = u32::MAX;
 
-/// Entries at places, chained by fine bucket.
+/// Entries, chained by fine bucket.
 #[derive(Clone, Debug)]
 pub(super) struct Near<T> {
     entries: Vec<Entry<T>>,
-    /// By place: the next one of the same fine bucket, or the next free place.
+    /// Next entry of the same fine bucket, or next free place, by place.
     nexts: Vec<u32>,
-    /// First of the places that are free.
+    /// First free place.
     free: u32,
-    /// The earliest entry of the open fine bucket; the others follow in their order.
+    /// Earliest entry of the open fine bucket; the others follow in order.
     first: u32,
-    /// The open fine bucket.
+    /// Open fine bucket.
     fine: u32,
-    /// A fine bucket is 2^shift ps wide.
+    /// Width exponent of a fine bucket, 2^shift ps.
     shift: u32,
-    /// First entries of the others.
+    /// First entries of the other fine buckets.
     heads: Heads,
-    /// Entries that have been put in since the coarse bucket was opened, and before.
+    /// Number of entries added since the coarse bucket was opened, plus those before.
     put_in: usize,
 }
 
-/// The first entries of fine buckets; the others are chained to them, in no order.
+/// First entries of fine buckets; the others are chained to them, unordered.
 #[derive(Clone, Debug)]
 struct Heads {
     places: Vec<u32>,
-    /// Which of these are not empty.
+    /// Bit mask of non-empty fine buckets.
     filled: Vec<u64>,
 }
 
 impl Heads {
-    /// Makes the entry at a place the first one; gives the place of the one that was so.
+    /// Makes a place the first one of its fine bucket. Returns the previous first place.
     #[inline(always)]
     fn put(&mut self, fine: u32, place: u32) -> u32 {
         self.filled[fine as usize / 64] |= 1 << (fine % 64);
         replace(&mut self.places[fine as usize], place)
     }
 
-    /// The first fine bucket from `fine` on that is not empty.
+    /// Returns the first non-empty fine bucket from `fine` on.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "a place among 2^16")]
     fn next(&self, fine: u32) -> Option<u32> {
@@ -61,51 +61,49 @@ impl Heads {
         Some((word * 64) as u32 + bits.trailing_zeros())
     }
 
-    /// Takes what is in a fine bucket out.
+    /// Empties a fine bucket. Returns its first place.
     #[inline(always)]
     fn take(&mut self, fine: u32) -> u32 {
         self.filled[fine as usize / 64] &= !(1 << (fine % 64));
-        replace(&mut self.places[fine as usize], NIL)
+        replace(&mut self.places[fine as usize], NO_PLACE)
     }
 }
 
 impl<T: Copy> Near<T> {
-    /// Without entries, for a coarse bucket that is 2^width ps wide.
+    /// Creates an empty bucket of width 2^width ps.
     pub(super) fn new(width: u32) -> Self {
         Near {
             entries: Vec::new(),
             nexts: Vec::new(),
-            free: NIL,
-            first: NIL,
+            free: NO_PLACE,
+            first: NO_PLACE,
             fine: 0,
-            shift: width - FEWEST_FINE,
+            shift: width - MIN_FINE_LOG2,
             heads: Heads {
-                places: vec![NIL; 1 << FEWEST_FINE],
-                filled: vec![0; 1 << (FEWEST_FINE - 6)],
+                places: vec![NO_PLACE; 1 << MIN_FINE_LOG2],
+                filled: vec![0; 1 << (MIN_FINE_LOG2 - 6)],
             },
             put_in: 0,
         }
     }
 
-    /// Makes ready for about `coming` entries of a coarse bucket that is 2^width ps wide. There are none
-    /// at this time.
+    /// Prepares the empty bucket for about `coming` entries of a coarse bucket of width 2^width ps.
     pub(super) fn open(&mut self, width: u32, coming: usize) {
         self.entries.clear();
         self.nexts.clear();
-        self.free = NIL;
+        self.free = NO_PLACE;
         self.fine = 0;
-        // Twice as many fine buckets as entries, so that most have none or one. What was put in while the
-        // last one was open tells what is still to come.
+        // Twice as many fine buckets as entries leave most of them with at most one. The number of entries in the last
+        // coarse bucket predicts how many are still to be added.
         let expected = 2 * coming.max(self.put_in).max(1);
-        let power = expected.ilog2().clamp(FEWEST_FINE, MOST_FINE.min(width));
+        let power = expected.ilog2().clamp(MIN_FINE_LOG2, MAX_FINE_LOG2.min(width));
         self.shift = width - power;
-        self.heads.places.resize(1 << power, NIL);
+        self.heads.places.resize(1 << power, NO_PLACE);
         self.heads.filled.resize(1 << (power - 6), 0);
         self.put_in = coming;
     }
 
-    /// Adds entries of the coarse bucket that is being opened; the first fine bucket is open once all are
-    /// there and it has been advanced to.
+    /// Adds entries of the coarse bucket being opened. The caller must advance to the first fine bucket afterwards.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
     pub(super) fn load(&mut self, chunk: &[Entry<T>]) {
@@ -116,7 +114,7 @@ impl<T: Copy> Near<T> {
         self.nexts.extend(firsts.zip(places).map(|(fine, place)| heads.put(fine, place)));
     }
 
-    /// Adds an entry if a place is free: whether it is so.
+    /// Adds an entry if a place is free. Returns whether it was.
     #[inline(always)]
     pub(super) fn push(&mut self, entry: Entry<T>) -> bool {
         let place = self.free;
@@ -133,27 +131,27 @@ impl<T: Copy> Near<T> {
         true
     }
 
-    /// Adds an entry where no place is free.
+    /// Adds an entry when no place is free.
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
     pub(super) fn push_further(&mut self, entry: Entry<T>) {
         self.free = self.entries.len() as u32;
         self.entries.push(entry);
-        self.nexts.push(NIL);
+        self.nexts.push(NO_PLACE);
         self.push(entry);
     }
 
-    /// The earliest entry of the open fine bucket.
+    /// Returns the earliest entry of the open fine bucket.
     #[inline(always)]
     pub(super) fn first(&self) -> Option<&Entry<T>> {
         self.entries.get(self.first as usize)
     }
 
-    /// Whether there is no entry.
+    /// Returns whether there are no entries.
     pub(super) fn is_empty(&self) -> bool {
         self.first().is_none() && self.heads.next(self.fine).is_none()
     }
 
-    /// Takes it out.
+    /// Removes the earliest entry of the open fine bucket.
     #[inline(always)]
     pub(super) fn remove_first(&mut self) {
         let place = self.first;
@@ -161,28 +159,28 @@ impl<T: Copy> Near<T> {
         self.free = place;
     }
 
-    /// Opens the next fine bucket that is not empty, the open one being so: whether there is one.
+    /// Opens the next non-empty fine bucket after the open one is empty. Returns whether there is one.
     #[inline(always)]
     pub(super) fn advance(&mut self) -> bool {
         let Some(fine) = self.heads.next(self.fine) else { return false };
         self.fine = fine;
         self.first = self.heads.take(fine);
-        if self.nexts[self.first as usize] != NIL {
+        if self.nexts[self.first as usize] != NO_PLACE {
             self.put_in_order();
         }
         true
     }
 
-    /// Puts the entries of the fine bucket that is being opened in order. Mostly there are two.
+    /// Sorts the fine bucket being opened. Most have two entries.
     #[inline(never)]
     fn put_in_order(&mut self) {
         let first = self.first;
         let second = self.nexts[first as usize];
-        if self.nexts[second as usize] != NIL {
+        if self.nexts[second as usize] != NO_PLACE {
             return self.put_many_in_order();
         }
         if self.order(second) < self.order(first) {
-            self.nexts[first as usize] = NIL;
+            self.nexts[first as usize] = NO_PLACE;
             self.nexts[second as usize] = first;
             self.first = second;
         }
@@ -190,9 +188,9 @@ impl<T: Copy> Near<T> {
 
     #[inline(never)]
     fn put_many_in_order(&mut self) {
-        let mut place = replace(&mut self.first, NIL);
-        for _ in 0..FEW {
-            if place == NIL {
+        let mut place = replace(&mut self.first, NO_PLACE);
+        for _ in 0..MAX_INSERTIONS {
+            if place == NO_PLACE {
                 return;
             }
             let next = self.nexts[place as usize];
@@ -202,18 +200,18 @@ impl<T: Copy> Near<T> {
         let rest = self.places(place);
         let mut all: Vec<u32> = self.places(self.first).chain(rest).collect();
         all.sort_unstable_by_key(|&place| self.order(place));
-        self.first = NIL;
+        self.first = NO_PLACE;
         for place in all.into_iter().rev() {
             self.nexts[place as usize] = replace(&mut self.first, place);
         }
     }
 
-    /// Puts the entry at a place in its place among those of the open fine bucket.
+    /// Inserts an entry in order into the open fine bucket.
     #[inline]
     fn insert(&mut self, place: u32) {
         let order = self.order(place);
-        let (mut before, mut next) = (NIL, self.first);
-        while next != NIL && self.order(next) < order {
+        let (mut before, mut next) = (NO_PLACE, self.first);
+        while next != NO_PLACE && self.order(next) < order {
             before = next;
             next = self.nexts[next as usize];
         }
@@ -224,31 +222,31 @@ impl<T: Copy> Near<T> {
         }
     }
 
-    /// What the entry at a place is ordered by.
+    /// Returns the sort key of an entry.
     #[inline(always)]
     fn order(&self, place: u32) -> (u64, u32) {
         self.entries[place as usize].order()
     }
 
-    /// The places from one on.
+    /// Returns the chain of places that begins at `first`.
     fn places(&self, first: u32) -> impl Iterator<Item = u32> {
-        let known = |place: u32| (place != NIL).then_some(place);
+        let known = |place: u32| (place != NO_PLACE).then_some(place);
         std::iter::successors(known(first), move |&at| known(self.nexts[at as usize]))
     }
 
-    /// All entries.
+    /// Returns all entries.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<T>> {
-        let waiting = self.heads.places.iter().copied().filter(|&head| head != NIL);
+        let waiting = self.heads.places.iter().copied().filter(|&head| head != NO_PLACE);
         let firsts = std::iter::once(self.first).chain(waiting);
         firsts.flat_map(|first| self.places(first)).map(|at| &self.entries[at as usize])
     }
 
-    /// Takes everything out; the first fine bucket is open again.
+    /// Removes all entries and opens the first fine bucket.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.nexts.clear();
-        (self.free, self.first, self.fine) = (NIL, NIL, 0);
-        self.heads.places.fill(NIL);
+        (self.free, self.first, self.fine) = (NO_PLACE, NO_PLACE, 0);
+        self.heads.places.fill(NO_PLACE);
         self.heads.filled.fill(0);
     }
 }

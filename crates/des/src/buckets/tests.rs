@@ -11,42 +11,41 @@ fn order(due: &Due<u64>) -> (Time, u32, u32) {
     (due.at, due.entity, due.ordinal)
 }
 
-/// Entries near and far, many at one instant, put in while others are taken out, against a plain
-/// ordered set.
+/// Comparison with an ordered set: near and far entries, many at the same time, added and removed alternately.
 #[test]
-fn entries_come_out_in_order() {
+fn entries_are_removed_in_order() {
     let spreads = [1_u64 << 10, 1 << 22, 1 << 30, 1 << 38];
-    // The last one begins with a horizon far too near.
+    // The last case starts with a horizon that is far too short.
     for (seed, (spread, horizon)) in
         (0..).zip(spreads.map(|s| (s, s / 4)).into_iter().chain([(1 << 36, 1)]))
     {
         let mut stream = Streams::new(seed).stream("buckets");
         let mut buckets = Buckets::new(Duration::from_ps(horizon));
-        let mut plain = std::collections::BTreeSet::new();
+        let mut reference = std::collections::BTreeSet::new();
         let (mut now, mut ordinal) = (0, 0);
         for _ in 0..20_000 {
             for _ in 0..stream.below(3) {
                 let at = now + stream.below(spread) / (1 + 100 * stream.below(2));
-                // Ties: half of the entries are due at whole thousands.
+                // Ties: half of the entries are due at multiples of 1000.
                 let at = if stream.below(2) == 0 { at.div_ceil(1000) * 1000 } else { at };
                 let entity = u32::try_from(stream.below(4)).unwrap();
                 ordinal += 1;
                 buckets.push(due(at, entity, ordinal));
-                plain.insert(order(&due(at, entity, ordinal)));
+                reference.insert(order(&due(at, entity, ordinal)));
             }
             let limit = Time::from_ps(now + stream.below(spread));
-            let expected = plain.first().copied().filter(|&(at, ..)| at < limit);
+            let expected = reference.first().copied().filter(|&(at, ..)| at < limit);
             let found = buckets.pop_before(limit);
             assert_eq!(found.as_ref().map(order), expected);
             if let Some(first) = expected {
-                plain.remove(&first);
+                reference.remove(&first);
                 now = first.0.as_ps();
                 assert_eq!(found.unwrap().item, now ^ u64::from(first.1));
             }
-            assert_eq!(buckets.len(), plain.len());
+            assert_eq!(buckets.len(), reference.len());
         }
         let mut copy = buckets.clone();
-        let rest: Vec<_> = plain.iter().copied().collect();
+        let rest: Vec<_> = reference.iter().copied().collect();
         assert_eq!(buckets.drain().iter().map(order).collect::<Vec<_>>(), rest);
         assert!(buckets.is_empty());
         let popped: Vec<_> = std::iter::from_fn(|| copy.pop_before(Time::MAX)).collect();
@@ -54,10 +53,9 @@ fn entries_come_out_in_order() {
     }
 }
 
-/// What is taken out by name is gone, and the rest comes in its order, also where the calendar has been
-/// left in the middle of a bucket.
+/// Extracted entries are removed, and the others keep their order, also when the queue stopped within a bucket.
 #[test]
-fn what_is_extracted_is_gone_and_the_rest_stays() {
+fn extracted_entries_are_removed_and_others_keep_order() {
     let mut stream = Streams::new(7).stream("buckets");
     for _ in 0..50 {
         let mut buckets = Buckets::new(Duration::from_us(1));
@@ -72,12 +70,12 @@ fn what_is_extracted_is_gone_and_the_rest_stays() {
                 Some(order(&all.remove(0)))
             );
         }
-        let (gone, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|due| due.entity == 1);
+        let (extracted, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|due| due.entity == 1);
         let mut taken = buckets.extract(|due| due.entity == 1);
         taken.sort_unstable();
         assert_eq!(
             taken.iter().map(order).collect::<Vec<_>>(),
-            gone.iter().map(order).collect::<Vec<_>>()
+            extracted.iter().map(order).collect::<Vec<_>>()
         );
         assert_eq!(buckets.len(), rest.len());
         let left: Vec<_> = std::iter::from_fn(|| buckets.pop_before(Time::MAX)).collect();
@@ -88,9 +86,9 @@ fn what_is_extracted_is_gone_and_the_rest_stays() {
     }
 }
 
-/// After everything was taken out the calendar goes on where it stood.
+/// A drained queue continues at its current time.
 #[test]
-fn a_drained_calendar_can_be_filled_again() {
+fn drained_queue_can_be_refilled() {
     let mut buckets = Buckets::new(Duration::from_ms(100));
     for at in [5, 700_000_000, 900_000_000_000] {
         buckets.push(due(at, 0, 0));
@@ -105,55 +103,55 @@ fn a_drained_calendar_can_be_filled_again() {
     assert_eq!(rest, [6, 700_000_000, 900_000_000_000]);
 }
 
-/// Three wheels take turns in one calendar, up to any instant each time: each gives what it was given, in its order.
+/// Three wheels alternate in one queue, each up to an arbitrary time, and return their own entries in order.
 #[test]
-fn wheels_take_turns() {
+fn exchanged_wheels_keep_their_entries() {
     let mut stream = Streams::new(11).stream("wheels");
     for width in [6, 20, 27] {
         let mut buckets = Buckets::of_width(width);
         let mut wheels = [(); 3].map(|()| Wheel::of_width(width));
-        let mut plain = [(); 3].map(|()| std::collections::BTreeSet::new());
+        let mut reference = [(); 3].map(|()| std::collections::BTreeSet::new());
         let (mut begin, mut ordinal) = (0, 0);
         for _ in 0..300 {
             let end = begin + 1 + stream.below(3 << width);
-            for (wheel, plain) in wheels.iter_mut().zip(&mut plain) {
+            for (wheel, reference) in wheels.iter_mut().zip(&mut reference) {
                 buckets.exchange(wheel);
                 for _ in 0..stream.below(40) {
-                    // Some beyond the last bucket.
+                    // Some entries are beyond the last bucket.
                     let buckets_ahead = if stream.below(9) == 0 { 900 } else { 5 };
                     let ahead = stream.below(buckets_ahead << width);
                     let due = due(begin + ahead, 0, ordinal);
                     ordinal += 1;
                     buckets.push(due);
-                    plain.insert(order(&due));
+                    reference.insert(order(&due));
                 }
-                assert_eq!(buckets.len(), plain.len());
-                let earliest = plain.first().map_or(Time::MAX, |&(at, ..)| at);
+                assert_eq!(buckets.len(), reference.len());
+                let earliest = reference.first().map_or(Time::MAX, |&(at, ..)| at);
                 assert!(buckets.not_before() <= earliest);
-                assert_eq!(buckets.not_before() == Time::MAX, plain.is_empty());
+                assert_eq!(buckets.not_before() == Time::MAX, reference.is_empty());
                 let limit = Time::from_ps(end);
                 while let Some(due) = buckets.pop_before(limit) {
-                    assert_eq!(plain.pop_first(), Some(order(&due)));
+                    assert_eq!(reference.pop_first(), Some(order(&due)));
                 }
-                assert!(plain.first().is_none_or(|&(at, ..)| at >= limit));
-                // In the middle of a bucket, too.
-                let earliest = plain.first().map_or(Time::MAX, |&(at, ..)| at);
+                assert!(reference.first().is_none_or(|&(at, ..)| at >= limit));
+                // This also holds within a bucket.
+                let earliest = reference.first().map_or(Time::MAX, |&(at, ..)| at);
                 assert!(buckets.not_before() <= earliest);
                 let mut all = Vec::new();
                 buckets.for_each(|due| all.push(order(&due)));
                 all.sort_unstable();
-                assert_eq!(all, plain.iter().copied().collect::<Vec<_>>());
+                assert_eq!(all, reference.iter().copied().collect::<Vec<_>>());
                 buckets.exchange(wheel);
-                let earliest = plain.first().map_or(Time::MAX, |&(at, ..)| at);
+                let earliest = reference.first().map_or(Time::MAX, |&(at, ..)| at);
                 assert!(wheel.not_before() <= earliest);
-                assert_eq!(wheel.not_before() == Time::MAX, plain.is_empty());
+                assert_eq!(wheel.not_before() == Time::MAX, reference.is_empty());
             }
             begin = end;
         }
-        for (wheel, plain) in wheels.iter_mut().zip(plain) {
+        for (wheel, reference) in wheels.iter_mut().zip(reference) {
             buckets.exchange(wheel);
             let left: Vec<_> = buckets.drain().iter().map(order).collect();
-            assert_eq!(left, plain.into_iter().collect::<Vec<_>>());
+            assert_eq!(left, reference.into_iter().collect::<Vec<_>>());
             buckets.exchange(wheel);
         }
     }

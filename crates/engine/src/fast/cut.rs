@@ -1,5 +1,7 @@
-//! Instants at which something may act on the world from outside: control actions, and the end of a
-//! stretch of the run. No step was taken early beyond it, so the world is as the plain one here.
+//! Cuts: times at which something outside the event queue acts on the run, such as a control action or the end of a
+//! stretch.
+//!
+//! No step is executed early beyond a cut, so at the cut the state equals the state of the reference engine.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,30 +18,29 @@ use crate::model::Model;
 use crate::observe::{Observer, Record};
 use crate::stepping::Stepping;
 
-/// When to look again what has become of a packet in an assembler that no timer empties, or in a port that
-/// does not tell when it leaves.
-const LATER: Duration = Duration::from_ms(100);
+/// Time until forwarding is analysed again, for packets whose departure time is unknown: those in an assembler without
+/// a timer, and those in a stepped port.
+const RECHECK_INTERVAL: Duration = Duration::from_ms(100);
 
 impl Fast {
     /// Recomputes forwarding if it is stale, or if the last packets on old paths have arrived.
-    pub(super) fn survey_if_due<O: Observer>(&mut self, model: &Model<O>) {
-        if self.stale || self.survey_at <= self.cut {
+    pub(super) fn analyse_if_due<O: Observer>(&mut self, model: &Model<O>) {
+        if self.stale || self.analyse_at <= self.cut {
             self.close_windows();
             let mut pending = Vec::with_capacity(self.waiting.len());
             self.waiting.for_each(|due| pending.push(due));
             pending.sort_unstable();
-            self.survey(model, &pending);
+            self.analyse(model, &pending);
         }
     }
 
-    /// Moves the cut to `until`. In the logical process that is being executed, packets that had stopped at the last cut
-    /// go on.
+    /// Moves the cut to `until`. In the current logical process, packets that stopped at the last cut continue.
     pub(super) fn release<O: Observer>(&mut self, model: &mut Model<O>, until: Time) {
         self.cut = Time::ZERO;
         let forwarding = &self.forwarding;
         let early = self.waiting.extract(|due| due.at < until && forwarding.ahead(due.item));
         self.resumed = Some((until, early.into_iter().map(Reverse).collect::<BinaryHeap<_>>()));
-        // One step of the earliest at a time: a packet may meet another that waited further on.
+        // The earliest packet advances one step at a time, because it may meet another packet that stopped further on.
         while let Some(Reverse(due)) = self.resumed.as_mut().and_then(|(_, heap)| heap.pop()) {
             self.step(model, due);
         }
@@ -47,38 +48,37 @@ impl Fast {
         self.cut = until;
     }
 
-    /// Finds forwarding anew.
-    fn survey<O: Observer>(&mut self, model: &Model<O>, pending: &[Due<Packet>]) {
+    /// Recomputes forwarding.
+    fn analyse<O: Observer>(&mut self, model: &Model<O>, pending: &[Due<Packet>]) {
         let now = self.cut;
         let of_port =
             |id: PortId| pending.iter().filter(move |due| due.entity == id.number()).copied();
         let overtaken: Vec<PortId> = (self.ports.ids())
             .filter(|&id| self.ports.get(id).may_overtake(now, of_port(id)))
             .collect();
-        // Packets in assemblers and in bursts are under way, too; when they will arrive is not known yet.
+        // Packets in assemblers and in bursts are in flight, too, with an unknown arrival time.
         let in_bursts = model.assemblers.iter().flat_map(|assembler| {
-            let at = assembler.due().unwrap_or(now + LATER).max(now);
+            let at = assembler.due().unwrap_or(now + RECHECK_INTERVAL).max(now);
             let entity = assembler.port().number();
             let due = move |at| move |&item: &Packet| Due { at, entity, ordinal: 0, item };
             let sent = assembler
-                .under_way()
+                .in_flight()
                 .flat_map(move |burst| burst.packets.iter().map(due(burst.crossing.asks_at)));
             assembler.held().iter().map(due(at)).chain(sent)
         });
-        // So are those in ports of the stepped lane.
+        // Packets in stepped ports are in flight, too.
         let in_ports = self.ports.stepped().flat_map(|(id, port)| {
-            // A guess, but not before it can be true: a slow port must not be looked at again and again.
-            let (at, entity) = (port.busy_until().max(now) + LATER, id.number());
+            // The departure time is unknown. The estimate is late enough to prevent repeated analyses for a slow port.
+            let (at, entity) = (port.busy_until().max(now) + RECHECK_INTERVAL, id.number());
             port.inside().map(move |item| Due { at, entity, ordinal: 0, item })
         });
         let under_way: Vec<Due<Packet>> =
             pending.iter().copied().chain(in_bursts).chain(in_ports).collect();
         let last_overtaken = overtaken.iter().flat_map(|&id| of_port(id)).map(|due| due.at).max();
-        // What comes to an assembler must find the burst of its turn, what comes to a port of the stepped lane
-        // its queue.
+        // A packet must enter an assembler or a stepped port at its arrival time, because their state depends on time.
         let stepped = self.ports.stepped().map(|(id, _)| id);
         let in_turn = model.assemblers.iter().map(Assembler::port).chain(stepped.clone());
-        // Bursts on different wavelengths overtake each other at all times.
+        // Bursts on different wavelengths can always overtake each other.
         let disordered = model.assemblers.iter().filter(|assembler| assembler.may_overtake());
         let disordered =
             overtaken.into_iter().chain(disordered.map(Assembler::port)).chain(stepped);
@@ -87,11 +87,11 @@ impl Fast {
         self.forwarding = forwarding;
         self.feeders = Some(feeders);
         self.stale = false;
-        self.survey_at =
+        self.analyse_at =
             leftover.max(last_overtaken).map_or(Time::MAX, |at| at.max(now) + Duration::from_ps(1));
     }
 
-    /// Carries out the control actions of the instant `now`, if there are any.
+    /// Carries out the control actions that are due at `now`.
     pub(super) fn act<O: Observer>(
         &mut self,
         model: &mut Model<O>,
@@ -129,7 +129,7 @@ impl Fast {
         pending.into_iter().for_each(|due| self.waiting.push(due));
     }
 
-    /// Does to a port, and to the packets `pending` in it, what an action says.
+    /// Applies an action to a port and to the packets `pending` in it.
     pub(super) fn act_on_port(
         &mut self,
         action: Action,

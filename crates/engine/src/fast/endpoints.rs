@@ -1,6 +1,6 @@
-//! Endpoints: what comes to them, perhaps ahead of time, and their timers.
+//! Delivery to endpoints, possibly ahead of time, and the timers of endpoints.
 
-use optcp_des::{Calendar, Due};
+use optcp_des::{Due, EventQueue};
 use optcp_net::{FlowId, Packet, PortId};
 use optcp_units::Time;
 
@@ -11,7 +11,7 @@ use crate::observe::{Cause, Observer};
 use crate::timers::TimerEvent;
 
 impl Fast {
-    /// A packet is at its endpoint: the ACK to send now, if any.
+    /// Delivers a packet to its endpoint. Returns the ACK to send now, if any.
     #[inline(never)]
     pub(super) fn deliver<O: Observer>(
         &mut self,
@@ -25,7 +25,7 @@ impl Fast {
         self.receive(model, packet)
     }
 
-    /// A segment is at its receiver, perhaps ahead of time: the ACK to send now, if any.
+    /// Delivers a segment, possibly ahead of time. Returns the ACK to send now, if any.
     #[inline]
     fn receive<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) -> Option<Packet> {
         let id = packet.flow();
@@ -42,11 +42,11 @@ impl Fast {
             self.walk(model, earlier, None);
             model.event = event;
         }
-        model.receivers[id.index()].schedule(id, &mut self.calendar);
+        model.receivers[id.index()].schedule(id, &mut self.event_queue);
         ack
     }
 
-    /// An ACK is at its sender, perhaps ahead of time.
+    /// Delivers an ACK to its sender, possibly ahead of time.
     #[inline]
     fn acknowledge<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
         let id = packet.flow();
@@ -57,7 +57,7 @@ impl Fast {
         self.drain_sender(model, id, Cause::Ack);
     }
 
-    /// Timers that are due up to now fire before what comes now.
+    /// Fires timers that are due until now, because they precede the current packet.
     #[inline(never)]
     fn catch_sender_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let event = model.event;
@@ -87,8 +87,8 @@ impl Fast {
 }
 
 impl EventHandler for Fast {
-    fn calendar(&mut self) -> &mut Calendar {
-        &mut self.calendar
+    fn event_queue(&mut self) -> &mut EventQueue {
+        &mut self.event_queue
     }
 
     fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
@@ -101,17 +101,17 @@ impl EventHandler for Fast {
             self.walk(model, packet, None);
             model.event = event;
         }
-        model.settle(id, cause);
-        model.senders[id.index()].schedule(id, &mut self.calendar);
+        model.record_update(id, cause);
+        model.senders[id.index()].schedule(id, &mut self.event_queue);
     }
 
-    // The endpoint may be ahead of its entry, or the timer put off.
+    // The entry may be obsolete: the endpoint may be ahead of it, or the timer postponed.
     fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let entry = &mut model.senders[id.index()].timer_entry;
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_sender_up(model, id);
-            model.senders[id.index()].schedule(id, &mut self.calendar);
+            model.senders[id.index()].schedule(id, &mut self.event_queue);
         }
     }
 
@@ -120,7 +120,7 @@ impl EventHandler for Fast {
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_receiver_up(model, id);
-            model.receivers[id.index()].schedule(id, &mut self.calendar);
+            model.receivers[id.index()].schedule(id, &mut self.event_queue);
         }
     }
 

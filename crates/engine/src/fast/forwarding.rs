@@ -1,34 +1,34 @@
-//! Forwarding at present, by label: the port that a packet takes, and whether it may go on behind it at once.
+//! Current forwarding by label: the output port of a packet and whether it may continue immediately behind it.
 
 use optcp_net::{Label, LabelTable, Packet, PortId};
 
-/// Whether a packet goes on behind a port at once.
+/// Whether a packet continues immediately behind a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ahead {
-    /// No: it waits for its turn.
+    /// The packet waits for its event.
     Wait,
-    /// Yes.
+    /// The packet continues.
     Go,
-    /// It is delivered there: as its endpoint may.
+    /// The packet is delivered there; the endpoint decides.
     Deliver,
 }
 
-/// The number of a logical process, in which packets wait (`super::windows`).
+/// Number of the logical process in which packets wait (`super::windows`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LpId(u8);
 
 impl LpId {
-    /// So many logical processes have a number.
-    pub(super) const MOST: usize = 63;
-    /// To be looked up for each packet: that of its endpoint, for one.
+    /// Maximum number of logical processes.
+    pub(super) const MAX: usize = 63;
+    /// Placeholder: the process must be looked up per packet, for example by its endpoint.
     pub(super) const LOOK_UP: LpId = LpId(63);
-    /// None at all.
+    /// Placeholder for no process.
     pub(super) const NONE: LpId = LpId(u8::MAX);
-    /// The only one, where there are no windows.
+    /// The only process of a run without windows.
     pub(super) const ALL: LpId = LpId(0);
 
     pub(super) fn of(number: usize) -> Self {
-        assert!(number < Self::MOST, "no more logical processes than have numbers");
+        assert!(number < Self::MAX, "at most `LpId::MAX` logical processes");
         LpId(u8::try_from(number).expect("a small number"))
     }
 
@@ -38,37 +38,37 @@ impl LpId {
     }
 }
 
-/// What is done with a packet under a label: into a port and under the next label on from there, unless
-/// the port is [`Entry::DELIVER`], [`Entry::BUNDLE`], [`Entry::SPREAD`] or [`Entry::SPECIAL`].
+/// Forwarding entry of a label: output port and next label, unless the port is [`Entry::DELIVER`], [`Entry::BUNDLE`],
+/// [`Entry::ECMP`] or [`Entry::SPECIAL`].
 ///
-/// In eight bytes, since the labels of a thousand paths do not stay in a first-level cache.
+/// It has eight bytes because the labels of a thousand paths would otherwise exceed a first-level cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// The port, and above it the logical process in which a packet waits under the next label.
+    /// Port (low bits) and logical process in which a packet waits under the next label (high bits).
     place: u32,
-    /// The next label, the entrance of a bundle or the set of next hops; above it whether the node takes one from the time to
-    /// live, and whether the packet goes on at once.
+    /// Next label, bundle hop or ECMP set (low bits); whether the node decrements the time to live, and [`Ahead`] (high
+    /// bits).
     onward: u32,
 }
 
-/// Ports are below.
+/// Exclusive upper bound of port numbers.
 const PORT: u32 = 1 << 26;
 const LP_SHIFT: u32 = 26;
-/// Labels and entrances are below.
+/// Exclusive upper bound of labels and bundle hops.
 const HOP: u32 = 1 << 29;
 const AHEAD_SHIFT: u32 = 30;
 
 impl Entry {
-    /// The endpoint here takes it.
+    /// Delivery to the local endpoint.
     pub(super) const DELIVER: PortId = PortId::new(PORT - 1);
-    /// A port of a bundle.
+    /// One of the ports of a bundle.
     pub(super) const BUNDLE: PortId = PortId::new(PORT - 2);
-    /// One of several labels at the same node, by the hash of the flow.
-    pub(super) const SPREAD: PortId = PortId::new(PORT - 3);
-    /// A gate or a bridge.
+    /// One of several labels at the same node, by the hash of the flow (ECMP).
+    pub(super) const ECMP: PortId = PortId::new(PORT - 3);
+    /// Selector or bridge.
     pub(super) const SPECIAL: PortId = PortId::new(PORT - 4);
 
-    /// Makes packets wait in a logical process under the next label.
+    /// Sets the logical process in which packets wait under the next label.
     fn wait_in(&mut self, lp: LpId) {
         self.place = self.port().number() | u32::from(lp.0) << LP_SHIFT;
     }
@@ -82,7 +82,7 @@ impl Entry {
         }
     }
 
-    /// What the endpoint, a gate or a bridge does is not found here.
+    /// Creates an entry that is handled elsewhere: an endpoint, selector or bridge.
     pub(super) fn end(port: PortId) -> Self {
         Self::new(port, 0, 0, Ahead::Wait)
     }
@@ -92,25 +92,25 @@ impl Entry {
         PortId::new(self.place & (PORT - 1))
     }
 
-    /// Whether the port is one.
+    /// Returns whether the entry has an output port.
     #[inline(always)]
     pub(super) fn is_port(self) -> bool {
         self.port() < Entry::SPECIAL
     }
 
-    /// The logical process in which a packet waits under the next label; [`LpId::ALL`] without windows.
+    /// Returns the logical process in which a packet waits under the next label; [`LpId::ALL`] without windows.
     #[inline(always)]
     pub(super) fn lp(self) -> LpId {
         LpId((self.place >> LP_SHIFT) as u8)
     }
 
-    /// The number of the label behind the port, or of the entrance to a bundle.
+    /// Returns the number of the label behind the port, or of the bundle hop.
     #[inline(always)]
     pub(super) fn next(self) -> u32 {
         self.onward & (HOP - 1)
     }
 
-    /// What the node takes from the time to live of a packet that came through a port.
+    /// Returns the decrement of the time to live for a packet that arrived over a link.
     #[inline(always)]
     pub(super) fn hops(self) -> u8 {
         u8::from(self.onward & HOP != 0)
@@ -126,13 +126,13 @@ impl Entry {
     }
 }
 
-/// The entries of all labels at present.
+/// Current entries of all labels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forwarding {
     entries: Vec<Entry>,
-    /// By label: whether a packet under it may be forwarded early.
+    /// Whether packets of a label may be forwarded early, by label.
     eager: Vec<bool>,
-    /// By flow and source: whether its receiver or sink, and its sender, may take packets early.
+    /// Whether the receiver (or sink) and the sender may take packets early, by flow and source.
     delivery: Vec<[bool; 2]>,
 }
 
@@ -146,18 +146,18 @@ impl Forwarding {
         self.entries[label.0 as usize]
     }
 
-    /// Whether a packet that will be delivered may be so early.
+    /// Returns whether a packet may be delivered early.
     #[inline]
     pub(super) fn delivers(&self, packet: Packet) -> bool {
         self.delivery[packet.flow().index()][usize::from(packet.is_ack())]
     }
 
-    /// Sets the logical process in which packets wait under each label; [`LpId::NONE`] where they are lost, which may be
-    /// anywhere.
+    /// Sets the logical process in which packets of each label wait. [`LpId::NONE`] marks labels whose packets are
+    /// lost; any process may handle these.
     pub(super) fn set_processes(&mut self, labels: &LabelTable, lp_of: impl Fn(Label) -> LpId) {
         for (number, entry) in (0..).zip(&mut self.entries) {
             let next = match entry.port() {
-                Entry::BUNDLE => labels.entrance(entry.next()).next,
+                Entry::BUNDLE => labels.bundle_hop(entry.next()).next,
                 _ if entry.is_port() => Label(entry.next()),
                 _ => continue,
             };
@@ -169,9 +169,10 @@ impl Forwarding {
         }
     }
 
-    /// Makes packets under all labels wait in one event queue again. Asks no table of labels: that of another branch may be in force
-    /// already, with fewer entrances.
-    pub(super) fn forget_processes(&mut self) {
+    /// Makes all packets wait in one event queue again.
+    ///
+    /// The label table is not used: after a branch it may have fewer bundle hops than the entries.
+    pub(super) fn clear_processes(&mut self) {
         for entry in &mut self.entries {
             if entry.port() == Entry::BUNDLE || entry.is_port() {
                 entry.wait_in(LpId::ALL);
@@ -179,19 +180,19 @@ impl Forwarding {
         }
     }
 
-    /// Whether an end of a flow or source, its receiver or its sender, may take packets early.
+    /// Returns whether an end of a flow or source may take packets early.
     pub(super) fn delivers_to(&self, flow: usize, receives: bool) -> bool {
         self.delivery[flow][usize::from(!receives)]
     }
 
-    /// Whether packets under a label go on early behind the port that brings them.
+    /// Returns whether packets of a label continue early behind the port over which they arrive.
     pub(super) fn is_eager(&self, label: Label) -> bool {
         self.eager[label.0 as usize]
     }
 
-    /// Whether a packet that has been forwarded, and is under the next label, may go on early.
+    /// Returns whether a forwarded packet may continue early under its next label.
     #[inline]
-    pub(super) fn goes_on(&self, ahead: Ahead, packet: Packet) -> bool {
+    pub(super) fn continues_early(&self, ahead: Ahead, packet: Packet) -> bool {
         match ahead {
             Ahead::Wait => false,
             Ahead::Go => true,
@@ -199,7 +200,7 @@ impl Forwarding {
         }
     }
 
-    /// Whether a packet behind a port may go on early.
+    /// Returns whether a packet behind a port may continue early.
     pub(super) fn ahead(&self, packet: Packet) -> bool {
         match self.at(packet.label).port() {
             Entry::DELIVER => self.delivers(packet),

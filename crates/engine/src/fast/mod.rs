@@ -1,15 +1,11 @@
-//! The fast engine: departures by arithmetic, and no events for steps that nothing else can disturb.
+//! Fast engine: computes departure times by arithmetic and avoids events for steps that no other event can affect.
 //!
-//! # Models
-//! The same as the reference engine, record for record.
-//! # Source
-//! Its own; the measurements behind it are in `docs/developers/performance.md`.
-//! # Parameters
-//! None.
-//! # Limits
-//! Steps are taken early only up to the next control action: at that instant the world is as the plain
-//! one, and what may be early afterwards is found anew. Where control actions come closer than a round
-//! trip it is no faster than with every step in its turn.
+//! Its records equal the records of the reference engine. `docs/developers/performance.md` has measurements.
+//!
+//! # Limitations
+//! Steps are early only up to the next control action, where the state equals the reference engine's and eager
+//! forwarding is recomputed. If control actions are closer than an RTT, the engine is no faster than with one event per
+//! step.
 
 mod cut;
 mod eager;
@@ -22,7 +18,7 @@ mod windows;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use optcp_des::{Buckets, Calendar, Class, Due, Key};
+use optcp_des::{Buckets, Class, Due, EventQueue, Key};
 use optcp_net::{Control, Packet, Port, PortCounts, PortId, QueueLimit, Tally};
 use optcp_optical::bundle::Bundle;
 use optcp_units::{Bytes, Duration, Time};
@@ -34,7 +30,7 @@ use crate::event_handler::EventHandler;
 use crate::model::Model;
 use crate::observe::Observer;
 use crate::stepping::Stepping;
-use crate::timers::first_alarms;
+use crate::timers::initial_events;
 use crate::workers::WorkerState;
 
 use eager::Feeders;
@@ -42,40 +38,40 @@ use forwarding::Forwarding;
 use port::{Ports, Wants};
 use windows::Windows;
 
-/// Entries are rarely put in further ahead than this.
-const FARTHEST: Duration = Duration::from_secs(2);
+/// Upper bound of the bucket range; few entries are further ahead.
+const MAX_BUCKET_RANGE: Duration = Duration::from_secs(2);
 
-/// Ports that know when they will be free, and packets that wait for their turn behind one.
+/// Ports with known departure times, and packets that wait for their event behind a port.
 #[derive(Clone, Debug)]
 pub(crate) struct Fast {
     ports: Ports,
     forwarding: Forwarding,
-    /// Whether forwarding must be found anew.
+    /// Whether forwarding must be recomputed.
     stale: bool,
-    /// Packets that arrive behind a port, by the port; in windows those of one logical process.
+    /// Packets that arrive behind a port, by port; in windows only those of one logical process.
     waiting: Buckets<Packet>,
-    /// Starts, timers, and departures of ports in the stepped lane; in windows those of one logical process.
-    calendar: Calendar,
+    /// Starts, timers and departures of stepped ports; in windows only those of one logical process.
+    event_queue: EventQueue,
     windows: Windows,
-    /// What forwarding was found from, until windows have been looked for.
+    /// Feeders from which forwarding was computed, until windows have been opened or rejected.
     feeders: Option<Feeders>,
-    /// No step at this instant or later is taken early.
+    /// Time from which no step is executed early.
     cut: Time,
-    /// When to look again what may be early, since packets on old ways are gone.
-    survey_at: Time,
-    /// While packets go on after a cut, step by step: up to when, and those that still can.
+    /// Time of the next forwarding analysis, when packets on old paths have arrived.
+    analyse_at: Time,
+    /// End time and remaining packets while packets continue step by step after a cut.
     resumed: Option<(Time, BinaryHeap<Reverse<Due<Packet>>>)>,
 }
 
 impl Fast {
-    /// Ports that must take the stepped lane do so, and those that this engine has in it.
+    /// Creates the engine. Ports are stepped if the blueprint requires it or `engine` demands it.
     pub(crate) fn new<O: Observer>(
         blueprint: &Blueprint,
         model: &mut Model<O>,
         engine: Engine,
     ) -> Self {
-        let calendar = first_alarms(blueprint, model);
-        let planned = blueprint.planned();
+        let event_queue = initial_events(blueprint, model);
+        let scheduled = blueprint.scheduled_ports();
         let stepped = |port: PortId| engine.stepped_ports() >> (port.number() % 64) & 1 == 1;
         let mut wants: Vec<Wants> = PortId::all()
             .take(blueprint.ports.len())
@@ -83,7 +79,7 @@ impl Fast {
                 watched: model.observer.watches(id),
                 tallied: false,
                 counted: false,
-                stepped: stepped(id) || planned.contains(&id) || blueprint.needs_turns(id),
+                stepped: stepped(id) || scheduled.contains(&id) || blueprint.needs_stepping(id),
             })
             .collect();
         blueprint.tallied.iter().for_each(|&port| wants[port.index()].tallied = true);
@@ -96,11 +92,11 @@ impl Fast {
             forwarding: Forwarding::default(),
             stale: true,
             waiting: Buckets::new(horizon(blueprint)),
-            calendar,
+            event_queue,
             windows: Windows::new(engine),
             feeders: None,
             cut: Time::ZERO,
-            survey_at: Time::MAX,
+            analyse_at: Time::MAX,
             resumed: None,
         }
     }
@@ -115,8 +111,8 @@ impl Fast {
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         loop {
-            self.survey_if_due(model);
-            let bound = controls.next_at().min(limit).min(self.survey_at);
+            self.analyse_if_due(model);
+            let bound = controls.next_at().min(limit).min(self.analyse_at);
             if !self.run_stretch(model, workers, bound, go_on) {
                 return false;
             }
@@ -137,33 +133,33 @@ impl Fast {
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         loop {
-            let event_at = self.calendar.next_at();
+            let event_at = self.event_queue.next_at();
             if let Some(due) = self.waiting.pop_before(event_at.min(self.cut)) {
-                if !model.goes_on(go_on) {
+                if !model.should_continue(go_on) {
                     return false;
                 }
                 self.step(model, due);
-            } else if let Some(key) = self.calendar.pop_before(self.cut) {
-                if !model.goes_on(go_on) {
+            } else if let Some(key) = self.event_queue.pop_before(self.cut) {
+                if !model.should_continue(go_on) {
                     return false;
                 }
-                self.happen(model, key);
+                self.execute_event(model, key);
             } else {
                 return true;
             }
         }
     }
 
-    /// Executes an event of the calendar.
-    fn happen<O: Observer>(&mut self, model: &mut Model<O>, key: Key) {
+    /// Executes an event of the event queue.
+    fn execute_event<O: Observer>(&mut self, model: &mut Model<O>, key: Key) {
         model.event = key;
         match key.class() {
             Class::TransmissionEnd => self.end_transmission(model),
-            _ => self.alarm(model),
+            _ => self.handle_timer_event(model),
         }
     }
 
-    /// How packets wait at present, in words.
+    /// Describes how pending packets are stored at present.
     pub(crate) fn waiting(&self) -> String {
         self.windows.to_string()
     }
@@ -171,7 +167,7 @@ impl Fast {
     /// Returns a time before which no event happens.
     pub(crate) fn next_at(&self) -> Time {
         let packets = self.waiting.not_before();
-        packets.min(self.calendar.next_at()).min(self.windows.next_at())
+        packets.min(self.event_queue.next_at()).min(self.windows.next_at())
     }
 
     pub(crate) fn ports(&self) -> usize {
@@ -193,13 +189,13 @@ impl Fast {
     }
 
     pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
-        let mut asked = vec![false; self.ports.len()];
-        ports.iter().for_each(|&port| asked[port.index()] = true);
-        // Only what stands in a queue matters; most packets are under way.
-        let mut pending: Vec<Vec<Due<Packet>>> = vec![Vec::new(); asked.len()];
+        let mut requested = vec![false; self.ports.len()];
+        ports.iter().for_each(|&port| requested[port.index()] = true);
+        // Only queued packets matter; most packets are on links.
+        let mut pending: Vec<Vec<Due<Packet>>> = vec![Vec::new(); requested.len()];
         self.for_each_waiting(|due| {
             let id = PortId::new(due.entity);
-            if asked[id.index()] && self.ports.get(id).may_hold(&due, now) {
+            if requested[id.index()] && self.ports.get(id).may_hold(&due, now) {
                 pending[id.index()].push(due);
             }
         });
@@ -218,9 +214,9 @@ impl Fast {
     pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
         self.stale = true;
         let ids = self.ports.ids();
-        // What happens by plan is the same in both worlds, and so are the ports that it concerns.
-        let planned = blueprint.planned();
-        let replaced = |id| self.ports.get(id).is_untouched() && !planned.contains(&id);
+        // Schedules, and the ports that they change, are equal in both runs.
+        let scheduled = blueprint.scheduled_ports();
+        let replaced = |id| self.ports.get(id).is_untouched() && !scheduled.contains(&id);
         let untouched: Vec<bool> = ids.map(replaced).collect();
         for (id, (config, losses)) in PortId::all().zip(&blueprint.ports) {
             if untouched[id.index()] {
@@ -243,13 +239,13 @@ impl Fast {
 }
 
 impl Stepping for Fast {
-    fn stepped(&mut self, id: PortId) -> (&mut Port, &mut Calendar) {
+    fn stepped(&mut self, id: PortId) -> (&mut Port, &mut EventQueue) {
         let port = self.ports.get_mut(id).stepped();
-        (port.expect("what is planned takes the stepped lane"), &mut self.calendar)
+        (port.expect("ports with scheduled changes are stepped"), &mut self.event_queue)
     }
 }
 
-/// How far ahead packets arrive behind a port: the longest delay with the fullest queue.
+/// Returns the maximum time ahead at which packets arrive behind a port: longest delay plus full queue.
 fn horizon(blueprint: &Blueprint) -> Duration {
     let hop = |(config, _): &(optcp_net::PortConfig, _)| {
         let queue = match config.limit {
@@ -261,5 +257,5 @@ fn horizon(blueprint: &Blueprint) -> Duration {
         config.delay + packet * (queue + 1)
     };
     let longest = blueprint.ports.iter().map(hop).fold(Duration::from_us(1), Duration::max);
-    if longest > FARTHEST { FARTHEST } else { longest }
+    if longest > MAX_BUCKET_RANGE { MAX_BUCKET_RANGE } else { longest }
 }

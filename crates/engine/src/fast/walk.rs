@@ -1,4 +1,4 @@
-//! The way of a packet from port to port: how far it is taken at once, and where it waits for its turn.
+//! Forwarding of a packet from port to port, as far as possible in one event.
 
 use optcp_des::{Class, Due, Key};
 use optcp_net::{BundleId, DropReason, Header, Label, Packet, PortId};
@@ -15,27 +15,26 @@ use crate::observe::{Observer, Record};
 use crate::stepping::Stepping;
 
 impl Fast {
-    /// A packet comes out of a pipe.
+    /// Handles a packet that arrives over a link.
     #[inline]
     pub(super) fn step<O: Observer>(&mut self, model: &mut Model<O>, due: Due<Packet>) {
         model.event = Key::new(due.at, Class::Arrival, due.entity, due.ordinal);
         self.walk(model, due.item, Some(PortId::new(due.entity)));
     }
 
-    /// A packet is at a node, having come through the port `from` or from the endpoint there: takes it as
-    /// far as it may go.
-    // What every packet passes is short, and what it seldom needs is called: few values stay in registers.
+    /// Forwards a packet as far as possible. It arrived through the port `from`, or comes from the local endpoint.
+    // The hot path is short and calls rare cases as functions, so few values need registers.
     pub(super) fn walk<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         mut packet: Packet,
         from: Option<PortId>,
     ) {
-        // What changes on the way stays out of the packet: it would be written and read back each time.
+        // Fields that change per hop stay in local variables: the packet would be written and read for each hop.
         let (mut label, mut header) = (packet.label, packet.header());
         let mut ingress = from.map_or(Ingress::ENDPOINT, |_| Ingress::SET);
         if from.is_none() {
-            // The node where it begins takes nothing.
+            // The originating node does not decrement the time to live.
             header = header.before(self.forwarding.at(label).hops());
         }
         let mut now = model.now();
@@ -56,12 +55,12 @@ impl Fast {
                         continue;
                     }
                     Entry::BUNDLE => {
-                        let entrance = model.labels.entrance(entry.next());
-                        id = self.choose(model, entrance.bundle, entrance.destination, packet);
-                        next = entrance.next;
+                        let bundle_hop = model.labels.bundle_hop(entry.next());
+                        id = self.choose(model, bundle_hop.bundle, bundle_hop.destination, packet);
+                        next = bundle_hop.next;
                     }
-                    Entry::SPREAD => {
-                        label = model.labels.spread(entry.next(), packet);
+                    Entry::ECMP => {
+                        label = model.labels.ecmp(entry.next(), packet);
                         if ingress == Ingress::ENDPOINT {
                             header = header.before(self.forwarding.at(label).hops());
                         }
@@ -85,18 +84,18 @@ impl Fast {
             if O::TAKES_RECORDS {
                 self.set_event(model, now, &mut ingress);
             }
-            let surely = self.admit(model, now, id, &packet, (label, header));
-            let arrival = match surely {
+            let admitted = self.admit(model, now, id, &packet, (label, header));
+            let arrival = match admitted {
                 Some(arrival) => arrival,
                 None => {
                     self.set_event(model, now, &mut ingress);
-                    let otherwise = self.admit_slow(model, id, packet.onward(label, header));
-                    let Some((arrival, marked)) = otherwise else { return };
+                    let slow = self.admit_slow(model, id, packet.onward(label, header));
+                    let Some((arrival, marked)) = slow else { return };
                     header = marked;
                     arrival
                 }
             };
-            if !self.forwarding.goes_on(entry.ahead(), packet) {
+            if !self.forwarding.continues_early(entry.ahead(), packet) {
                 return self.park(arrival, id, packet.onward(label, header), entry.lp());
             }
             if arrival >= self.cut {
@@ -106,7 +105,7 @@ impl Fast {
         }
     }
 
-    /// Makes the arrival of a packet, which is what its port has accepted last, the event that is being executed.
+    /// Sets the current event to the arrival of the packet that the ingress port accepted last.
     #[inline(always)]
     fn set_event<O>(&self, model: &mut Model<O>, at: Time, ingress: &mut Ingress) {
         if let Some(ordinal) = self.ports.try_last_ordinal(ingress.0) {
@@ -115,8 +114,8 @@ impl Fast {
         }
     }
 
-    /// A packet comes to a port: when it arrives behind it, if that is easily told. Its label and its time to
-    /// live are what they will be there.
+    /// Admits a packet if the fast path can. Returns its arrival time behind the port. `label` and `header` are those
+    /// behind the port.
     #[inline(always)]
     fn admit<O: Observer>(
         &mut self,
@@ -133,8 +132,8 @@ impl Fast {
         Some(arrival)
     }
 
-    /// The same where it must be looked at more closely: it may be lost, wait for a burst, or have come to a
-    /// port of which it is not known yet when it leaves. Its header may say something else then.
+    /// Admits a packet on the slow path: it may be lost, wait for a burst, or enter a stepped port. Returns the arrival
+    /// time and the header, which a queue may have marked.
     #[inline(never)]
     fn admit_slow<O: Observer>(
         &mut self,
@@ -148,8 +147,8 @@ impl Fast {
         }
         match self.ports.get_mut(id).stepped() {
             Some(port) => {
-                departures::enter(port, &mut self.calendar, model, id, packet);
-                self.came(model, id);
+                departures::enter(port, &mut self.event_queue, model, id, packet);
+                self.offer(model, id);
                 None
             }
             None => {
@@ -159,28 +158,28 @@ impl Fast {
         }
     }
 
-    /// Executes the event, which is the end of a transmission of a port in the stepped lane.
+    /// Executes the current event, the end of a transmission at a stepped port.
     pub(super) fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>) {
-        if let Some(schedule) = model.planned.schedule_of(model.event) {
-            return self.step_of(model, schedule);
+        if let Some(schedule) = model.schedule_state.schedule_of(model.event) {
+            return self.run_schedule_step(model, schedule);
         }
         let (entity, ordinal) = (model.event.entity(), model.event.ordinal());
         let Some(port) = self.ports.get_mut(PortId::new(entity)).stepped() else { return };
-        if let Some((at, item)) = departures::finish(port, &mut self.calendar, model) {
+        if let Some((at, item)) = departures::finish(port, &mut self.event_queue, model) {
             self.wait(Due { at, entity, ordinal, item }, LpId::LOOK_UP);
         }
         self.feed(model, PortId::new(entity));
     }
 
-    /// A packet waits for its turn behind the port that has accepted it last.
+    /// Queues a packet until its event behind the port that accepted it last.
     #[inline(always)]
     fn park(&mut self, at: Time, port: PortId, packet: Packet, lp: LpId) {
         let ordinal = self.ports.last_ordinal(port);
         self.wait(Due { at, entity: port.number(), ordinal, item: packet }, lp);
     }
 
-    /// A packet that could go on waits, since it would do so at the cut or later; or until its turn comes while packets
-    /// go on after a cut.
+    /// Queues a packet that could continue. Its next step is at the cut or later, or packets continue one step at a
+    /// time after a cut.
     #[cold]
     #[inline(never)]
     fn park_beyond(&mut self, at: Time, port: PortId, packet: Packet) {
@@ -192,7 +191,7 @@ impl Fast {
         }
     }
 
-    /// The port of a bundle that a packet takes.
+    /// Returns the port of a bundle for a packet.
     #[inline(never)]
     fn choose<O>(
         &mut self,
@@ -205,7 +204,7 @@ impl Fast {
         model.bundles[bundle as usize].choose(destination, packet, &mut members)
     }
 
-    /// A packet is at a gate or a bridge.
+    /// Handles a packet at a selector or a bridge.
     #[inline(never)]
     fn at_special<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, routed: bool) {
         let event = model.event;
@@ -250,26 +249,26 @@ impl Fast {
     }
 }
 
-/// The port by which a packet came to where it is, unless that is already the model's event: the arrival that
-/// is being executed becomes so only where that is asked for.
+/// Port over which a packet arrived, unless the model's current event already says so. The event is set only when it is
+/// needed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Ingress(PortId);
 
 impl Ingress {
-    /// The model knows.
+    /// The model's event is up to date.
     const SET: Ingress = Ingress(PortId::new(u32::MAX));
-    /// It came from an endpoint here, and the model knows.
+    /// The packet comes from the local endpoint; the model's event is up to date.
     const ENDPOINT: Ingress = Ingress(PortId::new(u32::MAX - 1));
 }
 
-/// A packet's time to live is used up behind the port by which it came.
+/// Drops a packet whose time to live expired behind its ingress port.
 #[cold]
 #[inline(never)]
 fn expire<O: Observer>(model: &mut Model<O>, packet: Packet) {
     model.lose(PortId::new(model.event.entity()), packet, DropReason::TtlExpired);
 }
 
-/// The ports, for who chooses among those of a bundle.
+/// View of the ports for the selection of a bundle member.
 struct Members<'a> {
     ports: &'a mut Ports,
     now: Time,

@@ -1,4 +1,4 @@
-//! What happened to packets at ports, one by one.
+//! Events of packets at ports, one row per event.
 
 use optcp_des::Key;
 use optcp_net::{Packet, PortId};
@@ -8,34 +8,34 @@ use super::column::{Column, bools, column, index, times, u32s};
 use super::listed::Listed;
 use super::observed::Watched;
 
-/// One packet to which it happened, and what else there is to say of it.
+/// Event of one packet at a port, with extra data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<E> {
     at: Time,
-    /// At or behind which of the ports that are chosen.
+    /// Index of the port among the chosen ones.
     port: u32,
     packet: Packet,
     pub(super) extra: E,
 }
 
-/// The list of such packets at chosen ports.
+/// List of such events at chosen ports.
 #[derive(Clone, Debug)]
 pub(super) struct AtPorts<E> {
-    /// The row of each port.
+    /// Row by port.
     ports: Vec<Option<u32>>,
-    /// By flow.
+    /// Group by flow.
     groups: Vec<u32>,
     rows: Listed<Row<E>>,
 }
 
 impl<E: Copy> AtPorts<E> {
-    /// Nothing has happened yet.
+    /// Creates an empty list.
     pub(super) fn new(watched: &Watched<'_>) -> Self {
         let (ports, groups) = (watched.rows_of_ports(), watched.groups_of_flows());
         AtPorts { ports, groups, rows: Listed::default() }
     }
 
-    /// It happened to a packet.
+    /// Adds an event of a packet.
     #[inline]
     pub(super) fn add(&mut self, event: Key, port: PortId, packet: Packet, extra: E) {
         if let Some(port) = self.ports[port.index()] {
@@ -43,17 +43,17 @@ impl<E: Copy> AtPorts<E> {
         }
     }
 
-    /// Puts the rows in order. None may be added after.
+    /// Sorts the rows. No row may be added afterwards.
     pub(super) fn finish(&mut self) {
         self.rows.finish();
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub(super) fn rows(&self) -> &[Row<E>] {
         self.rows.rows()
     }
 
-    /// When and where, of which group, and whether it was an ACK; `ports` and `groups` are the lists of names.
+    /// Returns the columns time, port, group and ACK; `ports` and `groups` are the lists of names.
     pub(super) fn columns(&self) -> Vec<Column> {
         let rows = self.rows();
         let group = |row: &Row<E>| self.groups[row.packet.flow().index()];

@@ -1,4 +1,4 @@
-//! Bursts, one by one.
+//! Bursts, one row per burst.
 
 use std::collections::BTreeSet;
 
@@ -10,38 +10,38 @@ use super::listed::Listed;
 use super::observed::{Groups, Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// A burst.
+/// One burst.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// When it left its assembler.
+    /// Departure time from the assembler.
     at: Time,
-    /// In the place of which of the ports that are chosen the assembler stands.
+    /// Index of the assembler's port among the chosen ones.
     port: u32,
-    /// How many left the assembler before it, modulo 2^31.
+    /// Number of earlier bursts of the assembler, modulo 2^31.
     number: u32,
-    /// The packets in it.
+    /// Number of packets.
     packets: u32,
-    /// The sum of their sizes.
+    /// Sum of the packet sizes.
     bytes: u64,
-    /// Whether it is lost on its way.
+    /// Whether the burst is lost.
     lost: bool,
-    /// How many data segments of the watched flows are in it.
+    /// Number of data segments of the watched flows.
     segments: u32,
-    /// How many of their ACKs.
+    /// Number of ACKs of the watched flows.
     acks: u32,
 }
 
-/// The bursts of chosen assemblers, in the order in which they left.
+/// Bursts of chosen assemblers in the order of departure.
 #[derive(Clone, Debug)]
 pub(super) struct Bursts {
-    /// The row of each port.
+    /// Row by port.
     ports: Vec<Option<u32>>,
-    /// By flow: whether its packets count.
+    /// Whether a flow is watched, by flow.
     flows: Vec<bool>,
-    /// By row: segments and ACKs that have been gathered.
-    gathered: Vec<[u32; 2]>,
+    /// Segments and ACKs that the assembler has collected, by row.
+    collected: Vec<[u32; 2]>,
     rows: Listed<Row>,
-    /// Bursts that were lost after they had left: row of the port, and number.
+    /// Bursts lost after their departure: row of the port, and burst number.
     lost: BTreeSet<(u32, u32)>,
 }
 
@@ -55,7 +55,7 @@ impl Observed for Bursts {
         Bursts {
             ports: watched.rows_of_ports(),
             flows: watched.flows(),
-            gathered: vec![[0; 2]; watched.ports.len()],
+            collected: vec![[0; 2]; watched.ports.len()],
             rows: Listed::default(),
             lost: BTreeSet::new(),
         }
@@ -72,10 +72,10 @@ impl Observed for Bursts {
         let Some(port) = self.ports[port.index()] else { return };
         match *record {
             Record::Accepted { packet, .. } if self.flows[packet.flow().index()] => {
-                self.gathered[port as usize][usize::from(packet.is_ack())] += 1;
+                self.collected[port as usize][usize::from(packet.is_ack())] += 1;
             }
             Record::BurstSent { number, packets, bytes, lost, .. } => {
-                let [segments, acks] = std::mem::take(&mut self.gathered[port as usize]);
+                let [segments, acks] = std::mem::take(&mut self.collected[port as usize]);
                 let at = event.time();
                 let row = Row { at, port, number, packets, bytes, lost, segments, acks };
                 self.rows.add(event, row);

@@ -1,45 +1,45 @@
-//! What was observed, as columns.
+//! Results of observations as columns.
 
 use optcp_units::Time;
 
-/// One column.
+/// Column of an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name, with its unit.
+    /// Name with unit.
     pub name: &'static str,
-    /// The values.
+    /// Values.
     pub values: Values,
-    /// The list of names that the values are indices into.
+    /// List of names to which the values are indices.
     pub index_into: Option<&'static str>,
-    /// Whether it is left out of digests as long as all its values are zero: what came later leaves older results
-    /// as they were.
+    /// Whether digests omit the column while all values are zero. This keeps older digests valid when a column is
+    /// added.
     pub later: bool,
 }
 
 impl Column {
-    /// The same, of which digests say nothing as long as all its values are zero.
+    /// Marks the column as omitted from digests while all its values are zero.
     pub(super) fn later(self) -> Self {
         Column { later: true, ..self }
     }
 }
 
-/// The values of a column.
+/// Values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Whole numbers.
+    /// 64-bit integers.
     U64(Vec<u64>),
-    /// Whole numbers; the greatest stands for none in a column of indices.
+    /// 32-bit integers; the maximum stands for "none" in a column of indices.
     U32(Vec<u32>),
-    /// Small numbers.
+    /// 8-bit integers.
     U8(Vec<u8>),
-    /// Yes or no.
+    /// Booleans.
     Bool(Vec<bool>),
-    /// Real numbers.
+    /// Floating-point numbers.
     F64(Vec<f64>),
 }
 
 impl Values {
-    /// How many there are.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -51,7 +51,7 @@ impl Values {
         }
     }
 
-    /// Whether all are zero.
+    /// Returns whether all values are zero.
     #[must_use]
     pub fn are_zero(&self) -> bool {
         match self {
@@ -63,40 +63,40 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What an observation says when the run has ended.
+/// Result of an observation at the end of a run.
 ///
-/// Of the kinds with an interval, every column is a table of rows with as many values as there are
-/// intervals, row after row, and the first list names the rows. Of the others, every column holds one
-/// value an event, in order of time; of `segments-per-burst`, one a port and number of segments.
+/// For kinds with an interval, each column is a table: one value per row and interval, row by row. The first list names
+/// the rows. For other kinds, a column has one value per event in order of time; for `segments-per-burst`, one per port
+/// and number of segments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
-    /// Lists of names, for rows and for columns of indices.
+    /// Lists of names for rows and for columns of indices.
     pub names: Vec<(&'static str, Names)>,
-    /// The data.
+    /// Columns.
     pub columns: Vec<Column>,
 }
 
-/// The names in a list.
+/// Names in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// Of the groups that were chosen.
+    /// Chosen groups.
     ChosenGroups,
-    /// Of all groups.
+    /// All groups.
     Groups,
-    /// Of all flows.
+    /// All flows.
     Flows,
-    /// Of the ports or fibres that were chosen.
+    /// Chosen ports or fibres.
     ChosenPorts,
-    /// Of all ports.
+    /// All ports.
     Ports,
-    /// These.
+    /// Given names.
     These(Vec<String>),
 }
 
@@ -106,42 +106,42 @@ impl Names {
     }
 }
 
-/// A column of values.
+/// Creates a column of values.
 pub(super) fn column(name: &'static str, values: Values) -> Column {
     Column { name, values, index_into: None, later: false }
 }
 
-/// A column of indices into a list of names.
+/// Creates a column of indices into a list of names.
 pub(super) fn index(name: &'static str, values: Values, into: &'static str) -> Column {
     Column { name, values, index_into: Some(into), later: false }
 }
 
-/// The instants of rows.
+/// Creates the time column of rows.
 pub(super) fn times<T>(rows: &[T], at: impl Fn(&T) -> Time) -> Column {
     column("time_ps", Values::U64(rows.iter().map(|row| at(row).as_ps()).collect()))
 }
 
-/// Values of rows.
+/// Collects 64-bit values of rows.
 pub(super) fn u64s<T>(rows: &[T], value: impl Fn(&T) -> u64) -> Values {
     Values::U64(rows.iter().map(value).collect())
 }
 
-/// The same.
+/// Collects 32-bit values of rows.
 pub(super) fn u32s<T>(rows: &[T], value: impl Fn(&T) -> u32) -> Values {
     Values::U32(rows.iter().map(value).collect())
 }
 
-/// The same.
+/// Collects 8-bit values of rows.
 pub(super) fn u8s<T>(rows: &[T], value: impl Fn(&T) -> u8) -> Values {
     Values::U8(rows.iter().map(value).collect())
 }
 
-/// The same.
+/// Collects Boolean values of rows.
 pub(super) fn bools<T>(rows: &[T], value: impl Fn(&T) -> bool) -> Values {
     Values::Bool(rows.iter().map(value).collect())
 }
 
-/// The same.
+/// Collects floating-point values of rows.
 pub(super) fn f64s<T>(rows: &[T], value: impl Fn(&T) -> f64) -> Values {
     Values::F64(rows.iter().map(value).collect())
 }

@@ -1,4 +1,4 @@
-//! Flows that end, one by one.
+//! Completions of flows, one row per flow.
 
 use optcp_des::Key;
 use optcp_net::FlowId;
@@ -10,34 +10,34 @@ use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Record, RecordKind};
 use crate::blueprint::FlowSpec;
 
-/// A flow that has ended, or was to.
+/// Flow of finite size, completed or not.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// When it had started.
+    /// Start time.
     start: Time,
-    /// When its receiver had everything in order; of a flow that had not ended, when the run did.
+    /// Time at which the receiver has all data in order; end of the run for an incomplete flow.
     end: Time,
     flow: FlowId,
-    /// What it transfers, in bytes of whole segments.
+    /// Flow size in bytes of full segments.
     bytes: u64,
-    /// Whether it has ended.
+    /// Whether the flow has completed.
     finished: bool,
 }
 
-/// What is left to transfer.
+/// Remaining data of a flow.
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct Remaining {
     start: Time,
     all: u64,
     bytes: u64,
 }
 
-/// The flows that end, in the order of their ends; then those that started and did not, by number.
+/// Completed flows in order of completion, then started but incomplete flows by number.
 #[derive(Clone, Debug)]
 pub(super) struct Completions {
-    /// By flow; `None` of those that have ended or are not watched.
-    left: Vec<Option<Left>>,
-    /// By flow.
+    /// Remaining data by flow; `None` if it has completed or is not watched.
+    remaining: Vec<Option<Remaining>>,
+    /// Group by flow.
     groups: Vec<u32>,
     ended: Listed<Row>,
     rows: Vec<Row>,
@@ -48,13 +48,18 @@ impl Observed for Completions {
     const TAKES: &'static [RecordKind] = &[RecordKind::Progress];
 
     fn new(watched: &Watched<'_>) -> Self {
-        let left = |(chosen, flow): (bool, &FlowSpec)| {
+        let remaining = |(chosen, flow): (bool, &FlowSpec)| {
             let segments = flow.segments.filter(|_| chosen)?;
             let bytes = u64::from(segments) * flow.config.mss.count();
-            Some(Left { start: flow.start, all: bytes, bytes })
+            Some(Remaining { start: flow.start, all: bytes, bytes })
         };
         Completions {
-            left: watched.flows().into_iter().zip(&watched.blueprint.flows).map(left).collect(),
+            remaining: watched
+                .flows()
+                .into_iter()
+                .zip(&watched.blueprint.flows)
+                .map(remaining)
+                .collect(),
             groups: watched.groups_of_flows(),
             ended: Listed::default(),
             rows: Vec::new(),
@@ -64,11 +69,11 @@ impl Observed for Completions {
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
         let Record::Progress { flow, bytes } = *record else { return };
-        let Some(slot) = self.left.get_mut(flow.index()) else { return };
-        let Some(left) = slot else { return };
-        left.bytes = left.bytes.saturating_sub(bytes);
-        if left.bytes == 0 {
-            let Left { start, all, .. } = *left;
+        let Some(slot) = self.remaining.get_mut(flow.index()) else { return };
+        let Some(remaining) = slot else { return };
+        remaining.bytes = remaining.bytes.saturating_sub(bytes);
+        if remaining.bytes == 0 {
+            let Remaining { start, all, .. } = *remaining;
             *slot = None;
             let end = event.time();
             self.ended.add(event, Row { start, end, flow, bytes: all, finished: true });
@@ -78,16 +83,18 @@ impl Observed for Completions {
     fn finish(&mut self, at: Time) {
         self.ended.finish();
         self.rows = self.ended.rows().to_vec();
-        let started = |(flow, left): (FlowId, &Option<Left>)| {
-            left.filter(|left| left.start <= at).map(|Left { start, all, .. }| Row {
-                start,
-                end: at,
-                flow,
-                bytes: all,
-                finished: false,
-            })
+        let started = |(flow, remaining): (FlowId, &Option<Remaining>)| {
+            remaining.filter(|remaining| remaining.start <= at).map(
+                |Remaining { start, all, .. }| Row {
+                    start,
+                    end: at,
+                    flow,
+                    bytes: all,
+                    finished: false,
+                },
+            )
         };
-        self.rows.extend(FlowId::all().zip(&self.left).filter_map(started));
+        self.rows.extend(FlowId::all().zip(&self.remaining).filter_map(started));
     }
 
     fn findings(&self) -> Findings {

@@ -1,4 +1,4 @@
-//! Datagrams, by group and interval.
+//! Datagrams by group and interval.
 
 use optcp_des::Key;
 
@@ -7,24 +7,23 @@ use super::intervals::Intervals;
 use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// What happened to datagrams in each interval, i being (i T, (i + 1) T], counted at the instant at which
-/// it happened. Sums, row after row.
+/// Datagram counts of each interval (i T, (i + 1) T], by the time of the event. All vectors are stored row by row.
 #[derive(Clone, Debug)]
 pub(super) struct Datagrams {
     table: Intervals,
-    /// Packets that sources sent.
+    /// Packets sent by sources.
     sent: Vec<u64>,
-    /// Their bytes on the wire.
+    /// Bytes sent, on the wire.
     sent_bytes: Vec<u64>,
-    /// Packets that came to their sinks, each once.
+    /// Packets received by sinks, each counted once.
     arrived: Vec<u64>,
-    /// Their bytes on the wire.
+    /// Bytes received, on the wire.
     arrived_bytes: Vec<u64>,
-    /// Packets that were lost, each once.
+    /// Lost packets, each counted once.
     lost: Vec<u64>,
-    /// How long those that arrived were under way, added up, in picoseconds.
+    /// Sum of the one-way delays of received packets, in picoseconds.
     delay_ps: Vec<u64>,
-    /// The longest of these times.
+    /// Maximum one-way delay, in picoseconds.
     longest_ps: Vec<u64>,
 }
 

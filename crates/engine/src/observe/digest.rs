@@ -1,4 +1,4 @@
-//! A fingerprint of everything that happened.
+//! Digest of all records of a run.
 
 use optcp_net::{DropReason, Packet};
 use optcp_units::Time;
@@ -7,12 +7,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::record::Record;
 
-/// One running hash (chained XXH3) for each port and each end of a flow, over its records in their
-/// order.
+/// Running hash (chained XXH3) over the records of each port and each end of a flow, in order.
 ///
-/// Only what every engine does in the same order within an entity goes in: what comes to a port,
-/// and what an endpoint sends, gets and passes on. What is lost at the far end of a pipe has no order
-/// there that engines agree on beside its time: sums of hashes.
+/// Only records whose order within an entity is equal in all engines are included: arrivals at a port, and what an
+/// endpoint sends, receives and delivers. Losses at the far end of a link have no common order beyond their time, so
+/// their hashes are summed.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
     ports: Vec<u64>,
@@ -22,7 +21,7 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// Empty streams for so many ports and flows, sources of datagrams included.
+    /// Creates empty streams for `ports` ports and `flows` flows, including sources of datagrams.
     pub(super) fn new(ports: usize, flows: usize) -> Self {
         Digest {
             ports: vec![0; ports],
@@ -33,7 +32,7 @@ impl Digest {
     }
 
     pub(super) fn record(&mut self, at: Time, record: Record) {
-        let of_packet = |packet: Packet| [packet.fingerprint(), u64::from(packet.seq)];
+        let packet_words = |packet: Packet| [packet.fingerprint(), u64::from(packet.seq)];
         let (stream, kind, [a, b]) = match record {
             Record::Sent { flow, seq, again, marking, .. } => {
                 let again = u64::from(again) | u64::from(marking.bits()) << 1;
@@ -45,7 +44,7 @@ impl Digest {
                 (&mut self.senders[flow.index()], 3, [u64::from(seq), marking])
             }
             Record::Accepted { port, packet } => {
-                (&mut self.ports[port.index()], 4, of_packet(packet))
+                (&mut self.ports[port.index()], 4, packet_words(packet))
             }
             Record::Dropped { port, packet, reason } => {
                 let kind = 5 + ((reason as u64) << 8);
@@ -54,13 +53,13 @@ impl Digest {
                     DropReason::NotSelected | DropReason::TtlExpired | DropReason::NoRoute
                 ) {
                     let far_end = &mut self.far_ends[port.index()];
-                    *far_end = far_end.wrapping_add(hash(0, at, kind, of_packet(packet)));
+                    *far_end = far_end.wrapping_add(hash(0, at, kind, packet_words(packet)));
                     return;
                 }
-                (&mut self.ports[port.index()], kind, of_packet(packet))
+                (&mut self.ports[port.index()], kind, packet_words(packet))
             }
             Record::Marked { port, packet } => {
-                (&mut self.ports[port.index()], 10, of_packet(packet))
+                (&mut self.ports[port.index()], 10, packet_words(packet))
             }
             Record::DatagramSent { flow, seq, size, .. } => {
                 (&mut self.senders[flow.index()], 6, [u64::from(seq), u64::from(size)])
@@ -77,7 +76,7 @@ impl Digest {
                 let asked = [u64::from(number), u64::from(fibre) << 32 | wavelength];
                 (&mut self.ports[port.index()], 9, asked)
             }
-            // Implied by what goes in above, or by what the sender sends next.
+            // Other records already imply these, directly or by the sender's next segment.
             Record::Transmitted { .. }
             | Record::QueueLength { .. }
             | Record::Arrived { .. }
@@ -88,8 +87,8 @@ impl Digest {
         *stream = hash(*stream, at, kind, [a, b]);
     }
 
-    /// SHA-256 over the streams' hashes: ports and their far ends by number, then senders and
-    /// receivers by flow.
+    /// Returns the SHA-256 of the streams' hashes: ports and their far ends by number, then senders and receivers by
+    /// flow.
     pub(super) fn sha256(&self) -> String {
         let mut sha = Sha256::new();
         for (kind, streams) in [
@@ -113,7 +112,7 @@ fn hash(before: u64, at: Time, kind: u64, [a, b]: [u64; 2]) -> u64 {
     xxh3_64_with_seed(&bytes, before)
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// Formats bytes as lower-case hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,4 +1,4 @@
-//! Drops, one by one.
+//! Drops, one row per packet.
 
 use optcp_des::Key;
 use optcp_net::DropReason;
@@ -9,7 +9,7 @@ use super::column::{Findings, Names, index, u8s};
 use super::observed::{Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// The list of drops at chosen ports, with their reasons.
+/// List of drops at chosen ports, with their reasons.
 #[derive(Clone, Debug)]
 pub(super) struct Drops(AtPorts<DropReason>);
 

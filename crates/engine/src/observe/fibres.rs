@@ -1,4 +1,4 @@
-//! What bursts asked of fibres, and the time reserved, by fibre and interval, from their tallies.
+//! Wavelength requests and utilisation by fibre and interval, from tallies.
 
 use optcp_optical::switching::{FibreId, FibreTally};
 use optcp_units::{Duration, Time};
@@ -9,10 +9,10 @@ use super::observed::{Keys, Links, Observed, Watched};
 use super::observer::Counters;
 use super::readings::Readings;
 
-/// The tallies of chosen fibres at the ends of intervals, i being [i T, (i + 1) T).
+/// Tallies of chosen fibres at the ends of the intervals [i T, (i + 1) T).
 #[derive(Clone, Debug)]
 pub(super) struct Fibres {
-    /// Each with its number of wavelengths.
+    /// Fibres with their numbers of wavelengths.
     fibres: Vec<(FibreId, u32)>,
     readings: Readings<FibreTally>,
 }
@@ -54,7 +54,7 @@ impl Observed for Fibres {
     }
 }
 
-/// The share of the wavelengths of a fibre that was reserved in an interval.
+/// Returns the share of a fibre's wavelengths that was reserved in an interval.
 #[expect(clippy::cast_precision_loss, reason = "a share of very many picoseconds")]
 fn utilisation(wavelengths: u32, length: Duration, before: &FibreTally, after: &FibreTally) -> f64 {
     (after.busy_ps - before.busy_ps) as f64 / (length.as_ps() as f64 * f64::from(wavelengths))

@@ -1,4 +1,4 @@
-//! Newly in-order bytes at receivers, by group and interval: goodput (the gmpls paper's equation 4).
+//! Goodput: new in-order bytes at receivers, by group and interval (the gmpls paper's equation 4).
 
 use optcp_des::Key;
 use optcp_units::Time;
@@ -8,12 +8,12 @@ use super::intervals::Intervals;
 use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// Bytes, row after row.
+/// Bytes, row by row.
 #[derive(Clone, Debug)]
 pub(super) struct Goodput {
     table: Intervals,
     bytes: Vec<u64>,
-    /// By row, when there last were any.
+    /// Time of the last new bytes, by row.
     last: Vec<Time>,
 }
 

@@ -1,13 +1,13 @@
-//! Amounts per interval.
+//! Sums per interval.
 
 use optcp_units::{Duration, Time};
 
 use super::observed::Watched;
 
-/// A table of a row for each group or port and a place in it for each interval, i being (i T, (i + 1) T].
+/// Table with a row per group or port and a column per interval (i T, (i + 1) T].
 #[derive(Clone, Debug)]
 pub(super) struct Intervals {
-    /// Row of each entity; `None` is not observed.
+    /// Row by entity; `None` if it is not observed.
     rows: Vec<Option<u32>>,
     height: usize,
     interval_ps: u64,
@@ -16,8 +16,9 @@ pub(super) struct Intervals {
 }
 
 impl Intervals {
-    /// `rows[entity]` is the row, of `height`, that an entity (a flow, a port) counts in, `None` if in none;
-    /// intervals of `interval` up to `stop`. A row is there also if no entity counts in it.
+    /// Creates a table of `height` rows with intervals of `interval` until `stop`.
+    ///
+    /// `rows[entity]` is the row of an entity (a flow or a port), or `None`. Rows without entities are allowed.
     pub(super) fn new(
         rows: Vec<Option<u32>>,
         height: usize,
@@ -29,33 +30,33 @@ impl Intervals {
         Intervals { rows, height, interval_ps, intervals, stop }
     }
 
-    /// A row for each group that is chosen, in which its flows count.
+    /// Creates a table with a row for each chosen group.
     pub(super) fn of_groups(watched: &Watched<'_>) -> Self {
         let (rows, height) = (watched.rows_of_flows(), watched.groups.len());
         Intervals::new(rows, height, watched.interval, watched.blueprint.stop)
     }
 
-    /// A row for each port that is chosen.
+    /// Creates a table with a row for each chosen port.
     pub(super) fn of_ports(watched: &Watched<'_>) -> Self {
         let (rows, height) = (watched.rows_of_ports(), watched.ports.len());
         Intervals::new(rows, height, watched.interval, watched.blueprint.stop)
     }
 
-    /// A value for each place, row after row.
+    /// Returns a vector with one value per place, row by row.
     pub(super) fn filled<T: Clone>(&self, value: T) -> Vec<T> {
         vec![value; self.height * self.intervals]
     }
 
-    /// Adds to the sum of the interval of an instant, in the row of an entity if it has one.
+    /// Adds `amount` to the interval that contains `at`, in the row of an entity if it has one.
     pub(super) fn add(&self, sums: &mut [u64], at: Time, entity: u32, amount: u64) {
         if let Some(row) = self.row(entity) {
             let place = self.place(row, at);
-            // A sum of delays can pass what 64 bits hold.
+            // Sums of delays can exceed 64 bits.
             sums[place] = sums[place].saturating_add(amount);
         }
     }
 
-    /// Calls `each` for every interval between two instants, with its place and how much of it lies there.
+    /// Calls `each` with the place of every interval that overlaps a period, and the length of the overlap.
     pub(super) fn spread(
         &self,
         row: u32,
@@ -63,7 +64,7 @@ impl Intervals {
         mut each: impl FnMut(usize, Duration),
     ) {
         while from < to {
-            // Intervals are closed at their end; what follows `from` belongs to the next.
+            // Intervals are closed at their end, so the time just after `from` belongs to the next one.
             let place = self.place(row, Time::from_ps(from.as_ps() + 1));
             let index = (place - row as usize * self.intervals) as u64;
             let end = Time::from_ps((index + 1) * self.interval_ps).min(to);
@@ -72,29 +73,29 @@ impl Intervals {
         }
     }
 
-    /// The row that an entity counts in.
+    /// Returns the row of an entity.
     pub(super) fn row(&self, entity: u32) -> Option<u32> {
         self.rows.get(entity as usize).copied().flatten()
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(super) fn height(&self) -> usize {
         self.height
     }
 
-    /// How many entities there are.
+    /// Returns the number of entities.
     pub(super) fn entities(&self) -> usize {
         self.rows.len()
     }
 
-    /// Where a row's sum of the interval of an instant stands. Nothing but a start happens at time
-    /// zero; that is in the first interval.
+    /// Returns the place of a row's interval that contains `at`. Only starts happen at time zero; they belong to the
+    /// first interval.
     #[expect(clippy::cast_possible_truncation, reason = "an index below `intervals`, a usize")]
     pub(super) fn place(&self, row: u32, at: Time) -> usize {
         row as usize * self.intervals + (at.as_ps().saturating_sub(1) / self.interval_ps) as usize
     }
 
-    /// Lengths of a row's intervals in picoseconds: T, but for a last one that the stop cuts short.
+    /// Returns the interval lengths of a row in picoseconds: T, except for a last interval that the stop shortens.
     pub(super) fn lengths_ps(&self) -> impl Iterator<Item = u64> + Clone {
         let (stop, interval) = (self.stop.as_ps(), self.interval_ps);
         (0..self.intervals as u64).map(move |i| interval.min(stop - i * interval))
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_open_at_its_start_and_closed_at_its_end() {
+    fn interval_is_open_at_start_and_closed_at_end() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
         let table = Intervals::new(vec![Some(1), None, Some(0)], 3, Duration::from_ms(10), ms(25));
         let mut sums = table.filled(0);
@@ -118,7 +119,7 @@ mod tests {
         ] {
             table.add(&mut sums, at, entity, amount);
         }
-        // Nobody counts in the last row.
+        // The last row has no entity.
         assert_eq!(sums, [0, 0, 4, 1, 2, 0, 0, 0, 0]);
     }
 }

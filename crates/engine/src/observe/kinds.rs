@@ -1,17 +1,17 @@
-//! The macro that makes one type of all kinds of observations.
+//! Macro that combines all kinds of observations in one type.
 
-/// Declares the kinds: names for files with what implements them, in the order of the catalogue.
+/// Declares the kinds in catalogue order: name, implementation, summary and source.
 macro_rules! kinds {
     ($d:tt $( $name:literal => $Kind:ident ( $Type:ty ) : $summary:literal, $source:literal; )+) => {
         optcp_units::registry! {
-            /// What can be measured.
+            /// Kind of observation.
             pub enum ObserveKind ("observations") {
                 $( $name => $Kind : $summary, $source; )+
             }
         }
 
         impl ObserveKind {
-            /// The keys that it takes.
+            /// Returns the keys that the kind accepts.
             #[must_use]
             pub const fn keys(self) -> Keys {
                 match self {
@@ -19,14 +19,14 @@ macro_rules! kinds {
                 }
             }
 
-            /// The kinds of records that it takes.
+            /// Returns the kinds of records that the kind needs.
             pub(crate) const fn takes(self) -> &'static [RecordKind] {
                 match self {
                     $( Self::$Kind => <$Type as Observed>::TAKES, )+
                 }
             }
 
-            /// Whether it reads the tallies of its ports, which the blueprint must then name.
+            /// Returns whether the kind reads the tallies of its ports, which the blueprint must then list.
             #[must_use]
             pub const fn tallies(self) -> bool {
                 match self {
@@ -37,7 +37,7 @@ macro_rules! kinds {
 
         optcp_units::states! {
             $d
-            /// An observation of any kind. Dispatch is static, and a copy is plain data.
+            /// Observation of any kind, statically dispatched. Clones are plain data.
             #[derive(Clone, Debug)]
             enum Observation, each! {
                 $( $Kind: $Type, )+

@@ -1,8 +1,8 @@
-//! Rows that are listed in the order of events, whatever the order they come in.
+//! Lists of rows sorted by event.
 
 use optcp_des::Key;
 
-/// Rows, each with the event to which it belongs.
+/// Rows, each with its event.
 #[derive(Clone, Debug)]
 pub(super) struct Listed<T> {
     events: Vec<Key>,
@@ -16,18 +16,18 @@ impl<T> Default for Listed<T> {
 }
 
 impl<T: Copy> Listed<T> {
-    /// Adds a row; rows of one event stay in the order in which they were added.
+    /// Adds a row. Rows of the same event keep their order.
     pub(super) fn add(&mut self, event: Key, row: T) {
         self.events.push(event);
         self.rows.push(row);
     }
 
-    /// Changes rows that are there.
+    /// Changes existing rows.
     pub(super) fn change(&mut self, change: impl FnMut(&mut T)) {
         self.rows.iter_mut().for_each(change);
     }
 
-    /// Puts the rows in order. None may be added after.
+    /// Sorts the rows. No row may be added afterwards.
     pub(super) fn finish(&mut self) {
         let events = std::mem::take(&mut self.events);
         if !events.is_sorted() {
@@ -37,7 +37,7 @@ impl<T: Copy> Listed<T> {
         }
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub(super) fn rows(&self) -> &[T] {
         &self.rows
     }

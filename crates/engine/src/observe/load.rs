@@ -1,4 +1,4 @@
-//! Bytes whose last bit was sent, by port and interval.
+//! Transmitted bytes by port and interval, counted at the end of each transmission.
 
 use optcp_des::Key;
 
@@ -7,7 +7,7 @@ use super::intervals::Intervals;
 use super::observed::{Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// Bytes, row after row.
+/// Bytes, row by row.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     table: Intervals,

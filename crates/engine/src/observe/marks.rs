@@ -1,4 +1,4 @@
-//! Marks, one by one.
+//! CE marks, one row per packet.
 
 use optcp_des::Key;
 use optcp_units::Time;
@@ -8,7 +8,7 @@ use super::column::{Findings, Names};
 use super::observed::{Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// The list of packets that queues marked at chosen ports.
+/// List of packets that queues marked at chosen ports.
 #[derive(Clone, Debug)]
 pub(super) struct Marks(AtPorts<()>);
 

@@ -1,6 +1,6 @@
-//! Observation: models hand out records and count, observations make metrics of both.
+//! Observations: metrics from records and counters of a run.
 //!
-//! To add a kind: write its file, and two lines here, the module and the registration.
+//! To add a kind, write its file, and add its module and its registration here.
 
 mod at_ports;
 mod bursts;
@@ -51,36 +51,36 @@ kinds! { $
     "load" => Load(load::Load) : "bytes whose transmission ended, by port and interval", "OpTCP";
     "drops" => Drops(drops::Drops) : "every dropped packet with its reason", "OpTCP";
     "marks" => Marks(marks::Marks) : "every packet that a queue marked", "RFC 3168 section 5";
-    "sojourn" => Sojourn(sojourn::Sojourn) : "how long packets waited in queues: mean and quantiles, by port and interval", "RFC 8289 section 3.1";
-    "transit" => Transit(transit::Transit) : "how long packets took through a virtual output queue and the way behind it: mean and quantiles, by port and interval", "NSDI 2020, rdcn";
-    "queue" => Queue(queue::Queue) : "time-weighted mean and greatest queue, by port and interval", "OpTCP";
-    "tcp" => Tcp(senders::Senders) : "cwnd, ssthresh, flight and phase of each sender whenever one changes", "RFC 5681 section 2";
+    "sojourn" => Sojourn(sojourn::Sojourn) : "queueing delay of packets: mean and quantiles, by port and interval", "RFC 8289 section 3.1";
+    "transit" => Transit(transit::Transit) : "delay of packets through a virtual output queue and the path behind it: mean and quantiles, by port and interval", "NSDI 2020, rdcn";
+    "queue" => Queue(queue::Queue) : "time-weighted mean and maximum queue length, by port and interval", "OpTCP";
+    "tcp" => Tcp(senders::Senders) : "cwnd, ssthresh, flight and phase of each sender whenever they change", "RFC 5681 section 2";
     "packets" => Packets(packets::Packets) : "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";
-    "completions" => Completions(completions::Completions) : "start, end and bytes of every flow that is to end", "OpTCP";
+    "completions" => Completions(completions::Completions) : "start, end and bytes of every flow of finite size", "OpTCP";
     "datagrams" => Datagrams(datagrams::Datagrams) : "datagrams sent, arrived and lost, and their delays, by group and interval", "OpTCP";
-    "ports" => Ports(ports::Ports) : "what ports took, dropped and held, by port and interval, without a record of every packet", "OpTCP";
-    "bursts" => Bursts(bursts::Bursts) : "bursts that left an assembler, one by one, and how many segments of chosen flows are in each", "obs paper, section IV.B";
-    "segments-per-burst" => SegmentsPerBurst(segments_per_burst::SegmentsPerBurst) : "how many bursts carried so many segments of chosen flows, by port", "obs paper, section IV.B";
-    "fibres" => Fibres(fibres::Fibres) : "bursts that asked for a wavelength, those that got none, and the time reserved, by fibre and interval", "OpTCP";
-    "reordering" => Reordering(reordering::Reordering) : "segments that were overtaken or sent again, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
-    "outages" => Outages(outages::Outages) : "the longest time without new data of every flow, and what it lost, from an instant on", "OpTCP";
+    "ports" => Ports(ports::Ports) : "packets accepted, dropped and queued, by port and interval, without a record per packet", "OpTCP";
+    "bursts" => Bursts(bursts::Bursts) : "bursts that left an assembler, one by one, with their segments of chosen flows", "obs paper, section IV.B";
+    "segments-per-burst" => SegmentsPerBurst(segments_per_burst::SegmentsPerBurst) : "number of bursts by port and by segments of chosen flows in the burst", "obs paper, section IV.B";
+    "fibres" => Fibres(fibres::Fibres) : "wavelength requests, blocked bursts and reserved time, by fibre and interval", "OpTCP";
+    "reordering" => Reordering(reordering::Reordering) : "segments that were overtaken or retransmitted, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
+    "outages" => Outages(outages::Outages) : "longest time without new data of every flow, and its losses, after a given time", "OpTCP";
 }
 
-/// The observations of a run, and the digest of its records.
+/// Observations of a run, and the digest of its records.
 #[derive(Clone, Debug, Default)]
 pub struct Observations {
     digest: Option<Digest>,
     all: Vec<Observation>,
-    /// By kind of record, the places of those that take it: a record costs nothing to the others.
+    /// Indices of the observations that take each kind of record, so that unused records cost nothing.
     takers: [Vec<usize>; RecordKind::COUNT],
-    /// By port, whether somebody takes what it transmits, or the length of its queue.
+    /// Whether an observation takes transmissions or queue lengths, by port.
     watched: Vec<bool>,
-    /// Of a helper: what has happened, for another one's observations.
+    /// Records of a worker thread, to be passed to the main observations.
     notes: Option<Vec<(Key, Record)>>,
 }
 
 impl Observations {
-    /// Adds an observation, behind those that are there.
+    /// Appends an observation.
     pub fn add(&mut self, kind: ObserveKind, watched: &Watched<'_>) {
         for &record in kind.takes() {
             self.takers[record as usize].push(self.all.len());
@@ -92,42 +92,44 @@ impl Observations {
         self.all.push(Observation::new(kind, watched));
     }
 
-    /// Adds the digest, for so many ports and flows, sources of datagrams included.
+    /// Adds the digest for `ports` ports and `flows` flows, including sources of datagrams.
     pub fn add_digest(&mut self, ports: usize, flows: usize) {
         self.digest = Some(Digest::new(ports, flows));
     }
 
-    /// The digest of all records, if it was asked for.
+    /// Returns the digest of all records if it was requested.
     #[must_use]
     pub fn sha256(&self) -> Option<String> {
         self.digest.as_ref().map(Digest::sha256)
     }
 
-    /// What has been found, in the order in which the observations were added.
+    /// Returns the results in the order in which the observations were added.
     pub fn findings(&self) -> impl Iterator<Item = Findings> {
-        self.all.iter().map(|one| each!(one, one => one.findings()))
+        self.all.iter().map(|observation| each!(observation, observation => observation.findings()))
     }
 
-    /// Of each of them, when the flows of each chosen group last had new data in order; empty where that is
-    /// not seen.
+    /// Returns, for each observation, the last time of new in-order data by chosen group; empty for kinds that do not
+    /// track it.
     pub fn last_progress(&self) -> impl Iterator<Item = &[Time]> {
-        self.all.iter().map(|one| each!(one, one => one.last_progress()))
+        self.all
+            .iter()
+            .map(|observation| each!(observation, observation => observation.last_progress()))
     }
 
-    /// Whether anything is made of records.
+    /// Returns whether any observation or the digest needs records.
     #[must_use]
     pub fn take_records(&self) -> bool {
         self.digest.is_some() || self.takers.iter().any(|takers| !takers.is_empty())
     }
 
-    // Behind a call, so that a record that nobody takes is never put together.
+    // A separate function, so that records without a taker are never constructed.
     #[inline(never)]
     fn hand_out(&mut self, event: Key, record: Record) {
         if let Some(notes) = &mut self.notes {
             return notes.push((event, record));
         }
         for &place in &self.takers[record.kind() as usize] {
-            each!(&mut self.all[place], one => one.record(event, &record));
+            each!(&mut self.all[place], observation => observation.record(event, &record));
         }
     }
 }
@@ -152,18 +154,25 @@ impl Observer for Observations {
     }
 
     fn next_reading(&self) -> Option<Time> {
-        self.all.iter().filter_map(|one| each!(one, one => one.next_reading())).min()
+        self.all
+            .iter()
+            .filter_map(|observation| each!(observation, observation => observation.next_reading()))
+            .min()
     }
 
     fn read(&mut self, now: Time, counters: &dyn Counters) {
-        let due = |one: &&mut Observation| {
-            each!(&**one, one => one.next_reading()).is_some_and(|at| at <= now)
+        let due = |observation: &&mut Observation| {
+            each!(&**observation, observation => observation.next_reading())
+                .is_some_and(|at| at <= now)
         };
-        self.all.iter_mut().filter(due).for_each(|one| each!(one, one => one.read(counters)));
+        self.all
+            .iter_mut()
+            .filter(due)
+            .for_each(|observation| each!(observation, observation => observation.read(counters)));
     }
 
     fn helper(&self) -> Self {
-        // Whatever somebody takes is noted, once.
+        // Each record that any observation takes is noted once.
         let noted = |takers: &Vec<usize>| match self.digest.is_some() || !takers.is_empty() {
             true => vec![0],
             false => Vec::new(),
@@ -185,11 +194,13 @@ impl Observer for Observations {
     }
 
     fn finish(&mut self, at: Time) {
-        self.all.iter_mut().for_each(|one| each!(one, one => one.finish(at)));
+        self.all
+            .iter_mut()
+            .for_each(|observation| each!(observation, observation => observation.finish(at)));
     }
 }
 
-/// Observations that [take no records](Observations::take_records): none is built for them.
+/// Observations that [take no records](Observations::take_records). No records are constructed for them.
 #[derive(Clone, Debug, Default)]
 pub struct Quiet(pub Observations);
 

@@ -1,4 +1,4 @@
-//! What a kind of observation is: what it can be told, what it looks at, and what it does.
+//! Trait of all kinds of observations, and their keys.
 
 use optcp_des::Key;
 use optcp_net::PortId;
@@ -10,106 +10,105 @@ use super::observer::Counters;
 use super::record::{Record, RecordKind};
 use crate::blueprint::Blueprint;
 
-/// A kind of observation: what it can be told, what it takes of a run, and what it makes of that.
+/// Kind of observation: its keys, its input and its results.
 ///
-/// It takes records, or it reads counts of ports and fibres at instants that it knows from the start. A run
-/// in which nobody takes records builds none.
+/// An observation takes records, or reads counters of ports and fibres at predetermined times. A run whose observations
+/// take no records constructs none.
 pub(super) trait Observed: Sized {
-    /// The keys in scenario files.
+    /// Keys in scenario files.
     const KEYS: Keys;
 
-    /// The kinds of records that it is given. [`Record::Transmitted`] and [`Record::QueueLength`] are made
-    /// for the ports that it is told.
+    /// Kinds of records that it takes. [`Record::Transmitted`] and [`Record::QueueLength`] are recorded only for its
+    /// ports.
     const TAKES: &'static [RecordKind] = &[];
 
-    /// Whether it reads the tallies of its ports, which these then keep.
+    /// Whether it reads the tallies of its ports, which are then maintained.
     const TALLIES: bool = false;
 
-    /// Nothing has happened yet.
+    /// Creates an empty observation.
     fn new(watched: &Watched<'_>) -> Self;
 
-    /// Takes a record, of any port or flow.
+    /// Takes a record of any port or flow.
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
         let _ = (event, record);
     }
 
-    /// The next instant at which counts are to be read.
+    /// Returns the next time at which counters are to be read.
     fn next_reading(&self) -> Option<Time> {
         None
     }
 
-    /// Reads counts, at that instant.
+    /// Reads counters at that time.
     fn read(&mut self, counters: &dyn Counters) {
         let _ = counters;
     }
 
-    /// The run has ended at `at`.
+    /// Ends the observation at the end of the run.
     fn finish(&mut self, at: Time) {
         let _ = at;
     }
 
-    /// What has been found.
+    /// Returns the results.
     fn findings(&self) -> Findings;
 
-    /// By chosen group, when its flows last had new data in order; of the kinds that count them.
+    /// Returns the last time of new in-order data by chosen group, for kinds that track it.
     fn last_progress(&self) -> &[Time] {
         &[]
     }
 }
 
-/// Which of the keys of an observation a kind takes, and what they range over.
+/// Keys that a kind of observation accepts, and their ranges.
 ///
-/// A kind with intervals has a row for each group or for each port or fibre: it takes one of `groups` and
-/// `links`.
+/// A kind with intervals has a row per group, port or fibre. It accepts either `groups` or `links`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// Which groups of flows.
+    /// Groups of flows.
     pub groups: Option<Groups>,
-    /// Which links, both directions of each.
+    /// Links, in both directions.
     pub links: Option<Links>,
-    /// How long an interval is, which it then needs.
+    /// Interval length, which is then mandatory.
     pub interval: bool,
-    /// From when on: when the first interval begins.
+    /// Start of the first interval.
     pub after: bool,
-    /// Up to when.
+    /// End of the observation.
     pub until: bool,
 }
 
-/// Groups that a kind can have something to say of; all of them if none is named.
+/// Groups that a kind can observe; all of them by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Groups {
-    /// Those of flows.
+    /// Groups of flows.
     Flows,
-    /// Those of sources of datagrams.
+    /// Groups of datagram sources.
     Datagrams,
     /// Both.
     Both,
 }
 
-/// Links that a kind can have something to say of.
+/// Links that a kind can observe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// Those that packets wait for in queues; all of them if none is named.
+    /// Links with queues; all of them by default.
     Queues,
-    /// Those over which packets travel in bursts; all of them if none is named.
+    /// Links that carry bursts; all of them by default.
     Bursts,
-    /// Fibres of a core of burst switches; all of them if none is named.
+    /// Fibres of a core of burst switches; all of them by default.
     Fibres,
-    /// Any; none if none is named.
+    /// Any links; none by default.
     Named,
-    /// Any; all if none is named, also those that the file does not name.
+    /// Any links; all by default, including links without a name in the file.
     All,
 }
 
 impl Keys {
-    /// Without any.
+    /// No keys.
     pub(super) const NONE: Keys =
         Keys { groups: None, links: None, interval: false, after: false, until: false };
 }
 
 impl Groups {
-    /// Whether a group of sources of datagrams, or one of flows, is among them.
+    /// Returns whether a group is included; `datagrams` tells whether it consists of datagram sources.
     #[must_use]
     pub const fn include(self, datagrams: bool) -> bool {
         match self {
@@ -121,7 +120,7 @@ impl Groups {
 }
 
 impl Links {
-    /// What their directions are called in results.
+    /// Returns the name of link directions in results.
     #[must_use]
     pub const fn directions(self) -> &'static str {
         match self {
@@ -131,46 +130,46 @@ impl Links {
     }
 }
 
-/// What an observation looks at, by the numbers of the world.
+/// Scope of an observation, by numbers of the blueprint.
 #[derive(Clone, Copy, Debug)]
 pub struct Watched<'a> {
-    /// Where.
+    /// Blueprint of the run.
     pub blueprint: &'a Blueprint,
-    /// The number of each flow's group, sources of datagrams included.
+    /// Group by flow, including sources of datagrams.
     pub group_of: &'a [usize],
-    /// The numbers of the groups that are chosen.
+    /// Chosen groups.
     pub groups: &'a [usize],
-    /// The ports that are chosen.
+    /// Chosen ports.
     pub ports: &'a [PortId],
-    /// The fibres that are chosen.
+    /// Chosen fibres.
     pub fibres: &'a [FibreId],
-    /// From when on, the instant included: when the first interval begins.
+    /// Start of the observation and of the first interval, inclusive.
     pub after: Duration,
-    /// Up to when, the instant not included; `None` is the end of the run.
+    /// End of the observation, exclusive; `None` is the end of the run.
     pub until: Option<Duration>,
-    /// How long an interval is; of no meaning to kinds without.
+    /// Interval length; unused by kinds without intervals.
     pub interval: Duration,
 }
 
 impl Watched<'_> {
-    /// By flow, the place of its group among those that are chosen.
+    /// Returns the index of each flow's group among the chosen ones.
     pub(super) fn rows_of_flows(&self) -> Vec<Option<u32>> {
         let row = |group: &usize| (0..).zip(self.groups).find(|(_, chosen)| *chosen == group);
         self.group_of.iter().map(|group| row(group).map(|(row, _)| row)).collect()
     }
 
-    /// By flow, whether its group is chosen.
+    /// Returns whether the group of each flow is chosen.
     pub(super) fn flows(&self) -> Vec<bool> {
         self.group_of.iter().map(|group| self.groups.contains(group)).collect()
     }
 
-    /// By flow, the number of its group.
+    /// Returns the group of each flow.
     pub(super) fn groups_of_flows(&self) -> Vec<u32> {
         let number = |&group: &usize| u32::try_from(group).unwrap_or(u32::MAX);
         self.group_of.iter().map(number).collect()
     }
 
-    /// By port, its place among those that are chosen.
+    /// Returns the index of each port among the chosen ones.
     pub(super) fn rows_of_ports(&self) -> Vec<Option<u32>> {
         let mut rows = vec![None; self.blueprint.ports.len()];
         for (row, &port) in (0..).zip(self.ports) {

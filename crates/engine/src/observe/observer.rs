@@ -1,4 +1,4 @@
-//! Who watches a run.
+//! Interface between a run and its observations.
 
 use optcp_des::Key;
 use optcp_net::{PortId, Tally};
@@ -7,57 +7,57 @@ use optcp_units::Time;
 
 use super::record::Record;
 
-/// What ports and fibres count in any case, up to now.
+/// Counters of ports and fibres until now, which are always maintained.
 pub trait Counters {
-    /// What has gone into some of the blueprint's `tallied` ports, and how long it stood there.
+    /// Returns the packets and queueing times of ports in the blueprint's `tallied` list.
     fn port_tallies(&self, ports: &[PortId]) -> Vec<Tally>;
 
-    /// What has happened on a fibre of the core of burst switches.
+    /// Returns the tally of a fibre of the burst-switched core.
     fn fibre_tally(&self, fibre: FibreId) -> FibreTally;
 }
 
-/// What watches a run. Dispatch is static: with `()` no record is even built.
+/// Observer of a run, statically dispatched. `()` observes nothing, and no records are constructed.
 ///
-/// Engines agree on the records and on the event to which each belongs, and on their order within
-/// one port, and within one end of a flow. Records of different ones may come in another order: who
-/// lists them sorts them by event, stably.
+/// Engines agree on the records, on the event of each, and on their order within one port and within one end of a flow.
+/// The order between entities can differ; lists must be sorted by event with a stable sort.
 pub trait Observer: Send {
-    /// Whether it takes any record at all.
+    /// Whether the observer takes any records.
     const TAKES_RECORDS: bool = true;
 
-    /// Takes a record that belongs to `event`.
+    /// Takes a record of `event`.
     fn record(&mut self, event: Key, record: Record);
 
-    /// Whether it wants [`Record::Updated`], which takes work to make.
+    /// Returns whether the observer needs [`Record::Updated`], which is costly.
     fn wants_updates(&self) -> bool {
         false
     }
 
-    /// Whether it wants [`Record::Transmitted`] and [`Record::QueueLength`] of a port, which take work
-    /// to make.
+    /// Returns whether the observer needs [`Record::Transmitted`] and [`Record::QueueLength`] of a port, which are
+    /// costly.
     fn watches(&self, port: PortId) -> bool {
         let _ = port;
         false
     }
 
-    /// The next instant at which it reads counts, once everything before it has happened.
+    /// Returns the next time at which it reads counters, after all earlier events.
     fn next_reading(&self) -> Option<Time> {
         None
     }
 
-    /// Reads what is to be read by now.
+    /// Reads the counters that are due.
     fn read(&mut self, now: Time, counters: &dyn Counters) {
         let _ = (now, counters);
     }
 
-    /// One that notes what happens in a part of the run, for [`Observer::absorb`].
+    /// Returns an observer that collects the records of a part of the run for [`Observer::absorb`].
     #[must_use]
     fn helper(&self) -> Self;
 
-    /// Takes all that a helper has noted, in its order; it has nothing then. A helper takes what another one has noted.
+    /// Takes all records that a worker has collected, in order, and leaves it empty. A worker can absorb another
+    /// worker.
     fn absorb(&mut self, helper: &mut Self);
 
-    /// The run ends at `at`.
+    /// Ends the observation at the end of the run.
     fn finish(&mut self, at: Time) {
         let _ = at;
     }

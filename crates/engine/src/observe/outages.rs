@@ -1,12 +1,13 @@
-//! What an outage was to each flow: its longest gap, and what it lost, from an instant on.
+//! Effects of an outage on each flow after a given time: its longest gap and its losses.
 //!
-//! # Models
-//! A gap is the time between two instants at which new in-order bytes came to a flow's receiver. The first one begins with
-//! the flow; the last one of a flow that has not everything ends with the run, and counts like the others, although it would have
-//! gone on (it is censored).
-//! # Limits
-//! A flow that an application or its window holds back has gaps without any outage: what is usual before the instant stands
-//! beside the longest one.
+//! # Model
+//! A gap is the time between two arrivals of new in-order bytes at a flow's receiver. The first gap begins with the
+//! flow. The last gap of an incomplete flow ends with the run and is censored: it counts like the others, although it
+//! would have continued.
+//!
+//! # Limitations
+//! A flow that is limited by its application or its window has gaps without any outage. The median gap before the given
+//! time is therefore reported next to the longest one.
 
 use std::collections::VecDeque;
 
@@ -20,45 +21,45 @@ use super::received_segments::{Order, ReceivedSegments};
 use super::record::{Record, RecordKind};
 use crate::blueprint::FlowSpec;
 
-/// The usual gap is the median of so many, the last ones.
-const USUAL: usize = 101;
+/// Number of most recent gaps whose median is reported.
+const USUAL_GAPS: usize = 101;
 
-/// What a flow has gone through.
+/// State of a flow.
 #[derive(Clone, Debug)]
 struct Flow {
     start: Time,
-    /// When it last had new in-order bytes, or else when it starts.
+    /// Time of the last new in-order bytes, initially the start time.
     since: Time,
-    /// What has not come of what it is to transfer; `None` of data without end.
+    /// Remaining bytes; `None` for a long-lived flow.
     left: Option<u64>,
-    /// The last gaps that ended up to the instant.
+    /// Last gaps that ended until `after`.
     usual: VecDeque<Duration>,
-    came: ReceivedSegments,
-    /// The longest gap that ended after the instant, and its end.
+    received: ReceivedSegments,
+    /// Longest gap that ended after `after`, and its end.
     longest: Option<(Duration, Time)>,
-    /// Whether it ended because bytes came.
+    /// Whether the longest gap ended because bytes arrived.
     ended: bool,
-    /// In-order bytes up to the instant, and after it.
+    /// In-order bytes until `after`, and later.
     bytes: [u64; 2],
-    /// Packets lost to failures, each once.
+    /// Packets lost because of failures, each counted once.
     lost: u64,
-    /// Packets lost otherwise.
+    /// Packets lost for other reasons.
     dropped: u64,
-    /// Timeouts before the instant, and in all.
+    /// RTOs before `after`, and in total.
     timeouts: [u64; 2],
     resent: u64,
     needless: u64,
 }
 
-/// Flows that had not ended up to an instant.
+/// Flows that were incomplete at `after`.
 #[derive(Clone, Debug)]
 pub(super) struct Outages {
     after: Time,
-    /// By flow; `None` of those that are not watched or had ended up to the instant.
+    /// State by flow; `None` if it is not watched or had completed until `after`.
     flows: Vec<Option<Flow>>,
-    /// By flow.
+    /// Group by flow.
     groups: Vec<u32>,
-    /// The flows with a row.
+    /// Flows with a row.
     rows: Vec<FlowId>,
 }
 
@@ -69,7 +70,7 @@ impl Flow {
             since: spec.start,
             left: spec.segments.map(|segments| u64::from(segments) * spec.config.mss.count()),
             usual: VecDeque::new(),
-            came: ReceivedSegments::default(),
+            received: ReceivedSegments::default(),
             longest: None,
             ended: false,
             bytes: [0; 2],
@@ -81,9 +82,9 @@ impl Flow {
         }
     }
 
-    /// New in-order bytes have come.
+    /// Registers new in-order bytes.
     fn progress(&mut self, at: Time, after: Time, bytes: u64) {
-        // A SYN is in order and brings no byte.
+        // A SYN is in order but carries no bytes.
         if bytes == 0 {
             return;
         }
@@ -95,7 +96,7 @@ impl Flow {
             self.end_gap(gap, at, true);
             return;
         }
-        if self.usual.len() == USUAL {
+        if self.usual.len() == USUAL_GAPS {
             self.usual.pop_front();
         }
         self.usual.push_back(gap);
@@ -112,7 +113,7 @@ impl Flow {
         self.left == Some(0)
     }
 
-    /// The median of the last gaps up to the instant, the lower one of two; zero without any.
+    /// Returns the median of the last gaps until `after`, the lower of two; zero without any.
     fn usual_gap(&self) -> Duration {
         let mut gaps: Vec<Duration> = self.usual.iter().copied().collect();
         gaps.sort_unstable();
@@ -120,8 +121,8 @@ impl Flow {
     }
 }
 
-/// Whether packets are lost for this reason only where something has failed, or is working again.
-const fn is_of_failures(reason: DropReason) -> bool {
+/// Returns whether this reason occurs only after a failure or a repair.
+const fn is_failure(reason: DropReason) -> bool {
     matches!(
         reason,
         DropReason::LinkDown
@@ -142,14 +143,14 @@ impl Outages {
         self.flows[flow.index()].as_ref().expect("flows with a row are watched")
     }
 
-    // Few packets are lost; the others do not pay for them.
+    // Losses are rare. A separate function keeps them out of the hot path.
     #[cold]
     fn lost(&mut self, at: Time, id: FlowId, reason: DropReason) {
         let Some(Some(flow)) = self.flows.get_mut(id.index()) else { return };
         if at < self.after {
             return;
         }
-        *(if is_of_failures(reason) { &mut flow.lost } else { &mut flow.dropped }) += 1;
+        *(if is_failure(reason) { &mut flow.lost } else { &mut flow.dropped }) += 1;
     }
 }
 
@@ -188,7 +189,7 @@ impl Observed for Outages {
         match *record {
             Record::Sent { again, .. } => flow.resent += u64::from(counts && again),
             Record::Arrived { seq, second: false, .. } => {
-                let again = flow.came.take(seq) == Order::Again;
+                let again = flow.received.take(seq) == Order::Again;
                 flow.needless += u64::from(counts && again);
             }
             Record::Updated { snapshot, .. } => {
@@ -208,7 +209,7 @@ impl Observed for Outages {
     }
 
     fn finish(&mut self, at: Time) {
-        // A run that ends with its flows may end before the instant.
+        // A run that ends with its flows may end before `after`.
         if at <= self.after {
             return;
         }
@@ -259,12 +260,16 @@ mod tests {
     use super::super::record::Cause;
     use super::*;
 
-    /// Worked by hand, with 12 ms for the instant. Flow 0 has gaps of 2, 1, 4 and 3 ms up to there, the lower middle one
-    /// is 2 ms; then one of 30 ms, which began before, and one of 58 ms up to the end. Flow 1 has everything 5 ms after
-    /// the instant and no gap after that, flow 2 has it before and no row, flow 3 starts late and gets nothing. Flow 4
-    /// starts with the end, flow 5 is not watched.
+    /// Values computed by hand, with `after` = 12 ms.
+    ///
+    /// - Flow 0 has gaps of 2, 1, 4 and 3 ms before; the lower median is 2 ms. Then gaps of 30 ms, which began before,
+    ///   and of 58 ms until the end.
+    /// - Flow 1 completes 5 ms after `after`, without a later gap.
+    /// - Flow 2 completes before and has no row.
+    /// - Flow 3 starts late and receives nothing.
+    /// - Flow 4 starts at the end of the run; flow 5 is not watched.
     #[test]
-    fn gaps_and_losses_are_those_from_the_instant_on() {
+    fn gaps_and_losses_count_after_given_time() {
         let ms = Duration::from_ms;
         let at = |now| Time::ZERO + ms(now);
         let config = Arc::new(Profile::Rfc.config());
@@ -295,7 +300,7 @@ mod tests {
         let mut tell = |now, record| {
             outages.record(Key::new(at(now), optcp_des::Class::Timer, 0, 0), &record);
         };
-        let came = |flow, bytes| Record::Progress { flow: FlowId::new(flow), bytes };
+        let received = |flow, bytes| Record::Progress { flow: FlowId::new(flow), bytes };
         let arrived = |seq| Record::Arrived {
             flow: FlowId::new(0),
             seq,
@@ -330,41 +335,41 @@ mod tests {
             },
         };
         let lost = |flow, reason| Record::Lost { flow: FlowId::new(flow), reason };
-        // What is before the instant is none of it.
+        // Events before `after` do not count.
         for now in [2, 3, 7, 10] {
-            tell(now, came(0, mss));
+            tell(now, received(0, mss));
         }
-        tell(4, came(1, mss));
-        tell(4, came(2, mss));
+        tell(4, received(1, mss));
+        tell(4, received(2, mss));
         tell(5, sent(true));
         tell(6, arrived(0));
         tell(7, arrived(0));
         tell(8, timeouts(2));
         tell(9, lost(0, DropReason::LinkDown));
-        // The instant itself is.
+        // Events at `after` count.
         tell(12, lost(0, DropReason::LinkDown));
         tell(13, lost(0, DropReason::QueueFull));
         tell(13, lost(0, DropReason::NotSelected));
-        // Known now to be lost, of which the copies that count were dropped before and after the instant.
+        // Losses become known now, but the drops that count were before and after `after`.
         tell(11, lost(0, DropReason::LostInFlight));
         tell(12, lost(0, DropReason::LostInFlight));
         tell(13, lost(2, DropReason::LinkDown));
         tell(13, lost(5, DropReason::LinkDown));
-        // A second copy is no retransmission.
+        // A second copy is not a retransmission.
         tell(13, second(0));
         tell(14, sent(false));
         tell(15, sent(true));
-        // 2 overtakes 1, and comes again.
+        // Segment 2 overtakes 1 and arrives again.
         for (now, seq) in [(15, 2), (16, 1), (17, 2)] {
             tell(now, arrived(seq));
         }
-        tell(17, came(1, mss));
+        tell(17, received(1, mss));
         tell(18, timeouts(3));
-        // A SYN in order is no byte.
-        tell(19, came(0, 0));
+        // An in-order SYN adds no bytes.
+        tell(19, received(0, 0));
         tell(20, timeouts(4));
-        tell(40, came(0, 3 * mss));
-        tell(42, came(0, mss));
+        tell(40, received(0, 3 * mss));
+        tell(42, received(0, mss));
         outages.finish(at(100));
         let found = outages.findings().columns.into_iter().map(|column| match column.values {
             Values::U64(values) => (column.name, values),

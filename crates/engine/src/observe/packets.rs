@@ -1,4 +1,4 @@
-//! Packet events, one by one.
+//! Packet events, one row per event.
 
 use std::ops::Range;
 
@@ -12,30 +12,30 @@ use super::listed::Listed;
 use super::observed::{Groups, Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// What happened to a packet.
+/// Event of a packet.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 enum PacketEvent {
-    /// A sender sent a segment for the first time, or a source a datagram.
+    /// A sender sent a new segment, or a source a datagram.
     Sent = 0,
-    /// A sender sent a segment again.
+    /// A sender retransmitted a segment.
     Resent = 1,
-    /// A segment came to its receiver, or a datagram to its sink.
+    /// A segment arrived at its receiver, or a datagram at its sink.
     Arrived = 2,
-    /// An ACK came to its sender.
+    /// An ACK arrived at its sender.
     Acked = 3,
-    /// A port took it.
+    /// A port accepted the packet.
     Queued = 4,
-    /// A port sent its last bit.
+    /// A port finished the transmission.
     Transmitted = 5,
-    /// It was lost.
+    /// The packet was dropped.
     Dropped = 6,
-    /// A queue marked it.
+    /// A queue marked the packet.
     Marked = 7,
 }
 
 impl PacketEvent {
-    /// Names in results, in the order of their numbers.
+    /// Names in results, by number.
     const NAMES: [&'static str; 8] =
         ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped", "marked"];
 }
@@ -46,32 +46,32 @@ struct Row {
     at: Time,
     event: PacketEvent,
     flow: FlowId,
-    /// Whether it concerns an ACK.
+    /// Whether the packet is an ACK.
     ack: bool,
-    /// The segment, or the number that the ACK carries.
+    /// Segment number or ACK number.
     seq: u32,
-    /// Its size on the wire in bytes.
+    /// Size on the wire in bytes.
     size: u16,
-    /// At which port; `None` for events at endpoints.
+    /// Port; `None` for events at endpoints.
     port: Option<PortId>,
-    /// Why it was lost, if it was.
+    /// Reason of a drop.
     reason: Option<DropReason>,
-    /// What SACK reports in it, as a place in [`Packets::sacks`].
+    /// Index of the SACK blocks in [`Packets::sacks`].
     sack: Option<u32>,
-    /// What its headers say of congestion: of what came to a port and is marked there, before.
+    /// ECN bits of the headers; for packets marked at a port, the bits before.
     marking: Marking,
 }
 
-/// Events of chosen flows: at their endpoints, every loss, and what chosen ports do.
+/// Events of chosen flows: at their endpoints, all drops, and the events of chosen ports.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     flows: Vec<bool>,
-    /// By port, whether queueing and transmission are listed.
+    /// Whether queueing and transmission are listed, by port.
     ports: Vec<bool>,
-    /// From when on, and up to when.
+    /// Observation period.
     window: Range<Time>,
     rows: Listed<Row>,
-    /// Apart from the rows: few of them have any.
+    /// SACK blocks, stored separately because few rows have any.
     sacks: Vec<SackBlocks>,
 }
 
@@ -166,7 +166,7 @@ impl Observed for Packets {
 
     fn finish(&mut self, _: Time) {
         self.rows.finish();
-        // Engines come to different flows in different orders: places are those in the order of the rows.
+        // Engines process flows in different orders. Indices follow the order of the sorted rows.
         let mut in_order = Vec::with_capacity(self.sacks.len());
         self.rows.change(|row| {
             if let Some(place) = &mut row.sack {
@@ -215,7 +215,7 @@ impl Packets {
     }
 }
 
-/// Half-open ranges of segments, in the order in which the option has them.
+/// Formats half-open ranges of segments in the order of the option.
 fn blocks(sack: &SackBlocks) -> String {
     let texts =
         sack.as_slice().iter().map(|(from, to)| format!("{}:{}", from.number(), to.number()));

@@ -1,4 +1,4 @@
-//! What ports took, dropped and held, by port and interval, from their tallies.
+//! Packets accepted, dropped and queued by port and interval, from tallies.
 
 use optcp_net::{PortId, Tally};
 use optcp_units::{Duration, Time};
@@ -9,7 +9,7 @@ use super::observed::{Keys, Links, Observed, Watched};
 use super::observer::Counters;
 use super::readings::Readings;
 
-/// The tallies of chosen ports at the ends of intervals, i being [i T, (i + 1) T).
+/// Tallies of chosen ports at the ends of the intervals [i T, (i + 1) T).
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
     ports: Vec<PortId>,
@@ -51,7 +51,7 @@ impl Observed for Ports {
     }
 }
 
-/// The mean queue of an interval.
+/// Returns the mean queue length of an interval in bytes.
 #[expect(clippy::cast_precision_loss, reason = "a mean of very many bytes and picoseconds")]
 fn mean_bytes(_: usize, length: Duration, before: &Tally, after: &Tally) -> f64 {
     (after.byte_time - before.byte_time) as f64 / length.as_ps() as f64

@@ -1,4 +1,4 @@
-//! Times of packets by port and interval: how many, their mean, quantiles and the longest.
+//! Delay statistics by port and interval: count, mean, quantiles and maximum.
 
 use optcp_net::PortId;
 use optcp_units::Time;
@@ -6,10 +6,10 @@ use optcp_units::Time;
 use super::column::{Findings, Names, Values, column};
 use super::intervals::Intervals;
 
-/// The quantiles, with the names of their columns.
+/// Quantiles with their column names.
 const QUANTILES: [(&str, u64); 3] = [("p50_ps", 50), ("p95_ps", 95), ("p99_ps", 99)];
 
-/// Times in picoseconds, row after row.
+/// Delays in picoseconds, row by row.
 #[derive(Clone, Debug)]
 pub(super) struct Quantiles {
     table: Intervals,
@@ -17,16 +17,16 @@ pub(super) struct Quantiles {
     sums: Vec<u128>,
     longest: Vec<u64>,
     quantiles: [Vec<u64>; QUANTILES.len()],
-    /// By place of the table, the times of an interval that is not settled yet.
+    /// Delays of intervals that are still open, by place of the table.
     open: Vec<Vec<u64>>,
-    /// By row, the place of which times came last, if any did.
+    /// Place of the last delay, by row.
     last: Vec<Option<usize>>,
-    /// Whether times of a row come in the order of time, so that an interval is complete when the next one begins.
+    /// Whether delays of a row arrive in order of time, so that an interval is complete when the next one begins.
     in_order: bool,
 }
 
 impl Quantiles {
-    /// None yet; those of a port may come in any order.
+    /// Creates empty statistics whose delays may arrive in any order.
     pub(super) fn over(table: Intervals) -> Self {
         Quantiles {
             packets: table.filled(0),
@@ -40,12 +40,12 @@ impl Quantiles {
         }
     }
 
-    /// None yet; those of a port come in the order of time.
+    /// Creates empty statistics whose delays arrive in order of time for each port.
     pub(super) fn in_order(table: Intervals) -> Self {
         Quantiles { in_order: true, ..Self::over(table) }
     }
 
-    /// The time of a packet at an instant, if the port is chosen.
+    /// Adds a packet's delay at a time, if the port is chosen.
     #[inline]
     pub(super) fn add(&mut self, port: PortId, now: Time, time: u64) {
         if let Some(row) = self.table.row(port.number()) {
@@ -64,7 +64,7 @@ impl Quantiles {
         self.open[place].push(time);
     }
 
-    /// An interval of a row is complete.
+    /// Closes an interval of a row.
     fn settle(&mut self, place: usize) {
         let times = &mut self.open[place];
         let Some(last) = times.len().checked_sub(1) else { return };
@@ -78,7 +78,7 @@ impl Quantiles {
         *times = Vec::new();
     }
 
-    /// No more come.
+    /// Closes all intervals.
     pub(super) fn finish(&mut self) {
         (0..self.open.len()).for_each(|place| self.settle(place));
     }
@@ -92,7 +92,7 @@ impl Quantiles {
         self.sums.iter().zip(&self.packets).map(mean).collect()
     }
 
-    /// The columns.
+    /// Returns the columns.
     pub(super) fn findings(&self) -> Findings {
         let whole = |name, values: &Vec<u64>| column(name, Values::U64(values.clone()));
         let quantiles = QUANTILES.iter().zip(&self.quantiles);
@@ -110,8 +110,8 @@ impl Quantiles {
     }
 }
 
-/// The least of sorted values that so many percent do not exceed (type 1 of Hyndman and Fan, 1996): a value that was
-/// there, in whole picoseconds.
+/// Returns the smallest of the sorted values that is at least as large as `percent` % of them (type 1 of Hyndman and
+/// Fan, 1996).
 fn quantile(sorted: &[u64], percent: u64) -> u64 {
     let place = (sorted.len() as u128 * u128::from(percent)).div_ceil(100);
     sorted[usize::try_from(place).map_or(0, |place| place.saturating_sub(1))]
@@ -124,13 +124,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_values_that_were_there() {
+    fn quantiles_are_observed_values() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
         for in_order in [true, false] {
             let table = Intervals::new(vec![None, Some(0)], 1, Duration::from_ms(10), ms(25));
             let mut times = Quantiles { in_order, ..Quantiles::over(table) };
             let port = PortId::new(1);
-            // 1 to 40 in another order: 20 of them are at most 20, 38 at most 38, 39.6 of them means 40.
+            // A permutation of 1 to 40: 20 values are at most 20, 38 are at most 38; 39.6 values are rounded up to 40.
             (1..=40).rev().for_each(|time| times.add(port, ms(10), time));
             times.add(port, ms(25), 7);
             times.add(PortId::new(0), ms(25), 9);
@@ -142,9 +142,9 @@ mod tests {
         }
     }
 
-    /// What one port sends settles nothing of another one.
+    /// Delays of one port do not close an interval of another.
     #[test]
-    fn ports_are_apart() {
+    fn ports_are_independent() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
         let table = Intervals::new(vec![Some(0), Some(1)], 2, Duration::from_ms(10), ms(20));
         let mut times = Quantiles::in_order(table);

@@ -1,4 +1,4 @@
-//! Queues over time.
+//! Queue length over time.
 
 use optcp_des::Key;
 use optcp_net::PortId;
@@ -9,30 +9,29 @@ use super::intervals::Intervals;
 use super::observed::{Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// Time-weighted length and greatest length of queues per interval, in packets, the one in
-/// transmission included.
+/// Time-weighted mean and maximum queue length per interval, in packets, including the one in transmission.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     table: Intervals,
     /// Packets times picoseconds.
     areas: Vec<u128>,
-    greatest: Vec<u32>,
-    /// Each port's length now, and since when its area is still to be added.
+    maximum: Vec<u32>,
+    /// Current length of each port, and the time until which its area has been added.
     now: Vec<(u32, Time)>,
 }
 
 impl Queue {
     fn over(table: Intervals) -> Self {
         let now = vec![(0, Time::ZERO); table.entities()];
-        Queue { greatest: table.filled(0), areas: table.filled(0), table, now }
+        Queue { maximum: table.filled(0), areas: table.filled(0), table, now }
     }
 
     fn change(&mut self, at: Time, port: PortId, length: u32) {
         let Some(row) = self.table.row(port.number()) else { return };
         self.settle(at, port, row);
         self.now[port.index()].0 = length;
-        let greatest = &mut self.greatest[self.table.place(row, at)];
-        *greatest = (*greatest).max(length);
+        let maximum = &mut self.maximum[self.table.place(row, at)];
+        *maximum = (*maximum).max(length);
     }
 
     /// Adds the area since the last change, interval by interval.
@@ -40,12 +39,12 @@ impl Queue {
         let (length, from) = self.now[port.index()];
         self.table.spread(row, (from, at), |place, span| {
             self.areas[place] += u128::from(length) * u128::from(span.as_ps());
-            self.greatest[place] = self.greatest[place].max(length);
+            self.maximum[place] = self.maximum[place].max(length);
         });
         self.now[port.index()].1 = at;
     }
 
-    /// Mean lengths, row after row.
+    /// Returns the mean lengths, row by row.
     fn means(&self) -> Vec<f64> {
         let lengths = self.table.lengths_ps().cycle();
         self.areas.iter().zip(lengths).map(|(&area, ps)| area as f64 / ps as f64).collect()
@@ -80,7 +79,7 @@ impl Observed for Queue {
             names: vec![("ports", Names::ChosenPorts)],
             columns: vec![
                 column("mean_packets", Values::F64(self.means())),
-                column("max_packets", Values::U32(self.greatest.clone())),
+                column("max_packets", Values::U32(self.maximum.clone())),
             ],
         }
     }
@@ -103,8 +102,8 @@ mod tests {
         queue.change(ms(15), PortId::new(1), 0);
         queue.change(ms(22), PortId::new(1), 5);
         queue.finish(ms(25));
-        // 5 ms of 4; 2 ms of 4 and 3 ms of 6; 3 ms of 5 in the 5 ms that are left.
+        // 4 for 5 ms; 4 for 2 ms and 6 for 3 ms; 5 for 3 ms of the remaining 5 ms.
         assert_eq!(queue.means(), [2.0, 2.6, 3.0]);
-        assert_eq!(queue.greatest, [4, 6, 5]);
+        assert_eq!(queue.maximum, [4, 6, 5]);
     }
 }

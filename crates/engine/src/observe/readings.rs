@@ -1,59 +1,59 @@
-//! What ports and fibres have counted by the ends of intervals.
+//! Counters of ports and fibres, read at the ends of intervals.
 //!
-//! They count in any case; a run that stops at the end of every interval and reads the counts needs no
-//! record of single packets.
+//! The counters are always maintained. A run that stops at the end of every interval and reads them needs no record per
+//! packet.
 
 use optcp_units::{Duration, Time};
 
 use super::observed::Watched;
 
-/// The counts of each port or fibre, at each instant that the run has passed.
+/// Counters of each port or fibre at each boundary that the run has passed.
 #[derive(Clone, Debug)]
 pub(super) struct Readings<C> {
-    /// The beginning of the first interval and the end of each, in order.
+    /// Start of the first interval and end of each interval, in order.
     boundaries: Vec<Time>,
-    /// At each of them, the counts of each place.
+    /// Counters of each row at each boundary.
     read: Vec<Vec<C>>,
 }
 
 impl<C> Readings<C> {
-    /// Nothing has been read yet.
+    /// Creates readings without values.
     pub(super) fn new(watched: &Watched<'_>) -> Self {
         let stop = watched.blueprint.stop;
         let boundaries = boundaries(watched.after, watched.interval, stop);
         Readings { boundaries, read: Vec::new() }
     }
 
-    /// The next instant at which counts are to be read, if the run has not passed all.
+    /// Returns the next time at which counters are to be read, if any is left.
     pub(super) fn next(&self) -> Option<Time> {
         self.boundaries.get(self.read.len()).copied()
     }
 
-    /// The counts of each place at that instant.
+    /// Adds the counters of each row at that time.
     pub(super) fn add(&mut self, counts: Vec<C>) {
         self.read.push(counts);
     }
 
-    /// One value for each place and interval, one place after the other: `of` the place, the length of
-    /// the interval, and the counts before and after it.
-    pub(super) fn rows<T>(&self, of: impl Fn(usize, Duration, &C, &C) -> T) -> Vec<T> {
+    /// Returns one value per row and interval, row by row. `value` receives the row, the interval length, and the
+    /// counters before and after the interval.
+    pub(super) fn rows<T>(&self, value: impl Fn(usize, Duration, &C, &C) -> T) -> Vec<T> {
         let mut values = Vec::new();
         for place in 0..self.read.first().map_or(0, Vec::len) {
             for (times, read) in self.boundaries.windows(2).zip(self.read.windows(2)) {
                 let length = times[1].saturating_since(times[0]);
-                values.push(of(place, length, &read[0][place], &read[1][place]));
+                values.push(value(place, length, &read[0][place], &read[1][place]));
             }
         }
         values
     }
 
-    /// By how much a count grew in each interval.
+    /// Returns the increase of a counter in each interval.
     pub(super) fn growth(&self, count: impl Fn(&C) -> u64) -> Vec<u64> {
         self.rows(|_, _, before, after| count(after) - count(before))
     }
 }
 
-/// The beginning of the first interval and the end of each; the run cuts the last one.
+/// Returns the start of the first interval and the end of each; the run's end shortens the last one.
 fn boundaries(after: Duration, interval: Duration, stop: Time) -> Vec<Time> {
     let mut boundaries = vec![Time::ZERO + after];
     while let Some(&last) = boundaries.last().filter(|&&last| last < stop) {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_follow_the_warm_up_and_the_run_cuts_the_last() {
+    fn intervals_follow_warm_up_and_end_with_run() {
         let cut = |after, interval, stop| {
             boundaries(Duration::from_secs(after), Duration::from_secs(interval), s(stop))
         };

@@ -1,29 +1,29 @@
-//! Which segments of a flow have come to its receiver.
+//! Set of a flow's segments that have arrived at its receiver.
 
 use std::collections::BTreeSet;
 
-/// The segments of a flow that have come so far.
+/// Segments of a flow that have arrived so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReceivedSegments {
-    /// One more than the greatest number among them.
+    /// Highest received number plus one.
     reached: u32,
-    /// Numbers below that which are not among them.
+    /// Missing numbers below `reached`.
     missing: BTreeSet<u32>,
 }
 
-/// How a segment stands to those before it.
+/// Order of a segment relative to earlier arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Its number is the greatest so far.
+    /// The number is the highest so far.
     Ahead,
-    /// One with a greater number has come, and this one had not.
+    /// A higher number has arrived, but not this one.
     Late,
-    /// It had come before.
+    /// The segment has arrived before.
     Again,
 }
 
 impl ReceivedSegments {
-    /// A segment has come.
+    /// Registers an arrival.
     pub(super) fn take(&mut self, seq: u32) -> Order {
         if seq < self.reached {
             return if self.missing.remove(&seq) { Order::Late } else { Order::Again };

@@ -1,31 +1,31 @@
-//! What models tell: the only way out of a run.
+//! Records of a run, which observers receive.
 
 use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_optical::switching::FibreId;
 use optcp_tcp::{SackBlocks, Snapshot};
 use optcp_units::{Duration, Marking};
 
-/// What made a sender look at its variables.
+/// Cause of a sender's update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Cause {
-    /// It started.
+    /// Start of the flow, or a write of its application.
     Start = 0,
-    /// An ACK came.
+    /// Arrival of an ACK.
     Ack = 1,
-    /// Its retransmission timer expired.
+    /// Retransmission timeout.
     Timer = 2,
 }
 
 impl Cause {
-    /// Names in results, in the order of their numbers.
+    /// Names in results, by number.
     pub const NAMES: [&'static str; 3] = ["start", "ack", "timer"];
 }
 
-/// Declares the records, and their kinds without what is in them.
+/// Declares the records, and their kinds without the fields.
 macro_rules! records {
     ($( $(#[$doc:meta])* $Kind:ident { $($fields:tt)* } )+) => {
-        /// Something that happened. The only way out of a run.
+        /// Something that happened in a run. Observers receive no other data but counters.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Record {
             $( $(#[$doc])* $Kind { $($fields)* }, )+
@@ -38,12 +38,12 @@ macro_rules! records {
         }
 
         impl RecordKind {
-            /// How many kinds there are.
+            /// Number of kinds.
             pub(super) const COUNT: usize = [$( RecordKind::$Kind, )+].len();
         }
 
         impl Record {
-            /// Its kind.
+            /// Returns the kind of the record.
             #[inline(always)]
             #[must_use]
             pub const fn kind(&self) -> RecordKind {
@@ -56,163 +56,163 @@ macro_rules! records {
 }
 
 records! {
-    /// A sender put a data segment on the network.
+    /// A sender sent a data segment.
     Sent {
-        /// The flow.
+        /// Flow.
         flow: FlowId,
-        /// The segment.
+        /// Segment number.
         seq: u32,
         /// Whether it is a retransmission.
         again: bool,
-        /// Its size on the wire in bytes.
+        /// Size on the wire in bytes.
         size: u16,
-        /// What its headers say of congestion.
+        /// ECN bits of the headers.
         marking: Marking,
     }
     /// In-order data grew at a receiver.
     Progress {
-        /// The flow.
+        /// Flow.
         flow: FlowId,
-        /// Newly in-order bytes.
+        /// New in-order bytes.
         bytes: u64,
     }
-    /// An ACK came to its sender.
+    /// An ACK arrived at its sender.
     Acknowledged {
-        /// The flow.
+        /// Flow.
         flow: FlowId,
-        /// The number it carries.
+        /// Acknowledgement number.
         seq: u32,
-        /// Its size on the wire in bytes.
+        /// Size on the wire in bytes.
         size: u16,
-        /// What it says has arrived beyond that, if it does.
+        /// SACK blocks, if any.
         sack: Option<SackBlocks>,
-        /// What its headers say of congestion.
+        /// ECN bits of the headers.
         marking: Marking,
     }
-    /// A data segment came to its receiver.
+    /// A data segment arrived at its receiver.
     Arrived {
-        /// The flow.
+        /// Flow.
         flow: FlowId,
-        /// The segment.
+        /// Segment number.
         seq: u32,
-        /// Its size on the wire in bytes.
+        /// Size on the wire in bytes.
         size: u16,
-        /// What its headers say of congestion.
+        /// ECN bits of the headers.
         marking: Marking,
-        /// Whether it is a copy of a packet that has arrived before.
+        /// Whether another copy of the packet has arrived before.
         second: bool,
     }
-    /// A sender has dealt with what came to it.
+    /// A sender has processed an event.
     Updated {
-        /// The flow.
+        /// Flow.
         flow: FlowId,
-        /// What came.
+        /// Event.
         cause: Cause,
-        /// The sender's variables now.
+        /// State of the sender afterwards.
         snapshot: Snapshot,
     }
     /// A source sent a datagram.
     DatagramSent {
-        /// The source, by its number as a flow.
+        /// Source, by its flow number.
         flow: FlowId,
-        /// The datagram's number.
+        /// Datagram number.
         seq: u32,
-        /// Its size on the wire in bytes.
+        /// Size on the wire in bytes.
         size: u16,
-        /// What its header says of congestion.
+        /// ECN bits of the header.
         marking: Marking,
     }
-    /// A datagram came to its sink.
+    /// A datagram arrived at its sink.
     DatagramArrived {
-        /// The source, by its number as a flow.
+        /// Source, by its flow number.
         flow: FlowId,
-        /// The datagram's number.
+        /// Datagram number.
         seq: u32,
-        /// Its size on the wire in bytes.
+        /// Size on the wire in bytes.
         size: u16,
-        /// How long it was under way, queues included.
+        /// One-way delay including queues.
         delay: Duration,
-        /// What its header says of congestion.
+        /// ECN bits of the header.
         marking: Marking,
-        /// Whether it is a copy of a datagram that has arrived before.
+        /// Whether another copy of the datagram has arrived before.
         second: bool,
     }
-    /// A port took a packet.
+    /// A port accepted a packet.
     Accepted {
-        /// The port.
+        /// Port.
         port: PortId,
-        /// The packet.
+        /// Packet.
         packet: Packet,
     }
-    /// A watched port sent the last bit of a packet.
+    /// A watched port finished the transmission of a packet.
     Transmitted {
-        /// The port.
+        /// Port.
         port: PortId,
-        /// The packet.
+        /// Packet.
         packet: Packet,
-        /// How long it had waited when its first bit was sent.
+        /// Queueing delay until the start of the transmission.
         waited: Duration,
     }
-    /// The queue of a watched port has another length.
+    /// The queue length of a watched port has changed.
     QueueLength {
-        /// The port.
+        /// Port.
         port: PortId,
-        /// Packets in it now, the one in transmission included.
+        /// Packets in the queue, including the one in transmission.
         packets: u32,
     }
-    /// A burst left an assembler, with the packets that the port has accepted since the last one.
+    /// A burst left an assembler with the packets accepted since the last one.
     BurstSent {
-        /// The port in whose place the assembler stands.
+        /// Port that the assembler replaces.
         port: PortId,
-        /// How many have left it before, modulo 2^31.
+        /// Number of earlier bursts, modulo 2^31.
         number: u32,
-        /// The packets in it.
+        /// Number of packets.
         packets: u32,
-        /// The sum of their sizes.
+        /// Sum of the packet sizes.
         bytes: u64,
-        /// Whether it is lost at once: by a probability, or on the first of its fibres.
+        /// Whether it is lost immediately: at random, or at the first fibre.
         lost: bool,
     }
-    /// A burst that was under way is lost.
+    /// A burst in flight is lost.
     BurstLost {
-        /// The port in whose place the assembler stands.
+        /// Port that the assembler replaces.
         port: PortId,
-        /// The burst's number there.
+        /// Burst number of the assembler.
         number: u32,
     }
-    /// A control packet asked for a wavelength.
+    /// A control packet requested a wavelength.
     FibreAsked {
-        /// The port in whose place the assembler stands.
+        /// Port that the assembler replaces.
         port: PortId,
-        /// The burst's number there.
+        /// Burst number of the assembler.
         number: u32,
-        /// The fibre.
+        /// Fibre.
         fibre: FibreId,
-        /// The wavelength that is reserved; `None` where none was free.
+        /// Reserved wavelength; `None` if all were busy.
         wavelength: Option<u32>,
     }
-    /// A queue marked a packet in place of dropping it: congestion experienced.
+    /// A queue marked a packet instead of dropping it (congestion experienced).
     Marked {
-        /// The port.
+        /// Port.
         port: PortId,
-        /// The packet.
+        /// Packet.
         packet: Packet,
     }
-    /// A packet, or a copy of one, was dropped.
+    /// A packet or a copy was dropped.
     Dropped {
-        /// The port at or behind which it happened.
+        /// Port at or behind which it was dropped.
         port: PortId,
-        /// The packet.
+        /// Packet.
         packet: Packet,
-        /// Why.
+        /// Reason.
         reason: DropReason,
     }
-    /// A packet is lost: it has been dropped, and if it has copies, none has arrived and none is in flight. The event is the
-    /// drop that counts, which may be earlier than what made it known.
+    /// A packet is lost: it was dropped, and no copy of it has arrived or is in flight. The event is the drop that
+    /// counts, which may be earlier than the event that revealed the loss.
     Lost {
-        /// The packet's flow.
+        /// Flow of the packet.
         flow: FlowId,
-        /// Why it was dropped.
+        /// Reason of the drop.
         reason: DropReason,
     }
 }

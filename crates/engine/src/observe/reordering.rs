@@ -1,4 +1,4 @@
-//! Reordering and what senders make of it.
+//! Reordering of segments, and the senders' reactions.
 
 use std::collections::BTreeSet;
 
@@ -13,23 +13,24 @@ use super::observed::{Groups, Keys, Observed, Watched};
 use super::received_segments::{Order, ReceivedSegments};
 use super::record::{Record, RecordKind};
 
-/// What happened to a flow.
+/// Event of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum ReorderingEvent {
-    /// A segment that had been sent once came after a later one: its number is below the greatest so far
-    /// (RFC 4737 section 3.3, Type-P-Reordered), and it is no copy of one that has come. Of one that was sent again nobody can say which came.
+    /// A segment sent once arrived after a later one: its number is below the maximum so far (RFC 4737 section 3.3,
+    /// Type-P-Reordered), and it is not a copy. Retransmitted segments are excluded, because either transmission may
+    /// have arrived.
     Overtaken = 0,
-    /// A sender sent a segment again.
+    /// A sender retransmitted a segment.
     Resent = 1,
-    /// A sender began a recovery.
+    /// A sender entered recovery.
     Recovery = 2,
-    /// A retransmission timer expired.
+    /// An RTO fired.
     Timeout = 3,
 }
 
 impl ReorderingEvent {
-    /// Names in results, in the order of their numbers.
+    /// Names in results, by number.
     const NAMES: [&'static str; 4] = ["overtaken", "resent", "recovery", "timeout"];
 }
 
@@ -39,31 +40,31 @@ struct Row {
     at: Time,
     event: ReorderingEvent,
     flow: FlowId,
-    /// Which segment; `None` where the event is the sender's.
+    /// Segment number; `None` for events of the sender.
     seq: Option<u32>,
 }
 
 /// Events of chosen flows.
 #[derive(Clone, Debug)]
 pub(super) struct Reordering {
-    /// What is known of each flow that is watched.
-    watched: Vec<Option<Known>>,
-    /// Of late arrivals also those of segments that had been sent again, until the end.
+    /// State of each watched flow.
+    watched: Vec<Option<FlowState>>,
+    /// All events; late arrivals of retransmitted segments are removed at the end.
     listed: Listed<Row>,
     rows: Vec<Row>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Known {
-    came: ReceivedSegments,
+struct FlowState {
+    received: ReceivedSegments,
     recovering: bool,
     timeouts: u64,
 }
 
 impl Reordering {
     fn of(flows: &[bool]) -> Self {
-        let known = flows.iter().map(|&watched| watched.then(Known::default));
-        Reordering { watched: known.collect(), listed: Listed::default(), rows: Vec::new() }
+        let state = flows.iter().map(|&watched| watched.then(FlowState::default));
+        Reordering { watched: state.collect(), listed: Listed::default(), rows: Vec::new() }
     }
 }
 
@@ -84,13 +85,13 @@ impl Observed for Reordering {
         else {
             return;
         };
-        let Some(known) = &mut self.watched[flow.index()] else { return };
+        let Some(state) = &mut self.watched[flow.index()] else { return };
         let (kind, seq) = match *record {
             Record::Sent { seq, again: true, .. } => (ReorderingEvent::Resent, Some(seq)),
-            Record::Arrived { seq, .. } if known.came.take(seq) == Order::Late => {
+            Record::Arrived { seq, .. } if state.received.take(seq) == Order::Late => {
                 (ReorderingEvent::Overtaken, Some(seq))
             }
-            Record::Updated { snapshot, .. } => match known.change(snapshot) {
+            Record::Updated { snapshot, .. } => match state.change(snapshot) {
                 Some(kind) => (kind, None),
                 None => return,
             },
@@ -100,7 +101,7 @@ impl Observed for Reordering {
     }
 
     fn finish(&mut self, _: Time) {
-        // Only now is it known in which order the two ends of a flow did what they did.
+        // The order of events at the two ends of a flow is known only now.
         self.listed.finish();
         let mut resent = BTreeSet::new();
         for &row in self.listed.rows() {
@@ -129,7 +130,7 @@ impl Observed for Reordering {
     }
 }
 
-impl Known {
+impl FlowState {
     fn change(&mut self, snapshot: Snapshot) -> Option<ReorderingEvent> {
         let recovering = snapshot.phase == Phase::Recovery;
         let event = if snapshot.timeouts > self.timeouts {
@@ -148,10 +149,10 @@ mod tests {
 
     use super::*;
 
-    /// Worked by hand: 2 and 3 overtake 1, whose retransmission then comes beside it; a recovery is told
-    /// once, and a timeout each time.
+    /// Values computed by hand: 2 and 3 overtake 1, whose retransmission then arrives as well. A recovery is listed
+    /// once, each RTO separately.
     #[test]
-    fn overtaken_segments_and_what_follows_are_listed() {
+    fn overtaken_segments_and_reactions_are_listed() {
         use ReorderingEvent::{Overtaken, Recovery, Resent, Timeout};
         let snapshot = |phase, timeouts| Record::Updated {
             flow: FlowId::new(0),
@@ -166,19 +167,19 @@ mod tests {
             },
         };
         let marking = Marking::NONE;
-        let came = |flow, seq| {
+        let received = |flow, seq| {
             let flow = FlowId::new(flow);
             Record::Arrived { flow, seq, size: 1000, marking, second: false }
         };
-        let arrived = |seq| came(0, seq);
+        let arrived = |seq| received(0, seq);
         let mut reordering = Reordering::of(&[true, false]);
         for (now, record) in (0..).zip([
             arrived(0),
             arrived(2),
             arrived(3),
             arrived(1),
-            came(1, 5),
-            came(1, 4),
+            received(1, 5),
+            received(1, 4),
             snapshot(Phase::Recovery, 0),
             snapshot(Phase::Recovery, 0),
             Record::Sent { flow: FlowId::new(0), seq: 1, again: true, size: 1000, marking },

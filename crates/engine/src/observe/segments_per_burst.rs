@@ -1,4 +1,4 @@
-//! How many segments bursts carry.
+//! Histogram of the segments per burst.
 
 use optcp_des::Key;
 
@@ -6,21 +6,21 @@ use super::column::{Findings, Names, column, index, u32s, u64s};
 use super::observed::{Groups, Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
 
-/// How many bursts of chosen assemblers carried so many data segments of chosen flows.
+/// Number of bursts of chosen assemblers by number of data segments of chosen flows.
 #[derive(Clone, Debug)]
 pub(super) struct SegmentsPerBurst {
-    /// The row of each port.
+    /// Row by port.
     ports: Vec<Option<u32>>,
-    /// By flow: whether its segments count.
+    /// Whether segments of a flow count, by flow.
     flows: Vec<bool>,
-    /// By row.
-    counted: Vec<Counted>,
+    /// Histogram by row.
+    histograms: Vec<Histogram>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Counted {
-    gathered: usize,
-    /// By number of segments.
+struct Histogram {
+    collected: usize,
+    /// Number of bursts by number of segments.
     bursts: Vec<u64>,
 }
 
@@ -33,7 +33,7 @@ impl Observed for SegmentsPerBurst {
         SegmentsPerBurst {
             ports: watched.rows_of_ports(),
             flows: watched.flows(),
-            counted: vec![Counted::default(); watched.ports.len()],
+            histograms: vec![Histogram::default(); watched.ports.len()],
         }
     }
 
@@ -43,24 +43,25 @@ impl Observed for SegmentsPerBurst {
             return;
         };
         let Some(row) = self.ports[port.index()] else { return };
-        let counted = &mut self.counted[row as usize];
+        let histogram = &mut self.histograms[row as usize];
         match *record {
             Record::Accepted { packet, .. } => {
                 if self.flows[packet.flow().index()] && !packet.is_ack() {
-                    counted.gathered += 1;
+                    histogram.collected += 1;
                 }
             }
-            _ => counted.leave(),
+            _ => histogram.close_burst(),
         }
     }
 
     fn findings(&self) -> Findings {
-        let of_port = |(port, counted): (u32, &Counted)| {
-            let bursts: Vec<(u32, u64)> = (0..).zip(counted.bursts.iter().copied()).collect();
-            let some = bursts.into_iter().filter(|&(_, count)| count > 0);
-            some.map(move |(segments, count)| (port, segments, count))
+        let rows_of_port = |(port, histogram): (u32, &Histogram)| {
+            let bursts: Vec<(u32, u64)> = (0..).zip(histogram.bursts.iter().copied()).collect();
+            let nonzero = bursts.into_iter().filter(|&(_, count)| count > 0);
+            nonzero.map(move |(segments, count)| (port, segments, count))
         };
-        let rows: Vec<(u32, u32, u64)> = (0..).zip(&self.counted).flat_map(of_port).collect();
+        let rows: Vec<(u32, u32, u64)> =
+            (0..).zip(&self.histograms).flat_map(rows_of_port).collect();
         Findings {
             names: vec![("ports", Names::ChosenPorts)],
             columns: vec![
@@ -72,10 +73,10 @@ impl Observed for SegmentsPerBurst {
     }
 }
 
-impl Counted {
-    /// A burst leaves with what has been gathered.
-    fn leave(&mut self) {
-        let segments = std::mem::take(&mut self.gathered);
+impl Histogram {
+    /// Counts a burst with the segments collected so far.
+    fn close_burst(&mut self) {
+        let segments = std::mem::take(&mut self.collected);
         if self.bursts.len() <= segments {
             self.bursts.resize(segments + 1, 0);
         }

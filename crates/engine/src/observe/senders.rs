@@ -1,4 +1,4 @@
-//! Senders' variables over time.
+//! State variables of senders over time.
 
 use optcp_des::Key;
 use optcp_net::FlowId;
@@ -10,23 +10,23 @@ use super::listed::Listed;
 use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Cause, Record, RecordKind};
 
-/// A sender's variables after something came to it.
+/// State of a sender after an event.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     at: Time,
     flow: FlowId,
-    /// What came.
+    /// Event.
     cause: Cause,
-    /// The variables then.
+    /// State afterwards.
     snapshot: Snapshot,
 }
 
-/// A row whenever a variable of a chosen sender has changed.
+/// Rows of chosen senders, one per change of a variable.
 #[derive(Clone, Debug)]
 pub(super) struct Senders {
-    /// Whether a flow is watched.
+    /// Whether a flow is watched, by flow.
     watched: Vec<bool>,
-    /// What was written last for each flow.
+    /// Last recorded state of each flow.
     last: Vec<Option<Snapshot>>,
     rows: Listed<Row>,
 }

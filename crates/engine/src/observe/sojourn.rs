@@ -1,11 +1,13 @@
-//! How long packets waited in queues.
+//! Queueing delay of packets.
 //!
-//! # Models
-//! The time from a packet's arrival in a queue until its first bit is sent: what CoDel holds near its target.
-//! # Source
+//! # Model
+//! Time from a packet's arrival in a queue until the start of its transmission, which CoDel keeps near its target.
+//!
+//! # References
 //! RFC 8289 section 3.1.
-//! # Limits
-//! Packets that are lost in the queue, and those that wait when the run ends, are not in it.
+//!
+//! # Limitations
+//! Packets that are dropped in the queue, or still queued at the end of the run, do not count.
 
 use optcp_des::Key;
 use optcp_units::Time;
@@ -16,7 +18,7 @@ use super::observed::{Keys, Links, Observed, Watched};
 use super::quantiles::Quantiles;
 use super::record::{Record, RecordKind};
 
-/// Of the packets whose last bit was sent in an interval: how long they had waited. A port sends in the order of time.
+/// Queueing delay of the packets whose transmission ended in an interval. A port transmits in order of time.
 #[derive(Clone, Debug)]
 pub(super) struct Sojourn(Quantiles);
 

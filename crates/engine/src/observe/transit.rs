@@ -1,13 +1,15 @@
-//! How long packets took through a virtual output queue and over the way behind it.
+//! Delay of packets through a virtual output queue and over the path behind it.
 //!
-//! # Models
-//! The time from the instant at which the queue takes a packet until it is at the end of the way that it took: until the next port
-//! takes it, or its endpoint. Of a queue: of all of its packets; of a port that a way begins with: of those that took it.
-//! # Source
-//! M. K. Mukerjee and others, NSDI 2020: the latency of their switch.
-//! # Limits
-//! Packets that are lost on the way, and those that are under way when the run ends, are not in it. Of two copies of one segment
-//! that are under way at once, the one that the queue took first counts as the first at the end.
+//! # Model
+//! Time from acceptance by the queue to the end of the path: acceptance by the next port, or delivery to the endpoint.
+//! A queue's statistics include all of its packets; those of the first port of a path include the packets on this path.
+//!
+//! # References
+//! M. K. Mukerjee and others, NSDI 2020: latency of their switch.
+//!
+//! # Limitations
+//! - Packets that are lost on the path, or in flight at the end of the run, do not count.
+//! - If two copies of one segment are in flight, the copy that was queued first is assumed to arrive first.
 
 use std::collections::BTreeMap;
 
@@ -22,86 +24,86 @@ use super::quantiles::Quantiles;
 use super::record::{Record, RecordKind};
 use crate::Blueprint;
 
-/// What a port is to virtual output queues.
+/// Role of a port for virtual output queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// Neither a queue, nor where a way begins.
-    Beyond,
-    /// It is a queue.
+enum Role {
+    /// Neither a queue nor the first port of a path.
+    Other,
+    /// Queue.
     Queue,
-    /// A way begins with it.
+    /// First port of a path.
     First,
 }
 
-/// What is behind a queue.
+/// Paths behind a queue.
 #[derive(Clone, Debug, Default)]
-struct Behind {
-    /// The ports of each way, each with the label under which it takes packets: several can have the same.
-    ways: Vec<Vec<(PortId, Label)>>,
-    /// The label under which the port behind the ways does; `None` where packets are delivered there.
+struct PathsBehind {
+    /// Ports of each path, with the label under which each accepts packets. Labels need not be unique.
+    paths: Vec<Vec<(PortId, Label)>>,
+    /// Label under which the port behind the paths accepts packets; `None` if packets are delivered there.
     next: Option<Label>,
 }
 
-/// Where on the ways behind a queue a packet was taken last: the way, and the place of the port on it.
+/// Position of a packet on the paths behind a queue: path, and index of the port that accepted it last.
 #[derive(Clone, Copy, Debug)]
-struct On {
-    way: usize,
+struct Position {
+    path: usize,
     place: usize,
 }
 
-impl Behind {
-    fn first(&self, on: On) -> PortId {
-        self.ways[on.way][0].0
+impl PathsBehind {
+    fn first_port(&self, on: Position) -> PortId {
+        self.paths[on.path][0].0
     }
 
-    /// The port that took a packet last, and the label under which it did.
-    fn at(&self, on: On) -> (PortId, Label) {
-        self.ways[on.way][on.place]
+    /// Returns the port that accepted a packet last, and the label under which it did.
+    fn at(&self, on: Position) -> (PortId, Label) {
+        self.paths[on.path][on.place]
     }
 
-    /// Where the packet is next; `None` at the end of its way.
-    fn after(&self, on: On) -> Option<On> {
+    /// Returns the next position; `None` at the end of the path.
+    fn after(&self, on: Position) -> Option<Position> {
         let place = on.place + 1;
-        (place < self.ways[on.way].len()).then_some(On { place, ..on })
+        (place < self.paths[on.path].len()).then_some(Position { place, ..on })
     }
 
-    /// The place of a packet that a port takes under a label as the first one of a way.
-    fn entered(&self, by: (PortId, Label)) -> Option<On> {
-        let way = self.ways.iter().position(|way| way[0] == by);
-        way.map(|way| On { way, place: 0 })
+    /// Returns the position of a packet that a port accepts under a label as the first one of a path.
+    fn entered(&self, by: (PortId, Label)) -> Option<Position> {
+        let path = self.paths.iter().position(|path| path[0] == by);
+        path.map(|path| Position { path, place: 0 })
     }
 }
 
-/// A packet that is in a queue or on a way.
+/// Packet in a queue or on a path.
 #[derive(Clone, Copy, Debug)]
-struct UnderWay {
+struct InTransit {
     queue: PortId,
     since: Time,
-    /// Where it is behind the queue.
-    on: Option<On>,
-    /// The label under which the queue took it.
+    /// Position behind the queue.
+    on: Option<Position>,
+    /// Label under which the queue accepted it.
     under: Label,
 }
 
-/// The times of the packets that were through in an interval, by port.
+/// Delays of packets by port and by the interval in which they left the path.
 #[derive(Clone, Debug)]
 pub(super) struct Transit {
-    places: Vec<Place>,
-    /// By the label under which a queue takes a packet.
-    behind: BTreeMap<Label, Behind>,
-    /// By port, whether its discipline loses what it has taken.
-    keeps: Vec<bool>,
-    /// By what tells packets apart; several are copies of each other.
-    under_way: BTreeMap<u64, Vec<UnderWay>>,
-    /// What has come and is still to be looked at, as far as it is known: engines come to events of one instant in
-    /// different orders, and to what happens elsewhere than at queues ahead of time.
-    ahead: Vec<(Key, Record)>,
-    /// Everything before has come.
+    roles: Vec<Role>,
+    /// Paths by the label under which a queue accepts packets.
+    behind: BTreeMap<Label, PathsBehind>,
+    /// Whether the discipline may drop packets that it has accepted, by port.
+    drops_accepted: Vec<bool>,
+    /// Packets by key; entries of the same key are copies of each other.
+    in_transit: BTreeMap<u64, Vec<InTransit>>,
+    /// Records that are still to be processed. Engines execute events at the same time in different orders, and events
+    /// outside queues ahead of time.
+    pending: Vec<(Key, Record)>,
+    /// Time before which all records have been received.
     until: Time,
     times: Quantiles,
 }
 
-/// What tells a packet from others.
+/// Returns a key that identifies a packet and its copies.
 fn key(flow: FlowId, is_ack: bool, seq: u32) -> u64 {
     u64::from(flow.number()) << 33 | u64::from(is_ack) << 32 | u64::from(seq)
 }
@@ -111,64 +113,64 @@ fn key_of(packet: Packet) -> u64 {
 }
 
 impl Transit {
-    /// A packet is taken by a port.
+    /// Handles the acceptance of a packet by a port.
     fn accepted(&mut self, now: Time, port: PortId, packet: Packet) {
         let key = key_of(packet);
-        for one in self.under_way.get_mut(&key).into_iter().flatten() {
-            let behind = self.behind.get(&one.under).expect("the label of a queue");
-            // A copy that comes through this port on the way of another queue is under another label.
-            let on = match one.on {
+        for entry in self.in_transit.get_mut(&key).into_iter().flatten() {
+            let behind = self.behind.get(&entry.under).expect("the label of a queue");
+            // A copy that passes this port on the path of another queue has a different label.
+            let on = match entry.on {
                 None => behind.entered((port, packet.label)),
                 Some(on) => behind.after(on).filter(|&on| behind.at(on) == (port, packet.label)),
             };
             if on.is_some() {
-                one.on = on;
+                entry.on = on;
                 return;
             }
         }
-        self.through(now, key, Some(packet.label));
-        if self.places[port.index()] == Place::Queue {
-            let new = UnderWay { queue: port, since: now, on: None, under: packet.label };
-            self.under_way.entry(key).or_default().push(new);
+        self.complete(now, key, Some(packet.label));
+        if self.roles[port.index()] == Role::Queue {
+            let new = InTransit { queue: port, since: now, on: None, under: packet.label };
+            self.in_transit.entry(key).or_default().push(new);
         }
     }
 
-    /// A packet is taken under a label, or delivered: it is at the end of its way, if it was on one that leads there. Others that
-    /// look like it, as those that are sent again, may be elsewhere.
-    fn through(&mut self, now: Time, key: u64, under: Option<Label>) {
-        let at_end = |one: &UnderWay, behind: &Behind| {
-            let on = one.on.filter(|&on| behind.after(on).is_none() && behind.next == under)?;
-            Some(behind.first(on))
+    /// Completes a packet that is accepted under a label, or delivered, if it was at the end of a path that leads
+    /// there. Packets with the same key, such as retransmissions, may be elsewhere.
+    fn complete(&mut self, now: Time, key: u64, under: Option<Label>) {
+        let at_end = |entry: &InTransit, behind: &PathsBehind| {
+            let on = entry.on.filter(|&on| behind.after(on).is_none() && behind.next == under)?;
+            Some(behind.first_port(on))
         };
-        if let Some((one, first)) = self.take(key, at_end) {
-            let took = (now - one.since).as_ps();
-            self.times.add(one.queue, now, took);
-            self.times.add(first, now, took);
+        if let Some((entry, first_port)) = self.take(key, at_end) {
+            let took = (now - entry.since).as_ps();
+            self.times.add(entry.queue, now, took);
+            self.times.add(first_port, now, took);
         }
     }
 
-    /// Takes the first copy out of which `of` makes something.
+    /// Removes the first copy for which `choose` returns a value.
     fn take<T>(
         &mut self,
         key: u64,
-        of: impl Fn(&UnderWay, &Behind) -> Option<T>,
-    ) -> Option<(UnderWay, T)> {
-        let copies = self.under_way.get_mut(&key)?;
-        let (place, found) = copies.iter().enumerate().find_map(|(place, one)| {
-            let behind = self.behind.get(&one.under).expect("the label of a queue");
-            Some((place, of(one, behind)?))
+        choose: impl Fn(&InTransit, &PathsBehind) -> Option<T>,
+    ) -> Option<(InTransit, T)> {
+        let copies = self.in_transit.get_mut(&key)?;
+        let (place, result) = copies.iter().enumerate().find_map(|(place, entry)| {
+            let behind = self.behind.get(&entry.under).expect("the label of a queue");
+            Some((place, choose(entry, behind)?))
         })?;
-        let one = copies.remove(place);
+        let entry = copies.remove(place);
         if copies.is_empty() {
-            self.under_way.remove(&key);
+            self.in_transit.remove(&key);
         }
-        Some((one, found))
+        Some((entry, result))
     }
 
-    /// A packet is lost at or behind a port.
+    /// Handles the loss of a packet at or behind a port.
     fn lost(&mut self, port: PortId, packet: Packet, reason: DropReason) {
         let entered = match reason {
-            DropReason::Aqm | DropReason::AqmForced => self.keeps[port.index()],
+            DropReason::Aqm | DropReason::AqmForced => self.drops_accepted[port.index()],
             DropReason::QueueFlushed
             | DropReason::LostInFlight
             | DropReason::Corrupted
@@ -176,89 +178,89 @@ impl Transit {
             | DropReason::QueueShrunk
             | DropReason::TtlExpired
             | DropReason::NotSelected => true,
-            // Whatever refuses a packet does so before the queue.
+            // All other reasons apply before the packet enters the queue.
             _ => false,
         };
         let by = (port, packet.label);
-        let gone = |one: &UnderWay, behind: &Behind| {
-            let gone = match (one.on, entered) {
-                (None, true) => one.queue == port,
+        let is_lost = |entry: &InTransit, behind: &PathsBehind| {
+            let is_lost = match (entry.on, entered) {
+                (None, true) => entry.queue == port,
                 (None, false) => behind.entered(by).is_some(),
                 (Some(on), true) => behind.at(on) == by,
-                // The port behind the way may not take it, either.
+                // The port behind the path may also reject the packet.
                 (Some(on), false) => match behind.after(on) {
                     Some(on) => behind.at(on) == by,
                     None => behind.next == Some(packet.label),
                 },
             };
-            gone.then_some(())
+            is_lost.then_some(())
         };
-        self.take(key_of(packet), gone);
+        self.take(key_of(packet), is_lost);
     }
 }
 
 impl Transit {
-    /// Whether engines come to it when its time has come: to all that happens at queues, and where their ways begin.
+    /// Returns whether engines execute the event at its time: those at queues and at the first ports of their paths.
     fn is_in_time(&self, record: &Record) -> bool {
         let (Record::Accepted { port, .. } | Record::Dropped { port, .. }) = *record else {
             return false;
         };
-        self.places[port.index()] != Place::Beyond
+        self.roles[port.index()] != Role::Other
     }
 
-    /// Looks at what has come of the time before [`until`](Self::until), in the order of its events.
+    /// Processes the records before [`until`](Self::until) in the order of their events.
     fn settle(&mut self) {
-        let mut ahead = std::mem::take(&mut self.ahead);
-        ahead.sort_by_key(|&(event, _)| event);
-        let known = ahead.partition_point(|(event, _)| event.time() < self.until);
-        for (event, record) in ahead.drain(..known) {
-            self.happened(event.time(), record);
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.sort_by_key(|&(event, _)| event);
+        let known = pending.partition_point(|(event, _)| event.time() < self.until);
+        for (event, record) in pending.drain(..known) {
+            self.process(event.time(), record);
         }
-        self.ahead = ahead;
+        self.pending = pending;
     }
 
-    fn happened(&mut self, now: Time, record: Record) {
+    fn process(&mut self, now: Time, record: Record) {
         match record {
             Record::Accepted { port, packet } => self.accepted(now, port, packet),
             Record::Dropped { port, packet, reason, .. } => self.lost(port, packet, reason),
             Record::Arrived { flow, seq, .. } | Record::DatagramArrived { flow, seq, .. } => {
-                self.through(now, key(flow, false, seq), None);
+                self.complete(now, key(flow, false, seq), None);
             }
             Record::Acknowledged { flow, seq, .. } => {
-                self.through(now, key(flow, true, seq), None);
+                self.complete(now, key(flow, true, seq), None);
             }
             _ => {}
         }
     }
 }
 
-/// What is behind queues, by the labels under which they take packets.
-fn behind(blueprint: &Blueprint) -> BTreeMap<Label, Behind> {
+/// Returns the paths behind queues, by the label under which the queue accepts packets.
+fn behind(blueprint: &Blueprint) -> BTreeMap<Label, PathsBehind> {
     let labels = &blueprint.labels;
     let queue = |port: PortId| blueprint.queues.iter().find(|queue| queue.port == port);
-    let mut found = BTreeMap::new();
+    let mut result = BTreeMap::new();
     for number in 0..labels.len() {
         let label = Label(u32::try_from(number).expect("fewer than 2^32 labels"));
         let Hop::Forward { port, next } = labels.hop(label) else { continue };
         let Some(queue) = queue(port) else { continue };
-        let mut behind = Behind::default();
-        for (way, (_, beyond)) in queue.ways.iter().zip(labels.leads_to(labels.hop(next))) {
+        let mut behind = PathsBehind::default();
+        for (path, (_, beyond)) in queue.ways.iter().zip(labels.leads_to(labels.hop(next))) {
             let mut label = beyond;
-            let mut ports = vec![(way[0], label)];
-            for &port in &way[1..] {
-                label = taken_under(labels, label).expect("a port of a way");
+            let mut ports = vec![(path[0], label)];
+            for &port in &path[1..] {
+                label = taken_under(labels, label).expect("a port of a path");
                 ports.push((port, label));
             }
-            behind.ways.push(ports);
-            // All ways lead to the same label.
+            behind.paths.push(ports);
+            // All paths lead to the same label.
             behind.next = taken_under(labels, label);
         }
-        found.insert(next, behind);
+        result.insert(next, behind);
     }
-    found
+    result
 }
 
-/// The label under which the next port takes what comes under a label; `None` if it is delivered.
+/// Returns the label under which the next port accepts packets of a label; `None` if they are delivered.
 fn taken_under(labels: &LabelTable, label: Label) -> Option<Label> {
     match labels.hop(label) {
         Hop::Deliver => None,
@@ -278,19 +280,23 @@ impl Observed for Transit {
 
     fn new(watched: &Watched<'_>) -> Self {
         let blueprint = watched.blueprint;
-        let mut places = vec![Place::Beyond; blueprint.ports.len()];
+        let mut roles = vec![Role::Other; blueprint.ports.len()];
         for queue in &blueprint.queues {
-            places[queue.port.index()] = Place::Queue;
-            for first in queue.transmitters() {
-                places[first.index()] = Place::First;
+            roles[queue.port.index()] = Role::Queue;
+            for first_port in queue.transmitters() {
+                roles[first_port.index()] = Role::First;
             }
         }
         Transit {
-            places,
+            roles,
             behind: behind(blueprint),
-            keeps: blueprint.ports.iter().map(|(port, _)| port.decides_on_departure()).collect(),
-            under_way: BTreeMap::new(),
-            ahead: Vec::new(),
+            drops_accepted: blueprint
+                .ports
+                .iter()
+                .map(|(port, _)| port.decides_on_departure())
+                .collect(),
+            in_transit: BTreeMap::new(),
+            pending: Vec::new(),
             until: Time::ZERO,
             times: Quantiles::over(Intervals::of_ports(watched)),
         }
@@ -301,7 +307,7 @@ impl Observed for Transit {
             self.until = event.time();
             self.settle();
         }
-        self.ahead.push((event, *record));
+        self.pending.push((event, *record));
     }
 
     fn finish(&mut self, _: Time) {

@@ -1,4 +1,4 @@
-//! Small worlds for the tests of the engine.
+//! Small scenarios for the tests of the engine.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use optcp_optical::switching::BurstCore;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Rate, Time};
 
-/// `ms` milliseconds after the start.
+/// Returns the time `ms` milliseconds after the start.
 pub fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// The engines that are checked against the reference: fast, with departures as events, and with some ports of
-/// each kind.
+/// Returns the engines that are compared with the reference: fast, fast with all departures as events, and with a
+/// mixture of both.
 pub fn checked(seed: u64) -> [Engine; 3] {
     let some = Streams::new(seed).stream("stepped").next_u64();
     [Engine::Fast, Engine::Stepped(u64::MAX), Engine::Stepped(some)]
 }
 
-/// Windows of any length, in half of the worlds with departures of a few ports as events.
+/// Returns windows of random length, in half of the cases with departures of a few ports as events.
 pub fn windows(seed: u64) -> Engine {
     let mut stream = Streams::new(seed).stream("windows");
     let length = 27 + u32::try_from(stream.below(6)).expect("below 6");
@@ -34,7 +34,7 @@ pub fn windows(seed: u64) -> Engine {
     Engine::Windows { length: Some(length), stepped: if seed.is_multiple_of(2) { 0 } else { few } }
 }
 
-/// Every engine, with all departures as events and without.
+/// Every engine, with all departures as events and with none.
 pub const ENGINES: [Engine; 3] = [Engine::Reference, Engine::Fast, Engine::Stepped(u64::MAX)];
 
 /// Every record with its event.
@@ -42,9 +42,9 @@ pub const ENGINES: [Engine; 3] = [Engine::Reference, Engine::Fast, Engine::Stepp
 pub struct Log(Vec<(Key, Record)>);
 
 impl Log {
-    /// The records in order, each with its instant.
+    /// Returns the records in order, each with its time.
     pub fn in_order(mut self) -> Vec<(Time, Record)> {
-        // Engines learn at different events that a packet with copies is lost.
+        // Engines detect at different events that a packet with copies is lost.
         let lost = |record| match record {
             Record::Lost { flow, reason } => Some((flow.number(), reason)),
             _ => None,
@@ -54,10 +54,10 @@ impl Log {
     }
 }
 
-/// The record without the place where an endpoint keeps what an ACK says, or that of a copied packet: any is as good.
+/// Removes the numbers under which endpoints store ACK contents or copied packets, because they are arbitrary.
 fn plain(record: Record) -> Record {
     let strip = |mut packet: Packet| {
-        if packet.kept().is_some() || packet.copy_of().is_some() {
+        if packet.stored_number().is_some() || packet.copy_of().is_some() {
             packet.options = 0;
         }
         packet
@@ -97,7 +97,7 @@ impl Observer for Log {
     }
 }
 
-/// The digest of a world's records, and observations of all its ports and flows, in one interval.
+/// Returns the digest of all records, and observations of all ports and flows in a single interval.
 pub fn everything(blueprint: &Blueprint, kinds: &[ObserveKind]) -> Observations {
     let flows = blueprint.flows.len() + blueprint.datagrams.len();
     let ports: Vec<PortId> = PortId::all().take(blueprint.ports.len()).collect();
@@ -117,12 +117,12 @@ pub fn everything(blueprint: &Blueprint, kinds: &[ObserveKind]) -> Observations 
     observations
 }
 
-/// The columns of each observation.
+/// Returns the columns of each observation.
 pub fn columns(observations: &Observations) -> Vec<Vec<Column>> {
     observations.findings().map(|found| found.columns).collect()
 }
 
-/// The only value of a column, of whole numbers or real ones.
+/// Returns the only value of a column of integers or floating-point numbers.
 pub fn value(columns: &[Column], name: &str) -> f64 {
     match &columns.iter().find(|column| column.name == name).expect("a column").values {
         Values::U64(values) => values[0] as f64,
@@ -131,7 +131,7 @@ pub fn value(columns: &[Column], name: &str) -> f64 {
     }
 }
 
-/// A world in the making.
+/// Builder of a scenario.
 #[derive(Default)]
 pub struct WorldBuilder {
     pub ports: Vec<(PortConfig, Vec<Loss>)>,
@@ -148,7 +148,7 @@ pub struct WorldBuilder {
 }
 
 impl WorldBuilder {
-    /// Adds a port of `mbps` megabits a second.
+    /// Adds a port of `mbps` Mb/s.
     pub fn port(&mut self, mbps: u64, delay: Duration, limit: QueueLimit) -> PortId {
         let rate = Rate::from_bps(mbps * 1_000_000).expect("a rate above zero");
         self.ports.push((PortConfig::new(rate, delay, limit), Vec::new()));
@@ -169,7 +169,7 @@ impl WorldBuilder {
         self.flow_from(config, segments, start, (data, acks));
     }
 
-    /// Adds a flow whose segments and ACKs begin under these labels.
+    /// Adds a flow whose segments and ACKs start with these labels.
     pub fn flow_from(
         &mut self,
         config: &Config,
@@ -191,7 +191,7 @@ impl WorldBuilder {
         });
     }
 
-    /// The finished world.
+    /// Returns the finished scenario.
     pub fn build(mut self, stop: Time) -> Blueprint {
         self.controls.sort_by_key(|control| control.at);
         Blueprint {

@@ -1,4 +1,4 @@
-//! Random worlds.
+//! Random scenarios.
 
 mod fabric;
 mod optical;
@@ -34,32 +34,32 @@ use crate::common::WorldBuilder;
 
 const STOP: Duration = Duration::from_ms(1500);
 
-/// A world in the making, and what its random choices come from.
+/// Scenario under construction with the source of its random choices.
 struct Draw {
     stream: Stream,
     world: WorldBuilder,
-    /// Links between routers: the two ends, and the ports from the first to the second and back.
+    /// Links between routers: both ends, and the ports in both directions.
     links: Vec<([usize; 2], [PortId; 2])>,
-    /// Bundles, by their first port.
+    /// Bundles by their first port.
     bundles: Vec<(PortId, BundleId)>,
-    /// Queues that are served over one of several ways, by the first port of the first way, with the others.
+    /// Queues with several paths by the first port of the first path, with the other paths.
     served: Vec<(PortId, PortId, Vec<Vec<PortId>>)>,
-    /// How many fibres the core has, and how long its switches work on a control packet.
+    /// Number of fibres of the core, and processing time of its switches.
     fibres: FibreId,
     processing: Duration,
-    /// Whether there are bursts, queues of several ways and schedules.
+    /// Whether there are bursts, queues with several paths and schedules.
     all: bool,
-    /// The members of registries that have been drawn.
+    /// Members of registries that have been drawn.
     members: BTreeSet<String>,
 }
 
-/// A member of a registry with the registry's name.
+/// Returns the name of a registry and its member.
 fn named<T: Debug>(member: &T) -> String {
     let registry = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
     format!("{registry}::{member:?}")
 }
 
-/// All members of which worlds draw some.
+/// Returns all members of which some scenarios must be drawn.
 pub(crate) fn members() -> Vec<String> {
     fn all<T: Debug>(registry: &[T]) -> impl Iterator<Item = String> {
         registry.iter().map(named)
@@ -91,8 +91,8 @@ impl Draw {
         usize::try_from(self.below(of.len() as u64)).expect("a place")
     }
 
-    /// Makes something from a stream of its own, for which the others give one number: whatever is drawn there, what else
-    /// is drawn stays.
+    /// Draws from a separate stream, which takes one number of the main stream. Changes there do not affect other
+    /// draws.
     fn about<T>(&mut self, question: &str, make: impl FnOnce(&mut Self) -> T) -> T {
         let own = Streams::new(self.stream.next_u64()).stream(question);
         let others = std::mem::replace(&mut self.stream, own);
@@ -101,8 +101,8 @@ impl Draw {
         made
     }
 
-    /// The member of a registry with the lowest score. A score knows nothing of the other members: a new one changes only
-    /// the worlds that take it, wherever it stands.
+    /// Returns the member of a registry with the minimum score. Scores are independent of other members, so a new
+    /// member changes only the scenarios that use it.
     fn member<T: Copy + Debug>(&mut self, registry: &[T]) -> T {
         let scores = Streams::new(self.stream.next_u64());
         let score = |member: &&T| scores.stream(&format!("{member:?}")).next_u64();
@@ -111,7 +111,7 @@ impl Draw {
         member
     }
 
-    /// How long packets are kept beside the delay.
+    /// Draws a delay variation.
     fn kept(&mut self) -> Spread {
         let most = Duration::from_us(1 + self.stream.below(3000));
         match self.below(3) {
@@ -127,7 +127,7 @@ impl Draw {
             1 => QueueLimit::Bytes(700 + 1500 * self.below(20)),
             _ => QueueLimit::Packets(1 + self.number(30)),
         };
-        // Whole milliseconds and rates of which each divides the others make ties.
+        // Whole milliseconds, and rates that divide each other, cause ties.
         let mbps = [2, 4, 8, 20, 30][self.place(&[(); 5])];
         let delay = Duration::from_ms(self.below(20));
         let delay =
@@ -164,7 +164,7 @@ impl Draw {
         port
     }
 
-    /// Draws from a stream of its own: a new discipline or parameter changes nothing else of a world.
+    /// Draws from a separate stream, so that a new discipline or parameter changes nothing else.
     fn some_discipline(&mut self) -> Discipline {
         self.about("discipline", |draw| {
             let kind = draw.member(QueueKind::ALL);
@@ -172,7 +172,7 @@ impl Draw {
         })
     }
 
-    /// A discipline that acts on the short queues of these worlds.
+    /// Draws parameters that have an effect on the short queues of these scenarios.
     fn discipline(&mut self, kind: QueueKind) -> Discipline {
         let mut discipline = Discipline::of(kind);
         for parameter in kind.parameters() {
@@ -195,12 +195,11 @@ impl Draw {
                 discipline.set(parameter.name, setting);
             }
         }
-        // What is drawn may not fit together.
+        // Parameters drawn may be inconsistent.
         if discipline.fault().is_some() { Discipline::of(kind) } else { discipline }
     }
 
-    /// A simple way between two routers, the next router drawn each time; the shortest way on where that
-    /// leads nowhere.
+    /// Draws a path without loops between two routers, router by router; takes the shortest path after a dead end.
     fn way(&mut self, from: usize, to: usize) -> Vec<PortId> {
         let mut seen = vec![from];
         let (mut at, mut ports) = (from, Vec::new());
@@ -238,14 +237,14 @@ impl Draw {
         };
         let ack = if self.one_in(3) { AckKind::Delayed } else { base.ack };
         let ack_delay = base.ack_delay.max(Duration::from_ms(40));
-        // Ways differ in length, and labels are switched.
+        // Path lengths differ, and labels are switched.
         let duplicate_acks = self.member(DuplicateAckKind::ALL);
         let (window_limit, some_ecn) = (2 + self.number(60), self.member(Ecn::ALL));
         let congestion = match base.congestion {
             CongestionKind::Bbr if window_limit % 2 == 1 => CongestionKind::Bbr3,
-            // Its ACKs carry a timestamp of their own.
+            // ACKs carry their own timestamps.
             CongestionKind::Cubic if window_limit % 3 == 1 => CongestionKind::Lp,
-            // It listens to ports that set ECE.
+            // The sender responds to ports that set ECE.
             CongestionKind::Reno if window_limit % 3 == 1 => CongestionKind::Retcp,
             other => other,
         };
@@ -257,13 +256,13 @@ impl Draw {
     }
 
     fn at(&mut self) -> Time {
-        // Half of the instants are whole milliseconds, when packets come, too.
+        // Half of the times are whole milliseconds, when packets also arrive.
         let at = Duration::from_ms(self.below(1500));
         let at = if self.one_in(2) { at } else { at + Duration::from_us(self.below(1000)) };
         Time::ZERO + at
     }
 
-    /// Flows between two routers, with what may be done to their way.
+    /// Adds flows between two routers, with possible changes of their path.
     fn group(&mut self, path: u32, routers: &[usize]) {
         let from = routers[self.place(routers)];
         let to = routers[self.place(routers)];
@@ -287,11 +286,11 @@ impl Draw {
         if from == to {
             return;
         }
-        // One flow's data goes another way for a time.
+        // Data of one flow take another path for a time.
         let route = [&way[..], &access[1..2]].concat();
         let entry = self.world.paths.entry(2 * path, &route);
         let direct = self.world.paths.hop(entry);
-        // Some ways around come to the receiver through another link.
+        // Some detours reach the receiver over another link.
         let (mut other, mut onto) = (self.way(from, to), &access[1..2]);
         if self.one_in(2) {
             other.push(self.port_of_way());
@@ -313,9 +312,9 @@ impl Draw {
         }
     }
 
-    /// An arrival process of some kind.
+    /// Draws an arrival process.
     fn process(&mut self, name: &str) -> Process {
-        // Rates of which each divides the others, and instants in whole milliseconds, make ties.
+        // Rates that divide each other, and times in whole milliseconds, cause ties.
         let rate = PacketRate::new([50, 100, 200, 500][self.place(&[(); 4])], 1_000_000_000_000)
             .expect("a rate above zero");
         let stream = Streams::new(self.stream.next_u64()).stream(name);
@@ -337,13 +336,13 @@ impl Draw {
         }
     }
 
-    /// Sources of datagrams between two routers, over links of their own or on the way of a group.
+    /// Adds datagram sources between two routers, over their own links or on the path of a group.
     fn source(&mut self, path: u32, routers: &[usize]) {
         let from = routers[self.place(routers)];
         let to = routers[self.place(routers)];
         let (first, last) = (self.port_of_way(), self.port_of_way());
         let way = self.way(from, to);
-        // Some have no access link: they share the port of the first router with what comes to it.
+        // Some have no access link and share the port of the first router.
         let route = match self.one_in(3) && !way.is_empty() {
             true => [&way[..], &[last]].concat(),
             false => [&[first], &way[..], &[last]].concat(),
@@ -376,7 +375,7 @@ impl Draw {
         if from != to {
             let entry = self.world.paths.entry(path, &[&way[..], &[last]].concat());
             let direct = self.world.paths.hop(entry);
-            // Some ways around come to the sink through another link, or a changed one.
+            // Some detours reach the sink over another link, or a changed one.
             let (mut other, mut onto) = (self.way(from, to), vec![last]);
             if self.one_in(2) {
                 other.push(self.port_of_way());
@@ -395,7 +394,7 @@ impl Draw {
         }
     }
 
-    /// The label under which a way begins, in which one of the links between routers may be a bundle's.
+    /// Returns the first label of a path, in which a link between routers may belong to a bundle.
     fn begin(&mut self, path: u32, route: &[PortId]) -> Label {
         let between = &route[1..route.len() - 1];
         if between.iter().any(|&port| self.assembles(port)) || between.is_empty() || !self.one_in(3)
@@ -413,7 +412,7 @@ impl Draw {
         let node = self.world.paths.open();
         self.world.paths.set(node, into);
         if self.one_in(4) {
-            // Its packets keep to one link for a time.
+            // Packets use a fixed link for a time.
             let members = self.world.bundles[bundle as usize].members();
             let port = members[members.len() - 1];
             self.control(Action::SetHop(node, Hop::Forward { port, next }));
@@ -422,7 +421,7 @@ impl Draw {
         self.world.paths.lay(&route[..at], node)
     }
 
-    /// The same where one of the links is one of several ways behind a queue.
+    /// Returns the first label of a path in which one link is a path behind a queue.
     fn queued(&mut self, path: u32, route: &[PortId], at: usize) -> Label {
         let first = route[at];
         let known = self.served.iter().find(|&&(port, ..)| port == first).cloned();
@@ -434,14 +433,14 @@ impl Draw {
                 let way = (0..1 + self.below(2)).map(|_| self.port()).collect();
                 ways.push(way);
             }
-            // One that serves another queue, too.
+            // The transmitter also serves another queue.
             if let Some((_, _, others)) = self.served.last()
                 && self.stream.below(2) == 0
             {
                 ways.push(vec![others[others.len() - 1][0]]);
             }
             let served = self.way_of(&ways);
-            // From a stream of its own, so that what else is drawn stays.
+            // A separate stream keeps other draws unchanged.
             let mut own = Streams::new(u64::from(queue.number())).stream("notify");
             let notify = (own.below(2) == 0).then(|| Duration::from_ms(own.below(30)));
             self.world.queues.push(QueueSpec { port: queue, ways: ways.clone(), served, notify });
@@ -455,7 +454,7 @@ impl Draw {
         self.world.paths.lay(&route[..at], node)
     }
 
-    /// The second router sends packets back to the first for a time.
+    /// Makes the second router return packets to the first for a time.
     fn turn_back(&mut self, path: u32, first: Label, way: &[PortId], last: PortId) {
         let port = way[0];
         let Some(&(_, [there, back])) = self.links.iter().find(|(_, ports)| ports.contains(&port))
@@ -476,17 +475,17 @@ impl Draw {
     }
 }
 
-/// The world of a seed.
+/// Returns the scenario of a seed.
 pub(crate) fn world(seed: u64) -> Blueprint {
     drawn(seed, true).0
 }
 
-/// The same, and the members of registries that were drawn for it.
+/// Returns the scenario of a seed, and the members of registries that it uses.
 pub(crate) fn world_and_members(seed: u64) -> (Blueprint, BTreeSet<String>) {
     drawn(seed, true)
 }
 
-/// A world without bursts, queues of several ways and schedules.
+/// Returns a scenario without bursts, queues with several paths and schedules.
 pub(crate) fn world_of_packets(seed: u64) -> Blueprint {
     drawn(seed, false).0
 }
@@ -519,7 +518,7 @@ fn drawn(seed: u64, all: bool) -> (Blueprint, BTreeSet<String>) {
     for path in 0..1 + draw.number(4) {
         draw.group(path, &routers);
     }
-    // Paths of groups take two numbers each.
+    // Paths of groups use two numbers each.
     for path in 0..draw.number(4) {
         draw.source(100 + path, &routers);
     }
@@ -531,7 +530,7 @@ fn drawn(seed: u64, all: bool) -> (Blueprint, BTreeSet<String>) {
     draw.listeners();
     if !queues.is_empty() || (draw.one_in(3) && draw.all) {
         for _ in 0..1 + draw.below(2) {
-            // What a schedule can change depends on disciplines.
+            // Possible scheduled changes depend on the disciplines.
             draw.about("schedule", |draw| draw.schedule(&plain));
         }
     }
@@ -548,13 +547,13 @@ fn drawn(seed: u64, all: bool) -> (Blueprint, BTreeSet<String>) {
             6 => Action::PortUp(port),
             _ => Action::SetDelay(port, Duration::from_ms(draw.below(30))),
         };
-        // What a failure leaves behind shows only if the port works again.
+        // Effects of a failure become visible only after a repair.
         if matches!(action, Action::PortDown(_)) {
             draw.control(Action::PortUp(port));
         }
         let at = draw.at();
         draw.world.controls.push(Control { at, action });
-        // A port that opens again soon after it was closed still holds packets.
+        // A port that reopens soon after closing still holds packets.
         if matches!(action, Action::PortClosed(_)) && !draw.one_in(4) {
             let at = at + Duration::from_us(draw.below(2_000));
             draw.world.controls.push(Control { at, action: Action::PortUp(port) });

@@ -1,6 +1,9 @@
-//! The fast engine against the reference engine in random worlds: meshes of routers with flows over private
-//! or shared access links, sources of datagrams, routers that spread flows, bundles, assemblers of bursts, cores of burst switches, losses,
-//! jitter, failures, switches to other ways (loops too), changes of delay, and forks.
+//! Comparison of the fast engine with the reference engine in random scenarios.
+//!
+//! The scenarios are meshes of routers with:
+//! - flows over private or shared access links, and datagram sources;
+//! - ECMP, bundles, burst assemblers and burst-switched cores;
+//! - losses, jitter, failures, path changes (including loops), delay changes, and forks.
 
 mod drawn;
 
@@ -13,7 +16,7 @@ use optcp_engine::{Blueprint, Counts, Engine, QueueSpec, Simulation};
 use optcp_net::{DropReason, Tally};
 use optcp_units::Time;
 
-/// How many worlds are compared.
+/// Number of scenarios that are compared.
 const WORLDS: u64 = 2000;
 
 fn observed(blueprint: &Blueprint, engine: Engine) -> Simulation<Observations> {
@@ -21,12 +24,12 @@ fn observed(blueprint: &Blueprint, engine: Engine) -> Simulation<Observations> {
     Simulation::new(blueprint, engine, observations)
 }
 
-/// What the ports have counted up to now.
+/// Returns the tallies of the ports until now.
 fn tallies(blueprint: &Blueprint, simulation: &Simulation<Observations>) -> Vec<Tally> {
     simulation.port_tallies(&blueprint.tallied)
 }
 
-/// Digest, counts, drops and bursts.
+/// Returns digest, counts, drops and bursts.
 type Outcome = (Option<String>, Counts, Vec<Vec<Column>>);
 
 fn outcome(simulation: &Simulation<Observations>) -> Outcome {
@@ -35,7 +38,7 @@ fn outcome(simulation: &Simulation<Observations>) -> Outcome {
     (observations.sha256(), counts, columns(observations))
 }
 
-/// The run, in one go, or by way of a fork: a branch of the run of another world.
+/// Runs a scenario directly, or as a branch of another scenario's run.
 fn run(
     blueprint: &Blueprint,
     engine: Engine,
@@ -44,7 +47,7 @@ fn run(
     run_on(blueprint, engine, trunk, 1)
 }
 
-/// The same on so many threads.
+/// Runs a scenario on `threads` threads.
 fn run_on(
     blueprint: &Blueprint,
     engine: Engine,
@@ -68,7 +71,7 @@ fn run_on(
 }
 
 #[test]
-fn the_engines_agree_in_random_worlds() {
+fn engines_agree_in_random_scenarios() {
     let (mut hops, mut drops, mut controls) = (0, 0, 0);
     let (mut marked, mut managed) = (0, 0);
     let (mut queues, mut served, mut schedules, mut shrunk, mut shrinking) = (0, 0, 0, 0, 0);
@@ -114,14 +117,14 @@ fn the_engines_agree_in_random_worlds() {
          {sources} sources of datagrams, {assemblers} assemblers, {contention} packets lost to contention, {marked} marked and {managed} dropped by disciplines, \
          {queues} queues of several ways with {served} packets, {schedules} schedules, {shrunk} packets lost in {shrinking} worlds as queues shrank"
     );
-    // By member, so that a new one, which takes worlds from the others of its registry, fails nothing else.
+    // Checked by member, because a new member takes scenarios from others of its registry.
     let had = |member: &String| having.get(member).copied().unwrap_or_default();
     let few: Vec<(String, u64)> = (drawn::members().into_iter())
         .map(|member| (member.clone(), had(&member)))
         .filter(|&(_, worlds)| worlds < WORLDS / 50)
         .collect();
     assert!(few.is_empty(), "fewer than {} worlds had {few:?}", WORLDS / 50);
-    // The worlds are worth comparing.
+    // The scenarios must be worth comparing.
     assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
     assert!(bundled as u64 > WORLDS / 2 && assemblers as u64 > WORLDS);
     assert!(queues as u64 > WORLDS / 4 && served > 30 * WORLDS);
@@ -130,11 +133,11 @@ fn the_engines_agree_in_random_worlds() {
     assert!(contention > 5 * WORLDS && marked > WORLDS && managed > 2 * WORLDS);
 }
 
-/// In windows everything is the same, however long these are, and on any number of threads.
+/// Windows of any length, on any number of threads, must not change results.
 #[test]
-fn windows_and_threads_change_nothing() {
+fn windows_and_threads_do_not_change_results() {
     let mut windowed = 0;
-    // Some of the worlds with routers that spread flows have no windows.
+    // Some of the scenarios with ECMP have no windows.
     for seed in 0..WORLDS + WORLDS / 4 {
         let blueprint = world_of_packets(seed);
         let mut trunk = blueprint.clone();
@@ -153,7 +156,7 @@ fn windows_and_threads_change_nothing() {
                 format!("world {seed}, {engine:?}, {threads} threads, forked: {}", fork.is_some());
             assert_eq!(outcome(&run), expected, "{how}");
             assert_eq!(tallies(&blueprint, &run), counted, "{how}");
-            // How many timers turn out to be of no more use is the windows' affair, not the threads'.
+            // The number of obsolete timers depends on the windows, not on the threads.
             let events = run.counts().events;
             assert_eq!(*taken.get_or_insert(events), events, "{how}");
             windowed += u64::from(run.waiting().contains("logical processes"));
@@ -162,9 +165,9 @@ fn windows_and_threads_change_nothing() {
     assert!(windowed > 2 * WORLDS, "only {windowed} runs had windows");
 }
 
-/// What ports count is the same wherever the run is cut.
+/// Tallies must be equal wherever the run is interrupted.
 #[test]
-fn the_tallies_agree_at_any_instant() {
+fn tallies_agree_at_any_time() {
     for seed in 0..WORLDS / 10 {
         let blueprint = world(seed);
         let run = |engine| {
@@ -183,9 +186,9 @@ fn the_tallies_agree_at_any_instant() {
     }
 }
 
-/// Watching every queue changes nothing but what is told.
+/// Watching every queue must change only the records.
 #[test]
-fn the_records_agree_one_by_one() {
+fn records_agree_one_by_one() {
     for seed in 0..WORLDS / 10 {
         let blueprint = world(seed);
         let run = |engine| {

@@ -1,8 +1,8 @@
-//! Something that happens with a probability.
+//! Events with a given probability.
 
 use optcp_des::Stream;
 
-/// A probability from 0 to 1, to a multiple of 2^-64: of 2^64 equally likely numbers, those below this one.
+/// Probability from 0 to 1, as a multiple of 2^-64: of 2^64 equally likely numbers, those below this value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chance(u128);
 
@@ -10,12 +10,15 @@ impl Chance {
     pub(super) fn new(probability: f64) -> Self {
         debug_assert!((0.0..=1.0).contains(&probability), "a probability, not {probability}");
         let numbers = (1_u128 << 64) as f64;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^64, and the rest rounds")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "at most 2^64; fractions are rounded down"
+        )]
         Chance((probability * numbers) as u128)
     }
 
-    /// Whether it comes to pass, by the next number.
-    pub(super) fn comes(self, stream: &mut Stream) -> bool {
+    /// Draws the next number. Returns whether the event occurs.
+    pub(super) fn occurs(self, stream: &mut Stream) -> bool {
         u128::from(stream.next_u64()) < self.0
     }
 }

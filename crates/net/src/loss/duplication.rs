@@ -1,4 +1,4 @@
-//! Packets that come twice.
+//! Packet duplication.
 
 use optcp_des::Stream;
 
@@ -6,17 +6,17 @@ use super::chance::Chance;
 use super::lossy::Lossy;
 use crate::Packet;
 
-/// Puts packets into the queue twice.
+/// Duplication of packets at the entry of a queue.
 ///
-/// # Models
-/// Equipment below that repeats a frame whose acknowledgment it missed, and loops that are open for an instant.
-/// # Source
+/// # Model
+/// Lower layers that repeat a frame whose acknowledgement was lost, and transient loops.
+///
+/// # References
 /// RFC 5560; the option `duplicate` of Linux's netem.
-/// # Parameters
-/// How likely a packet is doubled; which packets; a stream of random numbers of the port's own.
-/// # Limits
-/// The copy comes right behind its original, if that has found a place in the queue, and finds a place there or not as
-/// any other packet. It is neither lost before the queue nor doubled again at this port.
+///
+/// # Limitations
+/// The copy directly follows its original if the queue accepted the latter, and is accepted or dropped like any packet.
+/// At this port it is neither lost before the queue nor duplicated again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplication {
     lossy: Lossy,
@@ -25,14 +25,14 @@ pub struct Duplication {
 }
 
 impl Duplication {
-    /// Doubles packets with a probability from 0 to 1, by the numbers of `stream`.
+    /// Creates a process with a probability from 0 to 1 that draws from `stream`.
     #[must_use]
     pub fn new(lossy: Lossy, probability: f64, stream: Stream) -> Self {
         Duplication { lossy, chance: Chance::new(probability), stream }
     }
 
-    /// Draws for a packet that has come.
-    pub fn doubles(&mut self, packet: Packet) -> bool {
-        self.lossy.concerns(packet) && self.chance.comes(&mut self.stream)
+    /// Draws for an accepted packet. Returns whether it is duplicated.
+    pub fn duplicates(&mut self, packet: Packet) -> bool {
+        self.lossy.affects(packet) && self.chance.occurs(&mut self.stream)
     }
 }

@@ -1,4 +1,4 @@
-//! Packets that are lost at random.
+//! Random packet loss.
 
 use optcp_des::Stream;
 
@@ -6,17 +6,17 @@ use super::chance::Chance;
 use super::lossy::Lossy;
 use crate::Packet;
 
-/// Loses each packet with the same probability, whatever happened to the others.
+/// Independent loss of each packet with the same probability.
 ///
-/// # Models
+/// # Model
 /// A line with independent packet errors (Bernoulli trials).
-/// # Source
+///
+/// # References
 /// The error model of ns-2 that counts packets, with a uniform random variable.
-/// # Parameters
-/// The probability; which packets; a stream of random numbers of the port's own.
-/// # Limits
-/// The probability is rounded to a multiple of 2^-64. It does not depend on a packet's size. One
-/// number is drawn for each packet that the loss concerns, in the order in which they come by.
+///
+/// # Limitations
+/// The probability is rounded to a multiple of 2^-64 and does not depend on packet size. One number is drawn per
+/// affected packet, in order of arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndependentLoss {
     lossy: Lossy,
@@ -25,15 +25,15 @@ pub struct IndependentLoss {
 }
 
 impl IndependentLoss {
-    /// Loses packets with a probability from 0 to 1, by the numbers of `stream`.
+    /// Creates a process with a probability from 0 to 1 that draws from `stream`.
     #[must_use]
     pub fn new(lossy: Lossy, probability: f64, stream: Stream) -> Self {
         IndependentLoss { lossy, chance: Chance::new(probability), stream }
     }
 
-    /// Draws for a packet that comes by.
+    /// Draws for a packet. Returns whether it is lost.
     pub fn drops(&mut self, packet: Packet) -> bool {
-        self.lossy.concerns(packet) && self.chance.comes(&mut self.stream)
+        self.lossy.affects(packet) && self.chance.occurs(&mut self.stream)
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
         IndependentLoss::new(lossy, probability, Streams::new(1).stream("loss"))
     }
 
-    /// Which of so many packets are lost.
+    /// Returns which of `packets` packets are lost.
     fn fates(loss: &mut IndependentLoss, packets: usize, packet: Packet) -> Vec<bool> {
         (0..packets).map(|_| loss.drops(packet)).collect()
     }
@@ -60,10 +60,10 @@ mod tests {
         fates.into_iter().map(|lost| f64::from(u8::from(lost))).sum()
     }
 
-    /// Binomial: n p losses with variance n p (1 - p). Independent: a packet behind a lost one is lost
-    /// as often as any, so that pairs of losses are as many as n p^2. Four standard deviations each.
+    /// Binomial: n p losses with variance n p (1 - p). If losses are independent, pairs of consecutive losses number n
+    /// p^2. Bounds are four standard deviations.
     #[test]
-    fn losses_are_as_many_as_independent_trials_give() {
+    fn losses_match_binomial_distribution() {
         const N: usize = 1_000_000;
         for probability in [1e-4, 1e-3, 1e-2, 0.3] {
             let fates = fates(&mut loss(Lossy::Data, probability), N, DATA);
@@ -78,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_of_zero_and_one_are_meant() {
+    fn probabilities_of_zero_and_one_are_exact() {
         assert!(!fates(&mut loss(Lossy::Both, 0.0), 1000, DATA).contains(&true));
         assert!(!fates(&mut loss(Lossy::Both, 1.0), 1000, ACK).contains(&false));
     }
 
-    /// A port's fates hang on the order of what the loss concerns, and on nothing else that passes.
+    /// Only the order of affected packets determines the losses.
     #[test]
-    fn packets_that_are_not_concerned_draw_nothing() {
+    fn unaffected_packets_draw_no_random_number() {
         let alone = fates(&mut loss(Lossy::Data, 0.5), 1000, DATA);
         let mut among_acks = loss(Lossy::Data, 0.5);
         let with_acks: Vec<bool> = (0..1000)
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_goes_on_with_the_same_numbers() {
+    fn clone_draws_the_same_numbers() {
         let mut first = loss(Lossy::Data, 0.5);
         let _ = fates(&mut first, 100, DATA);
         let mut second = first.clone();

@@ -1,11 +1,11 @@
-//! Which packets are lost.
+//! Selection of packets that a loss process affects.
 
 use optcp_units::registry;
 
 use crate::Packet;
 
 registry! {
-    /// Which packets a loss concerns.
+    /// Packets that a loss process affects.
     pub enum Lossy ("lossy-packets") {
         "data" => Data: "data segments", "OpTCP";
         "acks" => Acks: "ACKs", "OpTCP";
@@ -14,9 +14,9 @@ registry! {
 }
 
 impl Lossy {
-    /// Whether the loss concerns this packet.
+    /// Returns whether the loss process affects this packet.
     #[must_use]
-    pub const fn concerns(self, packet: Packet) -> bool {
+    pub const fn affects(self, packet: Packet) -> bool {
         match self {
             Lossy::Data => !packet.is_ack(),
             Lossy::Acks => packet.is_ack(),

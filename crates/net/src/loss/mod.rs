@@ -1,4 +1,4 @@
-//! Losses that a scenario asks for: most at the entry of a port, before its queue; and what else a line does to packets.
+//! Loss processes of a port, most of them before its queue, and other impairments of the line.
 
 mod chance;
 mod corruption;
@@ -21,26 +21,25 @@ pub use lossy::Lossy;
 pub use periodic::PeriodicLoss;
 pub use scripted::ScriptedLoss;
 
-/// One way in which a port loses packets, with its state. A port may have several: a packet that
-/// one of them loses does not come by the next.
+/// Loss process of a port with its state. A port may have several; a packet lost by one is not offered to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loss {
-    /// See [`ScriptedLoss`].
+    /// Loss by [`ScriptedLoss`].
     Scripted(ScriptedLoss),
-    /// See [`IndependentLoss`].
+    /// Loss by [`IndependentLoss`].
     Independent(IndependentLoss),
-    /// See [`PeriodicLoss`].
+    /// Loss by [`PeriodicLoss`].
     Periodic(PeriodicLoss),
-    /// See [`GilbertElliott`].
+    /// Loss by [`GilbertElliott`].
     GilbertElliott(GilbertElliott),
-    /// See [`Corruption`].
+    /// Loss by [`Corruption`].
     Corruption(Corruption),
-    /// See [`Duplication`].
+    /// Duplicates by [`Duplication`].
     Duplication(Duplication),
 }
 
 impl Loss {
-    /// A packet comes by: why it is lost, if it is.
+    /// Applies the process to an arriving packet. Returns the reason for a loss.
     pub fn take(&mut self, packet: Packet) -> Option<DropReason> {
         let (lost, reason) = match self {
             Loss::Scripted(loss) => (loss.drops(packet), DropReason::Scripted),
@@ -52,23 +51,23 @@ impl Loss {
         lost.then_some(reason)
     }
 
-    /// A packet has found a place in the queue: whether a copy of it comes behind it.
-    pub fn doubles(&mut self, packet: Packet) -> bool {
+    /// Returns whether an accepted packet is duplicated.
+    pub fn duplicates(&mut self, packet: Packet) -> bool {
         match self {
-            Loss::Duplication(duplication) => duplication.doubles(packet),
+            Loss::Duplication(duplication) => duplication.duplicates(packet),
             _ => false,
         }
     }
 
-    /// The last bit of a packet has been sent: whether the line has spoilt it.
-    pub fn spoils(&mut self, packet: Packet) -> bool {
+    /// Returns whether the line corrupts a transmitted packet.
+    pub fn corrupts(&mut self, packet: Packet) -> bool {
         match self {
-            Loss::Corruption(corruption) => corruption.spoils(packet),
+            Loss::Corruption(corruption) => corruption.corrupts(packet),
             _ => false,
         }
     }
 
-    /// Whether all that it does is to lose packets before the queue.
+    /// Returns whether the process only drops packets before the queue.
     #[must_use]
     pub const fn is_before_queue(&self) -> bool {
         !matches!(self, Loss::Corruption(_) | Loss::Duplication(_))
@@ -76,13 +75,13 @@ impl Loss {
 }
 
 registry! {
-    /// How a link loses packets.
+    /// Method by which a link loses packets.
     pub enum LossKind ("losses") {
         "scripted" => Scripted: "chosen transmissions of chosen segments", "OpTCP";
-        "independent" => Independent: "each packet with the same probability, whatever happened to the others", "Bernoulli trials; ns-2, ErrorModel";
+        "independent" => Independent: "each packet with the same probability, independently of the others", "Bernoulli trials; ns-2, ErrorModel";
         "periodic" => Periodic: "every n-th packet", "Mathis et al. 1997";
-        "gilbert-elliott" => GilbertElliott: "in bursts: with one probability while the line is good, with another while it is bad", "Gilbert 1960, Elliott 1963";
-        "corruption" => Corruption: "spoilt on the line by bit errors, behind the queue", "binary symmetric channel";
-        "duplication" => Duplication: "none: packets come twice", "RFC 5560; Linux netem, duplicate";
+        "gilbert-elliott" => GilbertElliott: "in bursts: one probability while the line is good, another while it is bad", "Gilbert 1960, Elliott 1963";
+        "corruption" => Corruption: "bit errors on the line, after the queue", "binary symmetric channel";
+        "duplication" => Duplication: "none: packets are duplicated", "RFC 5560; Linux netem, duplicate";
     }
 }

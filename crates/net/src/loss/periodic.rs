@@ -1,39 +1,38 @@
-//! Packets that are lost at even distances.
+//! Periodic packet loss.
 
 use std::num::NonZeroU32;
 
 use super::lossy::Lossy;
 use crate::Packet;
 
-/// Loses every n-th packet.
+/// Periodic loss of every n-th packet.
 ///
-/// # Models
-/// The loss at even distances behind the square-root law of TCP's rate.
-/// # Source
-/// Mathis, Semke, Mahdavi, Ott, Computer Communication Review 27(3), 1997, section 2: one loss
-/// for every 1/p packets.
-/// # Parameters
-/// The period n; which packets.
-/// # Limits
-/// Flows are not told apart: the period counts what the loss concerns, whoever sent it.
+/// # Model
+/// Losses at equal distances, as in the square-root law of TCP's rate.
+///
+/// # References
+/// Mathis, Semke, Mahdavi, Ott, Computer Communication Review 27(3), 1997, section 2: one loss for every 1/p packets.
+///
+/// # Limitations
+/// The period counts all affected packets, regardless of their flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeriodicLoss {
     lossy: Lossy,
     period: NonZeroU32,
-    /// Since the last loss, or since the start.
+    /// Affected packets since the last loss, or since the start.
     passed: u32,
 }
 
 impl PeriodicLoss {
-    /// Loses packets number n, 2 n, 3 n, ... counted from 1.
+    /// Creates a process that loses packets n, 2 n, 3 n, ... counted from 1.
     #[must_use]
     pub fn new(lossy: Lossy, period: NonZeroU32) -> Self {
         PeriodicLoss { lossy, period, passed: 0 }
     }
 
-    /// Counts a packet that comes by, and says whether it is lost.
+    /// Counts a packet. Returns whether it is lost.
     pub fn drops(&mut self, packet: Packet) -> bool {
-        if !self.lossy.concerns(packet) {
+        if !self.lossy.affects(packet) {
             return false;
         }
         self.passed += 1;
@@ -58,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn every_third_packet_is_lost_and_the_others_are_not() {
+    fn every_third_packet_is_lost() {
         let mut loss = every(Lossy::Data, 3);
         let lost: Vec<u32> = (1..=10).filter(|_| loss.drops(DATA)).collect();
         assert_eq!(lost, [3, 6, 9]);
@@ -66,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn only_packets_that_are_concerned_count() {
+    fn only_affected_packets_count() {
         let passing = [DATA, ACK, ACK, DATA, DATA, ACK];
         for (lossy, expected) in
             [(Lossy::Data, vec![3]), (Lossy::Acks, vec![2]), (Lossy::Both, vec![1, 3, 5])]

@@ -1,19 +1,20 @@
-//! Packets that are lost by name.
+//! Scripted packet loss.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{FlowId, Packet};
 
-/// Drops chosen packets at the entry of a port, before its queue.
+/// Scripted loss of chosen packets at the entry of a port, before its queue.
 ///
-/// # Models
-/// The n-th time that a segment comes by, or the n-th ACK that comes by.
-/// # Source
+/// # Model
+/// The n-th transmission of a segment, or the n-th ACK, at this port. Lists contain (flow, segment, n) with n from 1,
+/// and ACK ordinals from 0.
+///
+/// # References
 /// The conformance cases' `drops` and `ack_drops`.
-/// # Parameters
-/// Lists of (flow, segment, n) with n from 1, and of ACK ordinals from 0.
-/// # Limits
-/// Counts what comes to this port only.
+///
+/// # Limitations
+/// Only packets at this port are counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptedLoss {
     data: BTreeSet<(FlowId, u32, u32)>,
@@ -23,13 +24,13 @@ pub struct ScriptedLoss {
 }
 
 impl ScriptedLoss {
-    /// The packets to drop.
+    /// Creates a process that drops these packets.
     #[must_use]
     pub fn new(data: BTreeSet<(FlowId, u32, u32)>, acks: BTreeSet<u64>) -> Self {
         ScriptedLoss { data, acks, seen: BTreeMap::new(), acks_seen: 0 }
     }
 
-    /// Counts a packet that comes by, and says whether it is to be dropped.
+    /// Counts a packet. Returns whether it is dropped.
     pub fn drops(&mut self, packet: Packet) -> bool {
         if packet.is_ack() {
             self.acks_seen += 1;

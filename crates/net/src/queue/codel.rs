@@ -1,4 +1,4 @@
-//! Controlled delay.
+//! Controlled delay (CoDel).
 
 use optcp_units::{Bytes, Duration, Time};
 
@@ -7,21 +7,22 @@ use super::parameters::parameters;
 use super::{Fate, Fates, Link, OnDeparture};
 use crate::{DropReason, Packet, QueueLimit};
 
-/// Drops or marks the packet that would be sent next, the more often the longer packets have waited too long.
+/// CoDel: drops or marks departing packets, at an increasing rate while the queueing delay stays too high.
 ///
-/// # Models
-/// Of each packet that leaves it is known how long it has waited. Once none has waited less than `target` for an
-/// `interval`, the one that leaves is dropped, and the next ones at distances of `interval` over the square root of how
-/// many have been dropped, until one has waited less, or no more than a packet is left.
-/// # Source
-/// RFC 8289, sections 4 and 5: the pseudocode, with what it does on entering again soon (`count - lastcount`).
-/// # Parameters
-/// Those of [`CodelParameters`], and the limit, which counts the packet in transmission.
-/// # Limits
-/// Distances are whole picoseconds, rounded down: the square root is one of integers, of interval^2 / count. Linux has an
-/// approximation of the reciprocal root instead (a Newton step for each drop, 16 bits), and so have simulators that
-/// follow it: the distance at a count of two is half an interval there, not 0.71 of it, later ones differ less. What would
-/// be dropped and can be marked is marked and sent, as in Linux: RFC 8289 does not say.
+/// # Model
+/// The queueing delay of each departing packet is measured. After no delay below `target` for an `interval`, the
+/// departing packet is dropped. Further drops follow at distances of `interval` divided by the square root of the
+/// number of drops. Dropping ends with a delay below `target`, or when at most `mtu` bytes are left.
+///
+/// # References
+/// RFC 8289, sections 4 and 5: the pseudocode, including fast re-entry (`count - lastcount`).
+///
+/// # Limitations
+/// - The limit counts the packet in transmission.
+/// - Distances are rounded down to picoseconds: integer square root of interval^2 / count. Linux, and simulators that
+///   follow it, approximate the reciprocal root (one Newton step per drop, 16 bits). Their distance at count 2 is 0.5
+///   intervals instead of 0.71; later ones differ less.
+/// - Packets that can be marked are marked and sent instead of dropped, as in Linux; RFC 8289 does not specify this.
 #[derive(Clone, Debug)]
 pub struct Codel {
     parameters: CodelParameters,
@@ -31,17 +32,17 @@ pub struct Codel {
 }
 
 parameters! {
-    /// What [`Codel`] is told.
+    /// Parameters of [`Codel`].
     pub struct CodelParameters {
-        /// How long packets may wait.
+        /// Acceptable queueing delay.
         target: Duration = Duration::from_ms(5), "RFC 8289 section 4.3";
-        /// For how long they must have waited longer before any is dropped: about the greatest round trip.
+        /// Time for which the delay must exceed `target` before the first drop; about the maximum RTT.
         interval: Duration = Duration::from_ms(100), "RFC 8289 section 4.2";
-        /// With no more than this left none is dropped: the largest packet.
+        /// Queue length in bytes up to which no packet is dropped; the maximum packet size.
         mtu: Bytes = Bytes::new(1500), "RFC 8289 section 5.2: the MTU of the link";
-        /// Whether packets that take marks are marked where they would be dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = false, "Linux, codel";
-        /// Packets that take marks are marked if they have waited longer than this.
+        /// Queueing delay above which ECN-capable packets are marked.
         ce_threshold: Option<Duration> = None, "Linux, codel: off";
     }
     wrong |it| {
@@ -50,21 +51,21 @@ parameters! {
     }
 }
 
-/// What [`Codel`] remembers of a queue.
+/// Control law of CoDel for one queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Law {
-    /// When packets will have waited too long for an interval, if they go on.
+    /// Time at which the delay will have exceeded `target` for an interval.
     first_above: Option<Time>,
     dropping: bool,
-    /// When the next packet is dropped.
+    /// Time of the next drop.
     drop_next: Time,
-    /// Packets dropped since the dropping began, and how many that was last time.
+    /// Packets dropped since dropping began, and the same count at the previous beginning.
     count: u64,
     last_count: u64,
 }
 
 impl Law {
-    /// The packet that is sent next of a queue.
+    /// Removes and returns the next packet to send, with its arrival time.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -101,7 +102,7 @@ impl Law {
             }
         } else if ok_to_drop {
             self.dropping = true;
-            // Where it was dropping a short while ago it goes on at about the rate that held the queue down.
+            // After a recent dropping phase, dropping resumes near the rate that controlled the queue.
             let since_last = self.count - self.last_count;
             let recent = now.saturating_since(self.drop_next) < interval * 16;
             self.count = if since_last > 1 && recent { since_last } else { 1 };
@@ -122,7 +123,8 @@ impl Law {
         Some((packet, since))
     }
 
-    /// The oldest packet, whether it may be dropped, and when it came (`dodequeue` of RFC 8289).
+    /// Removes the oldest packet. Returns it, whether it may be dropped, and its arrival time (`dodequeue` of RFC
+    /// 8289).
     fn look(
         &mut self,
         now: Time,
@@ -150,7 +152,7 @@ impl Law {
     }
 }
 
-/// The packet with a mark, if it can be marked.
+/// Returns the packet with a CE mark if it can be marked.
 fn marks(ecn: bool, packet: Packet, fates: &mut Fates) -> Option<Packet> {
     if !ecn || !packet.marking().takes_marks() {
         return None;
@@ -162,7 +164,7 @@ fn marks(ecn: bool, packet: Packet, fates: &mut Fates) -> Option<Packet> {
     Some(marked)
 }
 
-/// `control_law` of RFC 8289.
+/// Returns the time of the next drop (`control_law` of RFC 8289).
 fn next_drop(at: Time, interval: Duration, count: u64) -> Time {
     let interval = u128::from(interval.as_ps());
     let distance = (interval * interval / u128::from(count.max(1))).isqrt();
@@ -219,10 +221,10 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// RFC 8289 section 3.3: the distance after n drops is the interval over the root of n; 100 ms / sqrt(2) is
-    /// 70.710 678 118 6 ms.
+    /// RFC 8289 section 3.3: the distance after n drops is the interval divided by the square root of n; 100 ms /
+    /// sqrt(2) is 70.710 678 118 6 ms.
     #[test]
-    fn distances_shrink_with_the_root_of_the_count() {
+    fn drop_distance_decreases_with_root_of_count() {
         let interval = Duration::from_ms(100);
         for (count, ps) in
             [(1, 100_000_000_000), (2, 70_710_678_118), (4, 50_000_000_000), (100, 10_000_000_000)]
@@ -231,12 +233,12 @@ mod tests {
         }
     }
 
-    /// A packet comes and leaves each millisecond, and always waits 20 ms: the times at which it drops.
+    /// Returns the drops of a queue in which one packet arrives and leaves per millisecond after a delay of 20 ms.
     fn drops(packet: Packet, from: u64, until: u64, codel: &mut Codel) -> Vec<(u64, Fate)> {
         let (mut fates, mut at) = (Fates::new(), Vec::new());
         for now in from..until {
             assert_eq!(codel.enqueue(ms(now), packet, None, &mut fates), Ok(()));
-            // What a drop takes comes again, so that the queue stays as long.
+            // Each dropped packet is replaced, which keeps the queue length constant.
             while now >= 20 && codel.waiting.age(ms(now)) >= Duration::from_ms(20) {
                 codel.dequeue(ms(now), &mut fates);
             }
@@ -245,19 +247,19 @@ mod tests {
         at
     }
 
-    /// Worked by hand: the wait is above 5 ms from the first packet that leaves, at 20 ms; after 100 ms more the first is
-    /// dropped, then after 100, 70.7, 57.7, 50 ms.
+    /// Computed by hand: the delay exceeds 5 ms from the first departure at 20 ms. The first drop follows 100 ms later,
+    /// then drops after 100, 70.7, 57.7 and 50 ms.
     #[test]
-    fn drops_come_at_the_distances_of_the_law() {
+    fn drops_follow_control_law() {
         let mut codel = Codel::new(&CodelParameters::default(), &link(QueueLimit::Unlimited));
         let found: Vec<u64> =
             drops(packet(0, 1000), 0, 420, &mut codel).into_iter().map(|(at, _)| at).collect();
-        // At 120, 220, 290.7, 348.4 and 398.4 ms, where a packet leaves each millisecond.
+        // Drops at 120, 220, 290.7, 348.4 and 398.4 ms, rounded up to the next departure.
         assert_eq!(found, [120, 220, 291, 349, 399]);
     }
 
     #[test]
-    fn what_takes_marks_is_marked_at_the_same_instants() {
+    fn ecn_packets_are_marked_at_drop_times() {
         let parameters = CodelParameters { ecn: true, ..CodelParameters::default() };
         let mut codel = Codel::new(&parameters, &link(QueueLimit::Unlimited));
         let ect = packet(0, 1000).saying(Marking::new(Codepoint::Ect0, 0));
@@ -265,9 +267,9 @@ mod tests {
         assert_eq!(found, [120, 220, 291].map(|at| (at, Fate::Marked)));
     }
 
-    /// One packet of at most the MTU may wait for as long as it takes.
+    /// A single packet of at most the MTU may wait indefinitely.
     #[test]
-    fn the_last_packet_is_not_dropped() {
+    fn last_packet_is_never_dropped() {
         let mut codel = Codel::new(&CodelParameters::default(), &link(QueueLimit::Unlimited));
         let mut fates = Fates::new();
         for round in 0..20 {

@@ -1,18 +1,18 @@
-//! First in, first out, up to a limit.
+//! Drop-tail: first in, first out, up to a limit.
 
 use super::{Backlog, Link, OnArrival, Verdict};
 use crate::Packet;
 
-/// Loses a packet that comes where there is no place left.
+/// Drop-tail: drops packets that arrive at a full queue.
 ///
-/// # Models
-/// One queue for all packets. They leave in the order in which they came.
-/// # Source
-/// The limit counts the packet in transmission, as ns-2's drop-tail does.
-/// # Parameters
-/// The limit.
-/// # Limits
-/// A limit in bytes may turn a long packet away and take the short one behind it.
+/// # Model
+/// One queue for all packets, which leave in order of arrival.
+///
+/// # References
+/// The limit counts the packet in transmission, as in ns-2's drop-tail.
+///
+/// # Limitations
+/// With a limit in bytes, a long packet may be dropped and the short one after it accepted.
 #[derive(Clone, Debug)]
 pub struct DropTail;
 

@@ -1,4 +1,4 @@
-//! Deficit round robin.
+//! Deficit round robin (DRR).
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -11,39 +11,39 @@ use super::parameters::parameters;
 use super::{Fate, Fates, Link, OnDeparture, flow_and_direction};
 use crate::{DropReason, Packet};
 
-/// Serves flows in turn, by bytes.
+/// Deficit round robin: serves flows in turn, by bytes.
 ///
-/// # Models
-/// A queue for each flow and direction. In its turn a flow sends as long as its deficit lasts, which grows by a quantum
-/// each turn, times one more than its class: classes are weights. A flow that has nothing left loses its deficit. Where
-/// there is no place left, the oldest packet of the flow with most bytes makes room.
-/// # Source
-/// M. Shreedhar, G. Varghese: Efficient fair queuing using deficit round-robin, IEEE/ACM ToN 4(3), 1996; the longest
-/// queue makes room after P. McKenney: Stochastic fairness queueing, 1990.
-/// # Parameters
-/// `quantum`; the limit, of all flows together, which counts the packet in transmission. The class of a flow is its key
-/// `class`.
-/// # Limits
-/// As many queues as there are flows: no hash lets two share one.
+/// # Model
+/// Each flow and direction has a queue. At its turn a flow sends while its deficit lasts, which grows per turn by the
+/// quantum times (class + 1); classes are weights. A flow without packets loses its deficit. If the queue is full, the
+/// oldest packet of the flow with most bytes is dropped.
+///
+/// # References
+/// M. Shreedhar, G. Varghese: Efficient fair queuing using deficit round-robin, IEEE/ACM ToN 4(3), 1996; dropping from
+/// the longest queue after P. McKenney: Stochastic fairness queueing, 1990.
+///
+/// # Limitations
+/// The limit applies to all flows together and counts the packet in transmission. There are as many queues as flows: no
+/// hash collisions.
 #[derive(Clone, Debug)]
 pub struct Drr {
     quantum: i64,
     link: Link,
-    /// By flow and direction, the place of its queue among `queues` while it has one.
+    /// Place in `queues` by flow and direction, while it has a queue.
     places: Vec<Option<NonZeroU32>>,
     queues: Vec<FlowQueue>,
-    /// Places of queues that no flow has.
+    /// Places of unused queues.
     free: Vec<usize>,
-    /// Places of flows with packets, in the order of their turns.
+    /// Places of flows with packets in the order of service.
     turns: VecDeque<usize>,
     packets: usize,
     bytes: u64,
 }
 
 parameters! {
-    /// What [`Drr`] is told.
+    /// Parameters of [`Drr`].
     pub struct DrrParameters {
-        /// What a flow of class 0 may send a turn.
+        /// Bytes per turn of a flow of class 0.
         quantum: Bytes = Bytes::new(1514), "Linux, drr: the MTU of the link";
     }
     wrong |it| {
@@ -53,8 +53,8 @@ parameters! {
 
 #[derive(Clone, Debug, Default)]
 struct FlowQueue {
-    /// Whose it is: flow and direction.
-    of: usize,
+    /// Flow and direction.
+    flow: usize,
     waiting: Fifo,
     deficit: i64,
 }
@@ -65,39 +65,39 @@ impl Drr {
         self.bytes -= u64::from(packet.size());
     }
 
-    /// The place of the queue of a flow and direction, which has a turn if it had none.
-    fn place(&mut self, of: usize) -> usize {
-        if self.places.len() <= of {
-            self.places.resize(of + 1, None);
+    /// Returns the place of the queue of a flow and direction, and adds the flow to the round if necessary.
+    fn place(&mut self, flow: usize) -> usize {
+        if self.places.len() <= flow {
+            self.places.resize(flow + 1, None);
         }
-        if let Some(place) = self.places[of] {
+        if let Some(place) = self.places[flow] {
             return place.get() as usize - 1;
         }
         let place = self.free.pop().unwrap_or(self.queues.len());
         if place == self.queues.len() {
             self.queues.push(FlowQueue::default());
         }
-        (self.queues[place].of, self.queues[place].deficit) = (of, 0);
-        self.places[of] = u32::try_from(place + 1).ok().and_then(NonZeroU32::new);
+        (self.queues[place].flow, self.queues[place].deficit) = (flow, 0);
+        self.places[flow] = u32::try_from(place + 1).ok().and_then(NonZeroU32::new);
         self.turns.push_back(place);
         place
     }
 
-    /// The flow whose turn it is has no packets left.
+    /// Ends the turn of a flow without packets.
     fn end_turn(&mut self) {
         if let Some(place) = self.turns.pop_front() {
-            self.places[self.queues[place].of] = None;
+            self.places[self.queues[place].flow] = None;
             self.free.push(place);
         }
     }
 
-    /// The oldest packet of the flow with most bytes; of several, of that with the least number.
+    /// Drops the oldest packet of the flow with most bytes; of several such flows, the lowest-numbered one.
     fn make_room(&mut self) -> Option<Packet> {
-        let fat = |&place: &usize| {
+        let bytes_and_flow = |&place: &usize| {
             let queue = &self.queues[place];
-            (queue.waiting.bytes(), Reverse(queue.of))
+            (queue.waiting.bytes(), Reverse(queue.flow))
         };
-        let longest = self.turns.iter().copied().max_by_key(fat)?;
+        let longest = self.turns.iter().copied().max_by_key(bytes_and_flow)?;
         let (packet, _) = self.queues[longest].waiting.pop()?;
         self.count_off(packet);
         Some(packet)
@@ -149,7 +149,7 @@ impl OnDeparture for Drr {
             let &place = self.turns.front()?;
             let queue = &mut self.queues[place];
             let Some(packet) = queue.waiting.first() else {
-                // Its packets have made room for others.
+                // All of its packets were dropped in favour of others.
                 self.end_turn();
                 continue;
             };
@@ -187,11 +187,11 @@ mod tests {
     use super::*;
     use crate::{FlowId, Label, QueueLimit};
 
-    fn of(flow: u32, seq: u32, size: u16) -> Packet {
+    fn packet_of(flow: u32, seq: u32, size: u16) -> Packet {
         Packet::data(FlowId::new(flow), Label(0), seq, size, 0)
     }
 
-    /// Flow 2 is of class 2: its weight is 3.
+    /// Flow 2 has class 2, therefore weight 3.
     fn queue(limit: QueueLimit) -> Drr {
         let link = Link { classes: [0, 0, 2].into(), ..crate::queue::tests::link(limit) };
         Drr::new(&DrrParameters::default(), &link)
@@ -200,15 +200,18 @@ mod tests {
     fn fill(queue: &mut Drr, flow: u32, packets: u32, size: u16) -> Fates {
         let mut fates = Fates::new();
         for seq in 0..packets {
-            assert_eq!(queue.enqueue(Time::ZERO, of(flow, seq, size), None, &mut fates), Ok(()));
+            assert_eq!(
+                queue.enqueue(Time::ZERO, packet_of(flow, seq, size), None, &mut fates),
+                Ok(())
+            );
         }
         fates
     }
 
-    /// Shreedhar and Varghese, lemma 2: what two flows that always have packets have sent differs by no more than a
-    /// quantum and two packets, weighted.
+    /// Shreedhar and Varghese, lemma 2: the weighted bytes sent by two backlogged flows differ by at most a quantum and
+    /// two packets.
     #[test]
-    fn flows_share_by_bytes_and_weights() {
+    fn flows_share_link_by_bytes_and_weights() {
         let mut queue = queue(QueueLimit::Unlimited);
         fill(&mut queue, 0, 500, 1500);
         fill(&mut queue, 1, 1500, 400);
@@ -224,13 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_flow_makes_room_and_gives_way() {
+    fn longest_flow_loses_packets_when_queue_is_full() {
         let mut queue = queue(QueueLimit::Packets(4));
         assert_eq!(fill(&mut queue, 0, 4, 1500), []);
         let lost = fill(&mut queue, 1, 2, 100);
         assert_eq!(
             lost,
-            [0, 1].map(|seq| (of(0, seq, 1500), Fate::Dropped(DropReason::PushedOut)))
+            [0, 1].map(|seq| (packet_of(0, seq, 1500), Fate::Dropped(DropReason::PushedOut)))
         );
         let mut fates = Fates::new();
         let sent: Vec<Packet> = (0..9)
@@ -238,6 +241,6 @@ mod tests {
             .map(|(packet, _)| packet)
             .collect();
         assert_eq!((sent.len(), queue.len(), queue.bytes()), (4, 0, 0));
-        assert_eq!(sent[..2], [of(0, 2, 1500), of(1, 0, 100)]);
+        assert_eq!(sent[..2], [packet_of(0, 2, 1500), packet_of(1, 0, 100)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Two coupled queues for low latency, low loss and scalable throughput (L4S).
+//! Dual-queue coupled AQM for low latency, low loss and scalable throughput (L4S).
 
 use optcp_units::{Bytes, Duration, Time};
 
@@ -7,70 +7,74 @@ use super::parameters::parameters;
 use super::{Fate, Fates, Link, OnDeparture};
 use crate::{DropReason, Packet, QueueLimit};
 
-/// Marks packets of scalable senders early and often in a short queue of their own, and drops or marks the others so much
-/// more rarely that both sorts of flows get alike rates.
+/// DualPI2: marks packets of scalable senders early in a short queue, and drops or marks others less often, so that
+/// both kinds of flows get similar rates.
 ///
-/// # Models
-/// Packets with ECT(1) or CE go to the L queue, the others to the C queue. Every `update` the base probability p' changes
-/// by `alpha` times how far the greater delay of the two queues is from `target`, plus `beta` times how much it has grown:
-/// that of the C queue, unless the L queue is overloaded. A packet
-/// of the C queue is marked, or dropped if it takes no marks, with p'^2. One of the L queue is marked with the greater of
-/// `coupling` times p' and a ramp over how long it has waited, from `min` to `min` plus `range`. Where `coupling` times
-/// p' is one or more, packets of both queues are dropped with p'^2. Both are served by bytes, of which the C queue has
-/// `classic_share` where both have packets.
-/// # Source
-/// RFC 9332, appendix A: parameters (A.1), the dequeue loop with its recurrence in place of chance, the control law, and
-/// overload (A.2). The weighted round robin is that of Linux's `dualpi2`; RFC 9332 section 4.2.2 asks for one with a
-/// small weight for the C queue, or a time-shifted order.
-/// # Parameters
-/// Those of [`Dualpi2Parameters`]; the limit, of both queues together, which counts the packet in transmission.
-/// # Limits
-/// Updates fall on whole multiples of `update` since the start of the run, and are done when a packet next comes or leaves:
-/// nothing that they look at changes in between. Linux differs by name: chance in place of the recurrence, a step in place
-/// of the ramp, no drop while less than two packets wait, gains of 0.16 and 3.2 Hz with an update of 16 ms.
+/// # Model
+/// - Packets with ECT(1) or CE enter the L queue, others the C queue.
+/// - Every `update`, the base probability p' changes by `alpha` times the deviation of the delay from `target`, plus
+///   `beta` times the increase of the delay. The delay is the maximum over both queues: the C queue's, unless the L
+///   queue is overloaded.
+/// - A packet of the C queue is marked with probability p'^2, or dropped if it is not ECN-capable.
+/// - A packet of the L queue is marked with the maximum of `coupling` times p' and a ramp over its delay, from
+///   `min_delay` to `min_delay` plus `range`.
+/// - If `coupling` times p' is at least one, packets of both queues are dropped with probability p'^2.
+/// - Both queues are served by bytes; the C queue has the share `classic_share` if both have packets.
+///
+/// # References
+/// RFC 9332, appendix A: parameters (A.1), the dequeue loop with its recurrence instead of random numbers, the control
+/// law, and overload (A.2). The weighted round robin follows Linux's `dualpi2`; RFC 9332 section 4.2.2 asks for one
+/// with a small weight for the C queue, or a time-shifted order.
+///
+/// # Limitations
+/// - The limit applies to both queues together and counts the packet in transmission.
+/// - Updates are due at multiples of `update` from the start of the run and are computed at the next arrival or
+///   departure. Their inputs do not change in between.
+/// - Linux uses random numbers instead of the recurrence, and a step instead of the ramp. It never drops with less than
+///   two packets queued. Its gains are 0.16 and 3.2 Hz with an update of 16 ms.
 #[derive(Clone, Debug)]
 pub struct Dualpi2 {
     parameters: Dualpi2Parameters,
     limit: QueueLimit,
-    low: Lane,
-    classic: Lane,
-    /// Bytes that the C queue is ahead of its share; below zero it is served next.
+    low: CountedQueue,
+    classic: CountedQueue,
+    /// Bytes by which the C queue is ahead of its share; below zero it is served next.
     credit: f64,
     base: f64,
     delay: Duration,
-    /// The next update.
+    /// Time of the next update.
     due: Time,
 }
 
-/// A queue, and its recurrence in place of chance.
+/// Queue with its recurrence instead of random numbers.
 #[derive(Clone, Debug, Default)]
-struct Lane {
+struct CountedQueue {
     waiting: Fifo,
     count: f64,
 }
 
 parameters! {
-    /// What [`Dualpi2`] is told.
+    /// Parameters of [`Dualpi2`].
     pub struct Dualpi2Parameters {
-        /// How long packets of the C queue are to wait.
+        /// Target queueing delay of the C queue.
         target: Duration = Duration::from_ms(15), "RFC 9332 appendix A.1";
-        /// The distance of updates.
+        /// Time between updates.
         update: Duration = Duration::from_ms(15), "RFC 9332 appendix A.1, Tupdate: the lesser of target and a third of 100 ms";
-        /// The gain for being off the target, in 1/s.
+        /// Gain of the deviation from the target, in 1/s.
         alpha: f64 = 0.15, "RFC 9332 appendix A.1: 0.1 Tupdate / RTT_max^2, with 100 ms";
-        /// The gain for the growth of the delay, in 1/s.
+        /// Gain of the increase of the delay, in 1/s.
         beta: f64 = 3.0, "RFC 9332 appendix A.1: 0.3 / RTT_max";
-        /// How many times likelier a mark in the L queue is than the base probability.
+        /// Ratio of the marking probability in the L queue to the base probability.
         coupling: f64 = 2.0, "RFC 9332 appendix A.1, k";
-        /// From this wait on packets of the L queue are marked.
+        /// Delay from which packets of the L queue may be marked.
         min_delay: Duration = Duration::from_us(800), "RFC 9332 appendix A.1, minTh";
-        /// So much later all are.
+        /// Delay beyond `min_delay` at which all are marked.
         range: Duration = Duration::from_us(400), "RFC 9332 appendix A.1";
-        /// With no more packets than this left in the L queue, its own ramp marks none.
+        /// Number of packets in the L queue up to which its ramp marks none.
         min_packets: u32 = 1, "RFC 9332 appendix A.1, Th_len";
-        /// The share of the C queue where both have packets.
+        /// Share of the C queue when both queues have packets.
         classic_share: f64 = 0.1, "Linux, dualpi2: classic_protection of 10 %";
-        /// The largest packet: the scheduler may be ahead by one.
+        /// Maximum packet size, by which the scheduler may be ahead.
         mtu: Bytes = Bytes::new(1500), "the MTU of the link";
     }
     wrong |it| {
@@ -89,8 +93,8 @@ impl OnDeparture for Dualpi2 {
     fn new(parameters: &Dualpi2Parameters, link: &Link) -> Self {
         Dualpi2 {
             limit: link.limit,
-            low: Lane::default(),
-            classic: Lane::default(),
+            low: CountedQueue::default(),
+            classic: CountedQueue::default(),
             credit: parameters.first_credit(),
             base: 0.0,
             delay: Duration::ZERO,
@@ -112,8 +116,8 @@ impl OnDeparture for Dualpi2 {
         if !self.limit.has_room(packets, bytes, packet.size()) {
             return Err(DropReason::QueueFull);
         }
-        let lane = if is_low(packet) { &mut self.low } else { &mut self.classic };
-        lane.waiting.push(now, packet);
+        let queue = if is_low(packet) { &mut self.low } else { &mut self.classic };
+        queue.waiting.push(now, packet);
         Ok(())
     }
 
@@ -166,20 +170,21 @@ impl OnDeparture for Dualpi2 {
 }
 
 impl Dualpi2Parameters {
-    /// What the C queue is ahead of its share while it has nothing to send.
+    /// Returns the credit of an empty C queue.
     fn first_credit(&self) -> f64 {
         self.mtu.count() as f64 * (1.0 - 2.0 * self.classic_share)
     }
 }
 
 impl Dualpi2 {
-    /// Does the updates up to `now`, during which nothing has come or left.
+    /// Executes the updates until `now`; nothing arrived or left in between.
     fn catch_up(&mut self, now: Time) {
         while self.due <= now {
             let delay = self.classic.waiting.age(self.due).max(self.low.waiting.age(self.due));
             self.update(delay);
             self.due = self.due + self.parameters.update;
-            // Nothing changes at rest; and at 1, while a packet waits for longer than the target, nothing but its age.
+            // At rest nothing changes. At probability 1, with a delay above the target, only the age of the oldest
+            // packet changes.
             let at_rest = self.base == 0.0 && self.delay == Duration::ZERO && self.len() == 0;
             let at_most = self.base >= 1.0 && self.delay > self.parameters.target;
             if (at_rest || at_most) && self.due <= now {
@@ -190,7 +195,7 @@ impl Dualpi2 {
         }
     }
 
-    /// RFC 9332, appendix A.2, `dualpi2_update`.
+    /// Updates the base probability (RFC 9332, appendix A.2, `dualpi2_update`).
     fn update(&mut self, delay: Duration) {
         let Dualpi2Parameters { target, alpha, beta, .. } = self.parameters;
         let [now, before, target] = [delay, self.delay, target].map(Duration::as_secs_f64);
@@ -199,7 +204,7 @@ impl Dualpi2 {
         self.delay = delay;
     }
 
-    /// The probability that the L queue has of its own, for a packet that has waited so long.
+    /// Returns the L queue's own marking probability for a packet with this delay.
     fn ramp(&self, waited: Duration) -> f64 {
         let Dualpi2Parameters { min_delay, range, min_packets, .. } = self.parameters;
         if self.low.waiting.len() < min_packets as usize || waited <= min_delay {
@@ -209,7 +214,7 @@ impl Dualpi2 {
         if beyond >= range { 1.0 } else { beyond.as_secs_f64() / range.as_secs_f64() }
     }
 
-    /// Whether the L queue is served next; `None` where nothing waits.
+    /// Returns whether the L queue is served next; `None` if both queues are empty.
     fn schedules_low(&self) -> Option<bool> {
         match (self.low.waiting.is_empty(), self.classic.waiting.is_empty()) {
             (true, true) => None,
@@ -219,7 +224,7 @@ impl Dualpi2 {
         }
     }
 
-    /// A packet of a queue is served: where both have packets, it counts against the share of its queue.
+    /// Charges a served packet to the share of its queue if both queues have packets.
     fn charge(&mut self, low: bool, size: u16) {
         let share = self.parameters.classic_share;
         if self.low.waiting.is_empty() && self.classic.waiting.is_empty() {
@@ -232,8 +237,8 @@ impl Dualpi2 {
     }
 }
 
-impl Lane {
-    /// RFC 9332, appendix A.1, `recur`: whether something happens that has this likelihood.
+impl CountedQueue {
+    /// Returns whether an event of this likelihood occurs (RFC 9332, appendix A.1, `recur`).
     fn recurs(&mut self, likelihood: f64) -> bool {
         self.count += likelihood;
         let happens = self.count > 1.0;
@@ -244,7 +249,7 @@ impl Lane {
     }
 }
 
-/// RFC 9331 section 5.1: ECT(1) and CE.
+/// Returns whether the packet belongs to the L queue (RFC 9331 section 5.1: ECT(1) and CE).
 fn is_low(packet: Packet) -> bool {
     packet.marking().bits() & 1 == 1
 }
@@ -255,13 +260,13 @@ mod tests {
     use optcp_units::{Codepoint, Marking};
 
     use super::*;
-    use crate::queue::tests::{link, one_of, packet};
+    use crate::queue::tests::{choose_one, link, packet};
 
     fn queue() -> Dualpi2 {
         Dualpi2::new(&Dualpi2Parameters::default(), &link(QueueLimit::Unlimited))
     }
 
-    fn of(codepoint: Codepoint) -> Packet {
+    fn packet_of(codepoint: Codepoint) -> Packet {
         packet(0, 1500).saying(Marking::new(codepoint, 0))
     }
 
@@ -269,24 +274,24 @@ mod tests {
         Duration::from_ms(ms)
     }
 
-    /// Worked by hand: 20 ms after 10 ms change p' by 0.15 * 0.005 + 3 * 0.01 = 0.030 75.
+    /// Computed by hand: 20 ms after 10 ms change p' by 0.15 * 0.005 + 3 * 0.01 = 0.030 75.
     #[test]
-    fn the_base_probability_follows_the_control_law() {
+    fn base_probability_follows_control_law() {
         let mut queue = queue();
         (queue.base, queue.delay) = (0.1, ms(10));
         queue.update(ms(20));
         assert!((queue.base - 0.130_75).abs() < 1e-12);
     }
 
-    /// At p' = 0.1 of a thousand packets each 10 of the C queue are dropped (p'^2) and 200 of the L queue marked (k p').
+    /// At p' = 0.1, of 1000 packets each, 10 of the C queue are dropped (p'^2) and 200 of the L queue marked (k p').
     #[test]
-    fn probabilities_are_coupled_by_the_square() {
+    fn classic_probability_is_square_of_base() {
         let mut found = Vec::new();
         for codepoint in [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1] {
             let (mut queue, mut fates) = (queue(), Fates::new());
             queue.base = 0.1;
             for _ in 0..1000 {
-                queue.enqueue(Time::ZERO, of(codepoint), None, &mut fates).unwrap();
+                queue.enqueue(Time::ZERO, packet_of(codepoint), None, &mut fates).unwrap();
             }
             while queue.dequeue(Time::ZERO, &mut fates).is_some() {}
             let marked = fates.iter().filter(|(_, fate)| *fate == Fate::Marked).count();
@@ -297,26 +302,26 @@ mod tests {
         assert!((199..=200).contains(&found[2].0) && found[2].1 == 0, "{found:?}");
     }
 
-    /// The ramp of appendix A.1: nothing up to 800 us, half at 1 ms, all from 1.2 ms on; nothing for the last packet.
+    /// Ramp of appendix A.1: 0 up to 800 us, half at 1 ms, 1 from 1.2 ms; 0 for the last packet.
     #[test]
-    fn the_low_latency_queue_has_a_ramp() {
+    fn low_latency_queue_marks_by_ramp() {
         let (mut queue, mut fates) = (queue(), Fates::new());
         assert_eq!(queue.ramp(ms(5)).to_bits(), 0);
         (0..2).for_each(|_| {
-            queue.enqueue(Time::ZERO, of(Codepoint::Ect1), None, &mut fates).unwrap()
+            queue.enqueue(Time::ZERO, packet_of(Codepoint::Ect1), None, &mut fates).unwrap()
         });
         for (us, expected) in [(800, 0.0), (1000, 0.5), (1200, 1.0), (5000, 1.0)] {
             assert!((queue.ramp(Duration::from_us(us)) - expected).abs() < 1e-12, "{us}");
         }
     }
 
-    /// While both have packets one byte in ten is of the C queue.
+    /// The C queue gets one byte in ten while both queues have packets.
     #[test]
-    fn the_classic_queue_has_its_share() {
+    fn classic_queue_gets_configured_share() {
         let (mut queue, mut fates) = (queue(), Fates::new());
         for _ in 0..1000 {
-            queue.enqueue(Time::ZERO, of(Codepoint::Ect1), None, &mut fates).unwrap();
-            queue.enqueue(Time::ZERO, of(Codepoint::NotEct), None, &mut fates).unwrap();
+            queue.enqueue(Time::ZERO, packet_of(Codepoint::Ect1), None, &mut fates).unwrap();
+            queue.enqueue(Time::ZERO, packet_of(Codepoint::NotEct), None, &mut fates).unwrap();
         }
         let sent: Vec<bool> =
             (0..1000).map(|_| is_low(queue.dequeue(Time::ZERO, &mut fates).unwrap().0)).collect();
@@ -324,14 +329,15 @@ mod tests {
         assert!((99..=101).contains(&classic) && sent[0], "{classic}");
     }
 
-    /// Appendix A.2: from k p' = 1 on packets of both queues are dropped, one in four, and all others of the L queue marked.
+    /// Appendix A.2: from k p' = 1, one packet in four is dropped from both queues, and all others of the L queue are
+    /// marked.
     #[test]
-    fn overload_drops_from_both() {
+    fn overload_drops_from_both_queues() {
         for codepoint in [Codepoint::Ect0, Codepoint::Ect1] {
             let (mut queue, mut fates) = (queue(), Fates::new());
             queue.base = 0.5;
             for _ in 0..1000 {
-                queue.enqueue(Time::ZERO, of(codepoint), None, &mut fates).unwrap();
+                queue.enqueue(Time::ZERO, packet_of(codepoint), None, &mut fates).unwrap();
             }
             while queue.dequeue(Time::ZERO, &mut fates).is_some() {}
             let forced = Fate::Dropped(DropReason::AqmForced);
@@ -340,14 +346,15 @@ mod tests {
         }
     }
 
-    /// The oldest packet came at 10 ms: the update at 15 ms sees 5 ms, that at 30 ms 20 ms. Appendix A.2 takes the greater
-    /// delay of both queues, else nothing would answer an overload by the L queue alone.
+    /// The oldest packet arrived at 10 ms: the update at 15 ms finds a delay of 5 ms, the update at 30 ms one of 20 ms.
+    /// Appendix A.2 uses the maximum delay of both queues; otherwise an overload of the L queue alone would have no
+    /// effect.
     #[test]
-    fn updates_in_between_are_made_up_for() {
+    fn missed_updates_are_computed_at_next_arrival() {
         for codepoint in [Codepoint::NotEct, Codepoint::Ect1] {
             let (mut one, mut fates) = (queue(), Fates::new());
             one.base = 0.5;
-            one.enqueue(Time::ZERO + ms(10), of(codepoint), None, &mut fates).unwrap();
+            one.enqueue(Time::ZERO + ms(10), packet_of(codepoint), None, &mut fates).unwrap();
             one.catch_up(Time::ZERO + ms(31));
             let mut other = queue();
             other.base = 0.5;
@@ -356,10 +363,11 @@ mod tests {
         }
     }
 
-    /// 1.2 times the link's rate of ECT(1) for 6 s into 10 Mb/s: 987 to 990 packets are lost in Linux's DualPI2
-    /// (`queue_linux.json`, `dualpi2 l4s 1.2`), since the link carries 5000; without it the queue grows to a thousand.
+    /// ECT(1) packets at 1.2 times the link rate for 6 s into 10 Mb/s. Linux's DualPI2 drops 987 to 990 packets
+    /// (`queue_linux.json`, `dualpi2 l4s 1.2`), because the link carries 5000. Without drops the queue would grow to
+    /// 1000 packets.
     #[test]
-    fn an_overload_by_scalable_senders_is_dropped() {
+    fn overload_by_scalable_senders_causes_drops() {
         let (mut queue, mut fates) = (queue(), Fates::new());
         let (mut free, mut longest) = (Time::ZERO, 0);
         for number in 0..6000 {
@@ -368,28 +376,29 @@ mod tests {
                 free = free + Duration::from_us(1200);
             }
             free = free.max(now);
-            queue.enqueue(now, of(Codepoint::Ect1), None, &mut fates).unwrap();
+            queue.enqueue(now, packet_of(Codepoint::Ect1), None, &mut fates).unwrap();
             longest = longest.max(queue.len());
         }
         let dropped = fates.iter().filter(|(_, fate)| *fate != Fate::Marked).count();
         assert!((950..=1050).contains(&dropped) && longest < 150, "{dropped} {longest}");
     }
 
-    /// Updates that are skipped would have left the same: with and without a packet that waits, from any probability.
+    /// Skipped updates do not change the state, with and without a queued packet and from any probability.
     #[test]
-    fn skipped_updates_change_nothing() {
+    fn skipped_updates_do_not_change_state() {
         let stream = &mut Streams::new(1).stream("skipped");
         for _ in 0..1000 {
-            let [alpha, beta] = [(); 2].map(|()| one_of(stream, &[0.0, 0.15, 3.0, 100.0]));
+            let [alpha, beta] = [(); 2].map(|()| choose_one(stream, &[0.0, 0.15, 3.0, 100.0]));
             let [target, update] = [(); 2].map(|()| ms(1 + stream.below(20)));
             let parameters =
                 Dualpi2Parameters { alpha, beta, target, update, ..Dualpi2Parameters::default() };
             let mut one = Dualpi2::new(&parameters, &link(QueueLimit::Unlimited));
-            if one_of(stream, &[true, false]) {
-                one.enqueue(Time::ZERO, of(Codepoint::NotEct), None, &mut Fates::new()).unwrap();
+            if choose_one(stream, &[true, false]) {
+                one.enqueue(Time::ZERO, packet_of(Codepoint::NotEct), None, &mut Fates::new())
+                    .unwrap();
             }
-            one.base = one_of(stream, &[0.0, 1.0, 0.3]);
-            let most = one_of(stream, &[1, 30]);
+            one.base = choose_one(stream, &[0.0, 1.0, 0.3]);
+            let most = choose_one(stream, &[1, 30]);
             one.delay = ms(stream.below(most));
             let (mut other, now) = (one.clone(), Time::ZERO + ms(stream.below(3000)));
             one.catch_up(now);

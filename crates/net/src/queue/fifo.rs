@@ -1,4 +1,4 @@
-//! Packets that wait in the order in which they came, and since when.
+//! Packets in order of arrival with their arrival times.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use optcp_units::{Duration, Time};
 
 use crate::{DropReason, Packet, QueueLimit};
 
-/// Packets in their order.
+/// Packets in order of arrival.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fifo {
     packets: VecDeque<(Packet, Time)>,
@@ -19,7 +19,7 @@ impl Fifo {
         self.packets.push_back((packet, now));
     }
 
-    /// A packet comes, which takes its place among at most `limit`, the packet in transmission included.
+    /// Adds a packet unless the queue, including the packet in transmission, would exceed `limit`.
     pub(super) fn admit(
         &mut self,
         now: Time,
@@ -36,7 +36,7 @@ impl Fifo {
         Ok(())
     }
 
-    /// The oldest packet, and when it came.
+    /// Removes the oldest packet. Returns it with its arrival time.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(Packet, Time)> {
         let oldest = self.packets.pop_front()?;
@@ -44,19 +44,19 @@ impl Fifo {
         Some(oldest)
     }
 
-    /// The newest packet, and when it came.
+    /// Removes the newest packet. Returns it with its arrival time.
     pub(super) fn pop_last(&mut self) -> Option<(Packet, Time)> {
         let newest = self.packets.pop_back()?;
         self.bytes -= u64::from(newest.0.size());
         Some(newest)
     }
 
-    /// The oldest packet, which stays.
+    /// Returns the oldest packet without removing it.
     pub(super) fn first(&self) -> Option<Packet> {
         self.packets.front().map(|&(packet, _)| packet)
     }
 
-    /// How long the oldest packet has waited; zero of none.
+    /// Returns the queueing delay of the oldest packet; zero if the queue is empty.
     pub(super) fn age(&self, now: Time) -> Duration {
         self.packets.front().map_or(Duration::ZERO, |&(_, since)| now.saturating_since(since))
     }

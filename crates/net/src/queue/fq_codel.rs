@@ -1,4 +1,4 @@
-//! Fair queueing with controlled delay.
+//! Fair queueing with controlled delay (FQ-CoDel).
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -13,31 +13,31 @@ use super::parameters::parameters;
 use super::{Fate, Fates, Link, OnDeparture, flow_and_direction};
 use crate::{DropReason, Packet, QueueLimit};
 
-/// A queue for each flow, served in turn by bytes, flows that have just begun first; in each queue the control law of
-/// CoDel.
+/// FQ-CoDel: one CoDel queue per flow, served in turn by bytes, new flows first.
 ///
-/// # Models
-/// Packets go to one of `flows` queues by a hash of their flow and direction. Queues are served by deficit round robin
-/// with a quantum; a queue that was empty is served ahead of the others until its quantum is used. Where the limit is
-/// exceeded, up to 64 packets, at most half, are dropped from the head of the queue with most bytes.
-/// # Source
+/// # Model
+/// Packets enter one of `flows` queues by a hash of flow and direction. Queues are served by deficit round robin with a
+/// quantum; a queue that was empty is served before others until its quantum is used. If the limit is exceeded, up to
+/// 64 packets, at most half of them, are dropped from the head of the queue with most bytes.
+///
+/// # References
 /// RFC 8290, section 4; CoDel as in [`Codel`](super::codel::Codel).
-/// # Parameters
-/// Those of [`FqCodelParameters`], and the limit, which counts the packet in transmission.
-/// # Limits
-/// The hash is SplitMix64 of flow and direction, with a seed of the port's own that each run draws.
-/// CoDel spares the last packet of each queue (`mtu`), as RFC 8290 applies RFC 8289; Linux spares it only where no other queue
-/// holds one.
+///
+/// # Limitations
+/// - The limit counts the packet in transmission.
+/// - The hash is SplitMix64 of flow and direction, with a seed per port that each run draws.
+/// - CoDel never drops the last `mtu` bytes of each queue, as RFC 8290 applies RFC 8289; Linux does so only if no other
+///   queue has packets.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     parameters: CodelParameters,
     quantum: i64,
     limit: QueueLimit,
     seed: u64,
-    /// By number, the place of a queue among `queues` once a packet has come to it.
+    /// Place in `queues` by queue number, after its first packet.
     places: Vec<Option<NonZeroU32>>,
     queues: Vec<FlowQueue>,
-    /// Places of queues that have just become active, and the others that hold packets or did a turn ago.
+    /// Places of queues that have just become active, and of other queues with packets now or one turn ago.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     packets: usize,
@@ -45,21 +45,21 @@ pub struct FqCodel {
 }
 
 parameters! {
-    /// What [`FqCodel`] is told.
+    /// Parameters of [`FqCodel`].
     pub struct FqCodelParameters {
-        /// How long packets may wait.
+        /// Acceptable queueing delay.
         target: Duration = Duration::from_ms(5), "RFC 8290 section 5.2.2";
-        /// For how long they must have waited longer before any is dropped.
+        /// Time for which the delay must exceed `target` before the first drop.
         interval: Duration = Duration::from_ms(100), "RFC 8290 section 5.2.1";
-        /// With no more than this left in a queue none of it is dropped.
+        /// Queue length in bytes up to which no packet is dropped.
         mtu: Bytes = Bytes::new(1500), "RFC 8289 section 5.2: the MTU of the link";
-        /// What a queue may send a turn.
+        /// Bytes per turn of a queue.
         quantum: Bytes = Bytes::new(1514), "RFC 8290 section 5.2.4";
-        /// How many queues there are.
+        /// Number of queues.
         flows: u32 = 1024, "RFC 8290 section 5.2.5";
-        /// Whether packets that take marks are marked where they would be dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = true, "RFC 8290 section 5.2.6";
-        /// Packets that take marks are marked if they have waited longer than this.
+        /// Queueing delay above which ECN-capable packets are marked.
         ce_threshold: Option<Duration> = None, "RFC 8290 section 5.2.7: off";
     }
     wrong |it| {
@@ -70,7 +70,7 @@ parameters! {
     }
 }
 
-/// The most packets that make room at once.
+/// Maximum number of packets dropped at once.
 const BATCH: usize = 64;
 
 #[derive(Clone, Debug, Default)]
@@ -83,7 +83,7 @@ struct FlowQueue {
 }
 
 impl FqCodel {
-    /// The place of the queue of a packet.
+    /// Returns the place of a packet's queue.
     #[expect(clippy::cast_possible_truncation, reason = "less than the number of queues")]
     fn place(&mut self, packet: Packet) -> usize {
         let hash = mix(self.seed ^ mix(flow_and_direction(packet) as u64));
@@ -96,17 +96,17 @@ impl FqCodel {
         self.queues.len() - 1
     }
 
-    /// Drops from the head of the queue with most bytes; of several, of that with the least number.
+    /// Drops from the head of the queue with most bytes; of several such queues, the lowest-numbered one.
     fn make_room(&mut self, fates: &mut Fates) {
-        let fat = |&place: &usize| {
+        let bytes_and_number = |&place: &usize| {
             let queue = &self.queues[place];
             (queue.waiting.bytes(), Reverse(queue.number))
         };
-        let fattest = (0..self.queues.len()).max_by_key(fat);
-        let Some(fattest) = fattest else { return };
-        let half = self.queues[fattest].waiting.len().div_ceil(2);
+        let largest = (0..self.queues.len()).max_by_key(bytes_and_number);
+        let Some(largest) = largest else { return };
+        let half = self.queues[largest].waiting.len().div_ceil(2);
         for _ in 0..half.min(BATCH) {
-            let Some((packet, _)) = self.queues[fattest].waiting.pop() else { return };
+            let Some((packet, _)) = self.queues[largest].waiting.pop() else { return };
             self.count_off(packet);
             fates.push((packet, Fate::Dropped(DropReason::PushedOut)));
         }
@@ -178,24 +178,24 @@ impl OnDeparture for FqCodel {
                 self.old.push_back(place);
                 continue;
             }
-            let told = fates.len();
+            let reported = fates.len();
             let sent = queue.law.dequeue(now, &self.parameters, &mut queue.waiting, fates);
             if let Some((packet, _)) = sent {
                 queue.deficit -= i64::from(packet.size());
             } else {
                 list.pop_front();
-                // A queue that was new goes to the end of the old ones once: else it could be new again at once and
-                // starve them (RFC 8290 section 4.2).
+                // A new queue moves to the end of the old ones once. Otherwise it could become new again immediately
+                // and starve them (RFC 8290 section 4.2).
                 if fresh && !self.old.is_empty() {
                     self.old.push_back(place);
                 } else {
                     queue.active = false;
                 }
             }
-            let dropped = fates[told..].iter().filter(|(_, fate)| *fate != Fate::Marked);
+            let dropped = fates[reported..].iter().filter(|(_, fate)| *fate != Fate::Marked);
             let lost: Vec<Packet> = dropped.map(|&(packet, _)| packet).collect();
-            let gone = sent.map(|(packet, _)| packet);
-            lost.into_iter().chain(gone).for_each(|packet| self.count_off(packet));
+            let departed = sent.map(|(packet, _)| packet);
+            lost.into_iter().chain(departed).for_each(|packet| self.count_off(packet));
             if sent.is_some() {
                 return sent;
             }
@@ -222,7 +222,7 @@ mod tests {
     use crate::queue::tests::link;
     use crate::{FlowId, Label};
 
-    fn of(flow: u32, seq: u32, size: u16) -> Packet {
+    fn packet_of(flow: u32, seq: u32, size: u16) -> Packet {
         Packet::data(FlowId::new(flow), Label(0), seq, size, 0)
     }
 
@@ -239,15 +239,17 @@ mod tests {
     fn fill(queue: &mut FqCodel, flow: u32, packets: u32, size: u16) -> Fates {
         let mut fates = Fates::new();
         for seq in 0..packets {
-            assert_eq!(queue.enqueue(Time::ZERO, of(flow, seq, size), None, &mut fates), Ok(()));
+            assert_eq!(
+                queue.enqueue(Time::ZERO, packet_of(flow, seq, size), None, &mut fates),
+                Ok(())
+            );
         }
         fates
     }
 
-    /// Bytes, not packets, are shared: of one flow with 1500 B and one with 500 B a packet of the first goes with three
-    /// of the second.
+    /// Bytes are shared, not packets: for each packet of a flow with 1500 B, a flow with 500 B sends three.
     #[test]
-    fn flows_share_by_bytes() {
+    fn flows_share_link_by_bytes() {
         let mut queue = queue(QueueLimit::Unlimited);
         fill(&mut queue, 1, 400, 1500);
         fill(&mut queue, 2, 1200, 500);
@@ -256,9 +258,9 @@ mod tests {
         assert!((98..=102).contains(&first), "{first}");
     }
 
-    /// A flow that begins is served ahead of those that have a queue.
+    /// A new flow is served before flows with a queue.
     #[test]
-    fn a_sparse_flow_goes_first() {
+    fn new_flow_is_served_first() {
         let mut queue = queue(QueueLimit::Unlimited);
         fill(&mut queue, 1, 100, 1500);
         fill(&mut queue, 2, 100, 1500);
@@ -267,9 +269,9 @@ mod tests {
         assert_eq!(sent(&mut queue, 1), [(3, 0)]);
     }
 
-    /// Ten places, all taken by flow 1: the eleventh packet, of flow 2, takes half of flow 1's, the oldest.
+    /// All ten places hold packets of flow 1. The eleventh packet, of flow 2, drops the oldest half of them.
     #[test]
-    fn the_fattest_flow_makes_room() {
+    fn largest_flow_loses_packets_when_queue_is_full() {
         let mut queue = queue(QueueLimit::Packets(10));
         assert_eq!(fill(&mut queue, 1, 10, 1500), []);
         let lost: Vec<u32> =

@@ -1,4 +1,4 @@
-//! First in, first out; what has waited longest makes room.
+//! Head drop: first in, first out, dropping the oldest packet of a full queue.
 
 use optcp_units::Time;
 
@@ -6,18 +6,19 @@ use super::fifo::Fifo;
 use super::{Fate, Fates, Link, OnDeparture};
 use crate::{DropReason, Packet, QueueLimit};
 
-/// Loses the packet that has waited longest where there is no place left for one that comes.
+/// Head drop: drops the oldest packets if an arriving packet does not fit.
 ///
-/// # Models
-/// One queue for all packets. They leave in the order in which they came; where one that comes does not fit, the oldest
-/// that wait are lost until it does. The news of a loss is ahead of the queue, not behind it.
-/// # Source
+/// # Model
+/// One queue for all packets, which leave in order of arrival. The receiver detects the loss earlier than with
+/// drop-tail, because the gap precedes the queued packets.
+///
+/// # References
 /// T. V. Lakshman, A. Neidhardt, T. J. Ott: The drop from front strategy in TCP and in TCP over ATM, INFOCOM 1996;
 /// Linux's `pfifo_head_drop`.
-/// # Parameters
-/// The limit. It counts the packet in transmission, which is never lost for another one.
-/// # Limits
-/// A packet that does not fit beside the one in transmission is lost itself.
+///
+/// # Limitations
+/// The limit counts the packet in transmission, which is never dropped. An arriving packet that does not fit next to it
+/// is dropped itself.
 #[derive(Clone, Debug)]
 pub struct HeadDrop {
     limit: QueueLimit,
@@ -80,9 +81,9 @@ mod tests {
     use super::*;
     use crate::queue::tests::{link, packet};
 
-    /// Three places, one of them taken by the packet in transmission: 1 and 2 wait, 1 makes room for 3.
+    /// Limit 3, including the packet in transmission: 1 and 2 are queued, and 1 is dropped for 3.
     #[test]
-    fn the_oldest_makes_room() {
+    fn oldest_packet_is_dropped_when_queue_is_full() {
         let mut queue = HeadDrop::new(&(), &link(QueueLimit::Packets(3)));
         let (mut fates, sending) = (Fates::new(), Some(packet(0, 100)));
         for seq in 1..=3 {
@@ -93,9 +94,9 @@ mod tests {
         assert_eq!(order, [Some(packet(2, 100)), Some(packet(3, 100))]);
     }
 
-    /// 250 B with 100 B in transmission: 150 B beside it fit once two packets of 60 B are gone, 151 B never.
+    /// Limit 250 B with 100 B in transmission: 150 B fit after two packets of 60 B are dropped; 151 B never fit.
     #[test]
-    fn so_many_as_needed_make_room_for_a_long_one() {
+    fn several_packets_are_dropped_for_a_long_one() {
         let mut queue = HeadDrop::new(&(), &link(QueueLimit::Bytes(250)));
         let (mut fates, sending) = (Fates::new(), Some(packet(0, 100)));
         for seq in 1..=2 {

@@ -1,15 +1,15 @@
-//! Which disciplines there are.
+//! Registration of queue disciplines.
 
-/// Declares the disciplines, those that decide on arrival and those that decide on departure: their names for files
-/// ([`QueueKind`](super::QueueKind)), each with its parameters ([`Discipline`](super::Discipline)), and their states.
-/// Each is a module with a type of the member's name.
+/// Declares the disciplines that decide on arrival and those that decide on departure: names
+/// ([`QueueKind`](super::QueueKind)), parameters ([`Discipline`](super::Discipline)) and states. Each is a module with
+/// a type of the same name.
 macro_rules! disciplines {
     (
         on arrival { $( $a_name:literal => $A:ident in $a:ident: $a_summary:literal, $a_source:literal; )+ }
         on departure { $( $d_name:literal => $D:ident in $d:ident: $d_summary:literal, $d_source:literal; )+ }
     ) => {
         optcp_units::registry! {
-            /// Which packets a port takes, marks and drops, and which it sends next.
+            /// Queue discipline: which packets a port accepts, marks and drops, and which it sends next.
             pub enum QueueKind ("queues") {
                 $( $a_name => $A: $a_summary, $a_source; )+
                 $( $d_name => $D: $d_summary, $d_source; )+
@@ -17,7 +17,7 @@ macro_rules! disciplines {
         }
 
         impl QueueKind {
-            /// What may be said of it in scenario files.
+            /// Returns the parameters in scenario files.
             #[must_use]
             pub const fn parameters(self) -> &'static [Parameter] {
                 match self {
@@ -28,7 +28,7 @@ macro_rules! disciplines {
         }
 
         impl QueueKind {
-            /// Whether it keeps what waits itself, and decides when the transmitter is free too.
+            /// Returns whether the discipline stores the packets itself and also decides when the transmitter is free.
             #[must_use]
             pub const fn decides_on_departure(self) -> bool {
                 match self {
@@ -38,17 +38,17 @@ macro_rules! disciplines {
             }
         }
 
-        /// A discipline, with what it is told.
+        /// Queue discipline with its parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Discipline {
-            $( #[doc = concat!("See [`", stringify!($A), "`](", stringify!($a), "::", stringify!($A), ").")]
+            $( #[doc = concat!("Parameters of `", stringify!($A), "`.")]
                $A(<$a::$A as OnArrival>::Parameters), )+
-            $( #[doc = concat!("See [`", stringify!($D), "`](", stringify!($d), "::", stringify!($D), ").")]
+            $( #[doc = concat!("Parameters of `", stringify!($D), "`.")]
                $D(<$d::$D as OnDeparture>::Parameters), )+
         }
 
         impl Discipline {
-            /// The discipline with the parameters that it has unless a scenario says otherwise.
+            /// Creates a discipline with its default parameters.
             #[must_use]
             pub fn of(kind: QueueKind) -> Self {
                 match kind {
@@ -57,7 +57,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Its name.
+            /// Returns the kind of the discipline.
             #[must_use]
             pub const fn kind(&self) -> QueueKind {
                 match self {
@@ -66,7 +66,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// What a parameter is; `None` of what is left out, or not there.
+            /// Returns the value of a parameter; `None` if it is unset or unknown.
             #[must_use]
             pub fn get(&self, name: &str) -> Option<Setting> {
                 match self {
@@ -75,7 +75,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Sets a parameter; whether there is one with this name and of this kind.
+            /// Sets a parameter. Returns whether it exists and has this type.
             pub fn set(&mut self, name: &str, setting: Setting) -> bool {
                 match self {
                     $( Self::$A(parameters) => parameters.set(name, setting), )+
@@ -83,7 +83,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// What is wrong with its parameters, if something is: with which, and what belongs there.
+            /// Returns the first invalid parameter and its valid range, if any.
             #[must_use]
             pub fn fault(&self) -> Option<(&'static str, &'static str)> {
                 match self {
@@ -92,7 +92,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// What waits under it, nothing yet.
+            /// Creates an empty queue.
             pub(super) fn queue(&self, link: &Link) -> Queue {
                 match self {
                     $( Self::$A(parameters) => {
@@ -107,24 +107,23 @@ macro_rules! disciplines {
             }
         }
 
-        /// The state of a discipline that decides on arrival.
+        /// State of a discipline that decides on arrival.
         #[derive(Clone, Debug)]
         pub enum ArrivalState {
-            $( #[doc = concat!("See [`", stringify!($A), "`](", stringify!($a), "::", stringify!($A), ").")]
+            $( #[doc = concat!("State of `", stringify!($A), "`.")]
                $A($a::$A), )+
         }
 
         impl ArrivalState {
-            /// The link has failed and the queue is gone.
+            /// Resets the discipline after a link failure, which empties the queue.
             pub fn restart(&mut self) {
                 match self { $( Self::$A(state) => state.restart(), )+ }
             }
 
-            /// A packet comes and finds this: the packet that waits, which may be marked, or why it is lost.
+            /// Decides about an arriving packet. Returns the packet to be queued, possibly marked.
             ///
             /// # Errors
-            ///
-            /// The reason for which it is lost.
+            /// Returns the reason for which the packet is dropped.
             #[inline]
             pub fn judge(&mut self, backlog: &Backlog, packet: Packet) -> Result<Packet, DropReason> {
                 let verdict = match self {
@@ -139,7 +138,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// The state of a discipline that decides on departure, with what waits.
+        /// State of a discipline that decides on departure, with the queued packets.
         #[derive(Clone, Debug)]
         pub(crate) enum DepartureState {
             $( $D($d::$D), )+

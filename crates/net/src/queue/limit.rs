@@ -1,18 +1,18 @@
-//! How much a queue holds.
+//! Queue limits.
 
-/// How much a queue holds, the packet in transmission included.
+/// Capacity of a queue, including the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// As much as comes.
+    /// No limit.
     Unlimited,
-    /// So many packets.
+    /// Limit in packets.
     Packets(u32),
-    /// So many bytes.
+    /// Limit in bytes.
     Bytes(u64),
 }
 
 impl QueueLimit {
-    /// Whether a packet of `size` bytes has a place beside so many packets of so many bytes.
+    /// Returns whether a packet of `size` bytes fits in addition to `packets` packets of `bytes` bytes.
     #[inline]
     #[must_use]
     pub const fn has_room(self, packets: usize, bytes: u64, size: u16) -> bool {
@@ -23,7 +23,7 @@ impl QueueLimit {
         }
     }
 
-    /// Whether so many packets of so many bytes are no more than it allows.
+    /// Returns whether `packets` packets of `bytes` bytes are within the limit.
     #[must_use]
     pub const fn holds(self, packets: usize, bytes: u64) -> bool {
         match self {
@@ -33,7 +33,7 @@ impl QueueLimit {
         }
     }
 
-    /// How many packets of `size` bytes, which is above zero, have a place beside so many packets of so many bytes.
+    /// Returns how many packets of `size` bytes (above zero) fit in addition to `packets` packets of `bytes` bytes.
     #[must_use]
     pub const fn room(self, packets: usize, bytes: u64, size: u16) -> u64 {
         match self {

@@ -1,12 +1,14 @@
-//! Queue disciplines: which packets a port takes, which it marks or drops, and which it sends next.
+//! Queue disciplines: which packets a port accepts, marks and drops, and which it sends next.
 //!
-//! A discipline decides when a packet comes ([`OnArrival`]), over one queue in order; or it keeps what waits itself, and
-//! decides when the transmitter is free too ([`OnDeparture`]). The packet in transmission is the port's; it is shown to
-//! the discipline where it may count it. A discipline is plain data that a clone copies, and knows no engine: the
-//! reference engine and the stepped lane of the fast one drive it through [`Port`](crate::Port); those that decide on
-//! arrival also serve the lanes of the fast engine in which departures are no events.
+//! A discipline either decides when a packet arrives ([`OnArrival`]), over a single FIFO queue, or stores packets
+//! itself and also decides when the transmitter is free ([`OnDeparture`]). The port owns the packet in transmission and
+//! passes it where a discipline may count it.
 //!
-//! To add one: write its file, and two lines here, the module and the registration.
+//! A discipline is plain data and independent of the engine. The reference engine, and stepped ports of the fast
+//! engine, use it through [`Port`](crate::Port). Disciplines that decide on arrival also work in the other modes of the
+//! fast engine, without departure events.
+//!
+//! To add a discipline, write its file, and add its module and its registration here.
 
 mod codel;
 mod drop_tail;
@@ -38,105 +40,105 @@ pub use priority::CLASSES;
 
 disciplines! {
     on arrival {
-        "drop-tail" => DropTail in drop_tail: "loses what comes where there is no place left", "ns-2, DropTail";
-        "red" => Red in red: "drops or marks at random, the more the longer its average queue: gentle or not, adaptive or not", "Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001; as in ns-2.35";
-        "pie" => Pie in pie: "drops or marks at random, so that packets wait for so long", "RFC 8033";
-        "step" => Step in step: "marks what finds more than a threshold in the queue", "SIGCOMM 2010, DCTCP; RFC 8257 section 3.1";
+        "drop-tail" => DropTail in drop_tail: "drops packets that arrive at a full queue", "ns-2, DropTail";
+        "red" => Red in red: "drops or marks at random, more often the longer the average queue; gentle or not, adaptive or not", "Floyd and Jacobson 1993; Floyd, Gummadi and Shenker 2001; as in ns-2.35";
+        "pie" => Pie in pie: "drops or marks at random to keep the queueing delay near a target", "RFC 8033";
+        "step" => Step in step: "marks packets that find more than a threshold in the queue", "SIGCOMM 2010, DCTCP; RFC 8257 section 3.1";
     }
     on departure {
-        "head-drop" => HeadDrop in head_drop: "loses what has waited longest where there is no place left", "Lakshman, Neidhardt and Ott 1996";
-        "codel" => Codel in codel: "drops or marks what leaves, while packets wait too long", "RFC 8289";
-        "fq-codel" => FqCodel in fq_codel: "the same in a queue for each flow, served in turn, new flows first", "RFC 8290";
-        "dualpi2" => Dualpi2 in dualpi2: "two coupled queues: marks scalable senders early, drops others by the square", "RFC 9332";
+        "head-drop" => HeadDrop in head_drop: "drops the oldest packets of a full queue", "Lakshman, Neidhardt and Ott 1996";
+        "codel" => Codel in codel: "drops or marks departing packets while the queueing delay is too high", "RFC 8289";
+        "fq-codel" => FqCodel in fq_codel: "one CoDel queue per flow, served in turn, new flows first", "RFC 8290";
+        "dualpi2" => Dualpi2 in dualpi2: "two coupled queues: marks scalable senders early, drops or marks others with the square of the base probability", "RFC 9332";
         "priority" => Priority in priority: "higher classes first", "RFC 3246, its appendix; Linux, prio";
         "drr" => Drr in drr: "flows in turn, by bytes", "Shreedhar and Varghese 1996";
     }
 }
 
-/// What became of packets, other than that they wait or are sent.
+/// Decision about a queued packet, other than sending it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Marked in place of being dropped; it stays.
+    /// Marked instead of dropped; the packet stays.
     Marked,
-    /// Lost, after it had been accepted.
+    /// Dropped after acceptance.
     Dropped(DropReason),
 }
 
-/// Packets and their fates, in the order in which these come about.
+/// Packets and their fates in order of time.
 pub type Fates = Vec<(Packet, Fate)>;
 
-/// The port that a discipline works for.
+/// Properties of the port that a discipline uses.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// How much it holds.
+    /// Queue limit.
     pub limit: QueueLimit,
-    /// How fast it sends.
+    /// Transmission rate.
     pub rate: Rate,
-    /// What the discipline draws from.
+    /// Random stream of the discipline.
     pub stream: Option<Stream>,
-    /// The class of each flow.
+    /// Class by flow.
     pub classes: Arc<[u8]>,
 }
 
 impl Link {
-    /// The class of a packet's flow.
+    /// Returns the class of a packet's flow.
     fn class(&self, packet: Packet) -> usize {
         let class = self.classes.get(packet.flow().index()).copied().unwrap_or(0);
         usize::from(class).min(priority::CLASSES - 1)
     }
 }
 
-/// What a packet finds in the queue when it comes; the packet in transmission counts.
+/// State of the queue when a packet arrives, including the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// When it comes.
+    /// Arrival time.
     pub now: Time,
-    /// Packets in the queue.
+    /// Number of packets in the queue.
     pub packets: usize,
-    /// Their bytes.
+    /// Bytes in the queue.
     pub bytes: u64,
-    /// When everything will have been sent, or was.
+    /// Time at which all queued packets will have been, or were, sent.
     pub until: Time,
-    /// Whether there is a place for it.
+    /// Whether the arriving packet fits.
     pub fits: bool,
 }
 
-/// What is decided of a packet that comes.
+/// Decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It waits, if there is a place for it.
+    /// The packet is queued if it fits.
     Take,
-    /// The same, with a mark.
+    /// The packet is marked and queued if it fits.
     Mark,
-    /// It is lost.
+    /// The packet is dropped.
     Drop(DropReason),
 }
 
-/// A discipline that decides when a packet comes, once for all: packets leave in the order in which they came.
+/// Discipline that decides about each packet once, on arrival. Packets leave in order of arrival.
 pub trait OnArrival: Clone {
-    /// What it is told.
+    /// Parameters.
     type Parameters: Parameters;
 
-    /// Its state before the first packet.
+    /// Creates the state before the first packet.
     fn new(parameters: &Self::Parameters, link: &Link) -> Self;
 
-    /// A packet comes, and finds this. One without a place is lost whatever is said here.
+    /// Decides about an arriving packet. A packet that does not fit is dropped regardless of the decision.
     fn decide(&mut self, backlog: &Backlog, packet: Packet) -> Verdict;
 
-    /// The link has failed and the queue is gone: it begins anew, but for what it draws from.
+    /// Resets the state after a link failure, which empties the queue; the random stream continues.
     fn restart(&mut self) {}
 }
 
-/// A discipline that keeps what waits.
+/// Discipline that stores the packets.
 pub trait OnDeparture: Clone {
-    /// What it is told.
+    /// Parameters.
     type Parameters: Parameters;
 
-    /// Its state before the first packet.
+    /// Creates the state before the first packet.
     fn new(parameters: &Self::Parameters, link: &Link) -> Self;
 
-    /// A packet comes while another one, or none, is being sent. What becomes of others, or of this one later, goes
-    /// into `fates`.
+    /// Handles a packet that arrives while `sending` is in transmission. `fates` receives decisions about queued
+    /// packets, including this one.
     fn enqueue(
         &mut self,
         now: Time,
@@ -145,35 +147,36 @@ pub trait OnDeparture: Clone {
         fates: &mut Fates,
     ) -> Result<(), DropReason>;
 
-    /// The transmitter is free: the packet that it sends now, and when that came.
+    /// Returns the packet that the free transmitter sends now, with its arrival time.
     fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<(Packet, Time)>;
 
-    /// Packets that wait.
+    /// Returns the number of queued packets.
     fn len(&self) -> usize;
 
-    /// Bytes that wait.
+    /// Returns the number of queued bytes.
     fn bytes(&self) -> u64;
 
-    /// Lists what waits, roughly in the order in which it would leave if nothing else came.
+    /// Lists the queued packets, roughly in the order of departure without further arrivals.
     fn list(&self, packets: &mut Vec<Packet>);
 }
 
-/// What has a queue of its own where flows have.
+/// Returns the number of a packet's flow and direction, for disciplines with one queue per flow.
 fn flow_and_direction(packet: Packet) -> usize {
     packet.flow().index() << 1 | usize::from(packet.is_ack())
 }
 
-/// What waits in front of a transmitter.
+/// Queue in front of a transmitter.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue {
-    /// One after the other, under a discipline that decides on arrival.
+    /// FIFO queue with a discipline that decides on arrival.
     InOrder(ArrivalState, Fifo, QueueLimit),
-    /// As a discipline says that decides on departure.
+    /// Queue of a discipline that decides on departure.
     Kept(DepartureState),
 }
 
 impl Queue {
-    /// A packet comes while another one, or none, is being sent; all will have been sent at `until`.
+    /// Handles a packet that arrives while `sending` is in transmission; all queued packets will have been sent at
+    /// `until`.
     pub(super) fn enqueue(
         &mut self,
         now: Time,
@@ -197,7 +200,7 @@ impl Queue {
         Ok(())
     }
 
-    /// The transmitter is free: the packet that it sends now, and when that came.
+    /// Returns the packet that the free transmitter sends now, with its arrival time.
     pub(super) fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<(Packet, Time)> {
         match self {
             Queue::InOrder(_, fifo, _) => fifo.pop(),
@@ -205,11 +208,11 @@ impl Queue {
         }
     }
 
-    /// It holds so much from now on, the packet in transmission included: takes the youngest out of what it has beyond
-    /// that. Only of a queue in order.
+    /// Sets the limit, which includes the packet in transmission. Returns the youngest packets, which exceed it. Only
+    /// for FIFO queues.
     pub(super) fn limit(&mut self, to: QueueLimit, sending: Option<Packet>) -> Vec<Packet> {
         let Queue::InOrder(_, fifo, limit) = self else {
-            unreachable!("a queue whose discipline keeps packets keeps its limit");
+            unreachable!("the limit of a discipline that stores packets never changes");
         };
         *limit = to;
         let mut out = Vec::new();
@@ -223,7 +226,7 @@ impl Queue {
         out
     }
 
-    /// Bytes that wait.
+    /// Returns the number of queued bytes.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Queue::InOrder(_, fifo, _) => fifo.bytes(),
@@ -231,7 +234,7 @@ impl Queue {
         }
     }
 
-    /// Packets that wait.
+    /// Returns the number of queued packets.
     pub(super) fn len(&self) -> usize {
         match self {
             Queue::InOrder(_, fifo, _) => fifo.len(),
@@ -239,7 +242,7 @@ impl Queue {
         }
     }
 
-    /// What waits, roughly in the order in which it would leave if nothing else came.
+    /// Returns the queued packets, roughly in the order of departure without further arrivals.
     pub(super) fn list(&self) -> Vec<Packet> {
         let mut packets = Vec::new();
         match self {
@@ -268,9 +271,9 @@ pub(crate) mod tests {
         }
     }
 
-    /// So many packets and bytes at time zero.
-    pub(crate) fn one_of<T: Copy>(stream: &mut Stream, of: &[T]) -> T {
-        of[usize::try_from(stream.below(of.len() as u64)).expect("a place")]
+    /// Returns one of the values at random.
+    pub(crate) fn choose_one<T: Copy>(stream: &mut Stream, values: &[T]) -> T {
+        values[usize::try_from(stream.below(values.len() as u64)).expect("a place")]
     }
 
     pub(crate) fn backlog(packets: usize, bytes: u64) -> Backlog {
@@ -289,9 +292,10 @@ pub(crate) mod tests {
         queue.enqueue(Time::ZERO, Time::ZERO, packet, sending, &mut Fates::new())
     }
 
-    /// Two places: one is taken by the packet in transmission. 150 B: 100 B are, so 50 B fit and 51 B do not.
+    /// With a limit of two packets, the one in transmission occupies one place. With 150 B it occupies 100 B: 50 B fit,
+    /// 51 B do not.
     #[test]
-    fn the_packet_in_transmission_takes_a_place() {
+    fn packet_in_transmission_counts_towards_limit() {
         let sending = Some(packet(0, 100));
         for (limit, fits) in [(QueueLimit::Packets(2), 51), (QueueLimit::Bytes(150), 50)] {
             let mut queue = drop_tail(limit);
@@ -304,7 +308,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn packets_leave_as_they_came_and_bytes_follow() {
+    fn packets_leave_in_order_and_bytes_are_counted() {
         let mut queue = drop_tail(QueueLimit::Unlimited);
         for (seq, size) in [(0, 100), (1, 40)] {
             assert_eq!(enqueue(&mut queue, packet(seq, size), None), Ok(()));
@@ -317,7 +321,7 @@ pub(crate) mod tests {
         assert_eq!((queue.bytes(), queue.dequeue(Time::ZERO, fates)), (0, None));
     }
 
-    /// Every parameter has the kind of its default, or is left out by default.
+    /// Every parameter has the type of its default, or is unset by default.
     #[test]
     fn parameters_are_set_by_name() {
         for &kind in QueueKind::ALL {

@@ -1,40 +1,40 @@
-//! What may be said of a discipline in a scenario file: its parameters, with their defaults and why they are these.
+//! Parameters of a discipline in scenario files, with their defaults and the sources of these.
 
 use optcp_units::{Bytes, Duration};
 
 use super::QueueLimit;
 
-/// What a parameter is set to.
+/// Value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Setting {
-    /// A time.
+    /// Time.
     Time(Duration),
-    /// A number without a unit.
+    /// Number without a unit.
     Number(f64),
-    /// A whole number.
+    /// Integer.
     Count(u32),
-    /// A size.
+    /// Size.
     Size(Bytes),
-    /// A length of the queue.
+    /// Queue length.
     Length(QueueLimit),
-    /// Yes or no.
+    /// Boolean.
     Flag(bool),
 }
 
-/// A parameter of a discipline.
+/// Parameter of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its key in scenario files.
+    /// Key in scenario files.
     pub name: &'static str,
-    /// Why it is what it is unless a scenario says otherwise.
+    /// Source of the default value.
     pub why: &'static str,
 }
 
-/// A value that a parameter may have.
+/// Type of a parameter's value.
 pub(super) trait Settable: Copy {
-    /// What is shown; `None` of what is left out.
+    /// Returns the setting; `None` if it is unset.
     fn setting(self) -> Option<Setting>;
-    /// The value, if it is one of this kind.
+    /// Converts a setting, if it has this type.
     fn of(setting: Setting) -> Option<Self>;
 }
 
@@ -74,24 +74,24 @@ impl<T: Settable> Settable for Option<T> {
     }
 }
 
-/// The parameters of one discipline. `Default` is what they are unless a scenario says otherwise.
+/// Parameters of one discipline. `Default` returns their default values.
 pub trait Parameters: Clone + Default + PartialEq + std::fmt::Debug {
-    /// All of them.
+    /// All parameters.
     const ALL: &'static [Parameter];
 
-    /// What the parameter with this name is; `None` of what is left out, or not there.
+    /// Returns the value of a parameter; `None` if it is unset or unknown.
     fn get(&self, name: &str) -> Option<Setting>;
 
-    /// Sets a parameter; whether there is one with this name and of this kind.
+    /// Sets a parameter. Returns whether it exists and has this type.
     fn set(&mut self, name: &str, setting: Setting) -> bool;
 
-    /// What is wrong with them, if something is: of which parameter, and what belongs there.
+    /// Returns the first invalid parameter and its valid range, if any.
     fn fault(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 }
 
-/// A discipline without parameters.
+/// Parameters of a discipline without any.
 impl Parameters for () {
     const ALL: &'static [Parameter] = &[];
 
@@ -104,8 +104,8 @@ impl Parameters for () {
     }
 }
 
-/// Declares the parameters of a discipline: of each its key, type, default, and the reason for that. What is wrong with
-/// them is found in the order of the conditions at the end.
+/// Declares the parameters of a discipline: key, type, default and source of each. The conditions at the end are
+/// checked in order to find invalid values.
 macro_rules! parameters {
     (
         $(#[$doc:meta])*

@@ -1,4 +1,4 @@
-//! Proportional integral controller enhanced.
+//! Proportional integral controller enhanced (PIE).
 
 use optcp_des::Stream;
 use optcp_units::{Bytes, Duration, Time};
@@ -7,24 +7,26 @@ use super::parameters::parameters;
 use super::{Backlog, Link, OnArrival, Verdict};
 use crate::{DropReason, Packet};
 
-/// Drops or marks packets at random as they come; how likely is found anew at even distances of time, from how long
-/// packets wait and how that has changed.
+/// PIE: drops or marks arriving packets at random. The probability is updated periodically from the queueing delay and
+/// its change.
 ///
-/// # Models
-/// Every `update` the probability changes by `alpha` times how far the delay is from `target`, plus `beta` times how much
-/// it has grown; both gains are scaled down where the probability is small. For `max_burst` after it was idle nothing is
-/// dropped. Drops are kept apart: none before the sum of the probabilities since the last one is 0.85, surely at 8.5.
-/// # Source
-/// RFC 8033, section 4 and appendix A; the gains of section 4.3 and appendix A; ECN by section 5.1; keeping drops apart
-/// by section 5.4, with packets as the unit.
-/// # Parameters
-/// Those of [`PieParameters`].
-/// # Limits
-/// The delay is that of a packet that comes now, known exactly from what stands in front of a link of known rate: the
-/// departure rate is not estimated (section 4.2 leaves the way open); Linux takes how long the packet waited that left last,
-/// adds 2 % an update above 250 ms, and lets the probability exceed one. Updates fall on whole multiples of `update` since
-/// the start of the run. What is done at the instants between two packets is done when the second comes. A failure of the
-/// link, which empties the queue, begins anew.
+/// # Model
+/// - Every `update`, the probability changes by `alpha` times the deviation of the delay from `target`, plus `beta`
+///   times the increase of the delay. Both gains are reduced while the probability is small.
+/// - For `max_burst` after an idle period, no packet is dropped.
+/// - Drops are spaced: none before the sum of probabilities since the last drop reaches 0.85, and certainly at 8.5.
+///
+/// # References
+/// RFC 8033, section 4 and appendix A; gains of section 4.3 and appendix A; ECN by section 5.1; spaced drops by section
+/// 5.4, in units of packets.
+///
+/// # Limitations
+/// - The delay is the exact queueing delay of a packet that arrives now at a link of known rate. The departure rate is
+///   not estimated (section 4.2 permits this). Linux uses the delay of the last departed packet, adds 2 % per update
+///   above 250 ms, and lets the probability exceed one.
+/// - Updates are due at multiples of `update` from the start of the run. Updates between two packets are computed when
+///   the second one arrives.
+/// - A link failure empties the queue and resets the state.
 #[derive(Clone, Debug)]
 pub struct Pie {
     parameters: PieParameters,
@@ -32,32 +34,32 @@ pub struct Pie {
     probability: f64,
     delay: Duration,
     burst_allowance: Duration,
-    /// The sum of the probabilities since the last drop.
+    /// Sum of the probabilities since the last drop.
     accumulated: f64,
-    /// The next update.
+    /// Time of the next update.
     due: Time,
 }
 
 parameters! {
-    /// What [`Pie`] is told.
+    /// Parameters of [`Pie`].
     pub struct PieParameters {
-        /// How long packets are to wait.
+        /// Target queueing delay.
         target: Duration = Duration::from_ms(15), "RFC 8033 section 4.2, QDELAY_REF";
-        /// The distance of updates.
+        /// Time between updates.
         update: Duration = Duration::from_ms(15), "RFC 8033 section 4.2, T_UPDATE";
-        /// The gain for being off the target, in 1/s.
+        /// Gain of the deviation from the target, in 1/s.
         alpha: f64 = 0.125, "RFC 8033 section 4.2";
-        /// The gain for the growth of the delay, in 1/s.
+        /// Gain of the increase of the delay, in 1/s.
         beta: f64 = 1.25, "RFC 8033 section 4.2";
-        /// For how long after an idle time nothing is dropped.
+        /// Time after an idle period during which no packet is dropped.
         max_burst: Duration = Duration::from_ms(150), "RFC 8033 section 4.4, MAX_BURST";
-        /// The mean size of packets: with up to two of them in the queue nothing is dropped.
+        /// Mean packet size; no packet is dropped with up to two of them in the queue.
         mean_packet: Bytes = Bytes::new(1500), "RFC 8033 section 4.1";
-        /// Whether drops are kept apart.
+        /// Whether drops are spaced.
         derandomize: bool = true, "RFC 8033 section 5.4";
-        /// Whether packets that take marks are marked in place of being dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = false, "RFC 8033 section 5.1: may";
-        /// Up to this probability.
+        /// Maximum probability at which packets are marked.
         ecn_most: f64 = 0.1, "RFC 8033 section 5.1, mark_ecnth";
     }
     wrong |it| {
@@ -104,7 +106,7 @@ impl OnArrival for Pie {
 }
 
 impl Pie {
-    /// Does the updates up to `now`; everything will have been sent at `until`.
+    /// Executes the updates until `now`; all queued packets will have been sent at `until`.
     fn catch_up(&mut self, now: Time, until: Time) {
         while self.due <= now {
             self.update(until.saturating_since(self.due));
@@ -113,18 +115,18 @@ impl Pie {
         }
     }
 
-    /// Skips updates that leave the probability at an end of its range while the delay falls: on a slow link there can be
-    /// millions of them between two packets.
+    /// Skips updates that leave the probability at a limit while the delay falls. On a slow link, millions of them may
+    /// be due between two packets.
     fn skip(&mut self, now: Time, until: Time) {
         let PieParameters { update, target, alpha, beta, max_burst, .. } = self.parameters;
         let half = Duration::from_ps(target.as_ps() / 2);
-        // The probability falls below 0, and the burst allowance is whole.
+        // The probability would fall below 0, and the burst allowance is at its maximum.
         let stays_at_0 =
             self.probability == 0.0 && self.burst_allowance == max_burst && self.delay < half;
         let last = if stays_at_0 {
             now
         } else if self.probability >= 1.0 && self.burst_allowance == Duration::ZERO {
-            // The probability rises above 1 while alpha (delay - target) > beta update.
+            // The probability would rise above 1 while alpha (delay - target) > beta update.
             let updates = beta / alpha + 2.0;
             let Some(margin) = Duration::from_secs_f64(updates * update.as_secs_f64()) else {
                 return;
@@ -142,18 +144,18 @@ impl Pie {
         }
     }
 
-    /// RFC 8033 section 4.2 and appendix A, `calculate_drop_prob`; 4.4 for bursts.
+    /// Updates the probability (RFC 8033 section 4.2 and appendix A, `calculate_drop_prob`; section 4.4 for bursts).
     fn update(&mut self, delay: Duration) {
         let PieParameters { target, alpha, beta, .. } = self.parameters;
         let old_delay = std::mem::replace(&mut self.delay, delay);
         let [now, before, target_s] = [delay, old_delay, target].map(Duration::as_secs_f64);
         let change = (alpha * (now - target_s) + beta * (now - before)) / scale(self.probability);
-        // A great probability grows in small steps.
+        // At high probabilities the increase per update is limited.
         let change = if self.probability >= 0.1 { change.min(0.02) } else { change };
         self.probability += change;
         if delay == Duration::ZERO && old_delay == Duration::ZERO {
             self.probability *= 0.98;
-            // Else it would come to nothing only when floating point does.
+            // Without this it would reach zero only by floating-point underflow.
             if self.probability < 1e-12 {
                 self.probability = 0.0;
             }
@@ -167,7 +169,7 @@ impl Pie {
         }
     }
 
-    /// RFC 8033 section 4.1 and 5.4.
+    /// Decides whether to drop or mark (RFC 8033 sections 4.1 and 5.4).
     fn drops(&mut self, backlog: &Backlog) -> bool {
         let half = Duration::from_ps(self.parameters.target.as_ps() / 2);
         let calm = self.delay < half && self.probability < 0.2;
@@ -195,14 +197,14 @@ impl Pie {
         dropped
     }
 
-    /// A number from 0 to 1, less than 1.
+    /// Returns a random number in [0, 1).
     fn draw(&mut self) -> f64 {
         let Some(stream) = &mut self.stream else { return 1.0 };
         (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// By how much the gains are divided at this probability (RFC 8033 section 4.2).
+/// Returns the divisor of the gains at this probability (RFC 8033 section 4.2).
 fn scale(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] =
         [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (0.1, 2.0)];
@@ -218,7 +220,7 @@ mod tests {
 
     use super::*;
     use crate::QueueLimit;
-    use crate::queue::tests::{backlog, link, one_of, packet};
+    use crate::queue::tests::{backlog, choose_one, link, packet};
 
     fn pie(parameters: &PieParameters) -> Pie {
         let stream = Some(Streams::new(1).stream("pie"));
@@ -229,10 +231,10 @@ mod tests {
         Duration::from_ms(ms)
     }
 
-    /// Worked by hand from appendix A: at 40 ms after 30 ms the change is 0.125 * 0.025 + 1.25 * 0.01 = 0.015 625,
-    /// divided by 2048 below a millionth, by 8 from 0.001 on, by 1 from 0.1 on, where it is 0.02 at most.
+    /// Computed by hand from appendix A: at 40 ms after 30 ms the change is 0.125 * 0.025 + 1.25 * 0.01 = 0.015 625. It
+    /// is divided by 2048 below a millionth, by 8 from 0.001, by 1 from 0.1, where it is at most 0.02.
     #[test]
-    fn the_probability_follows_the_control_law() {
+    fn probability_follows_control_law() {
         for (before, divided) in
             [(0.0, 2048.0), (5e-6, 512.0), (0.005, 8.0), (0.05, 2.0), (0.3, 1.0)]
         {
@@ -247,18 +249,18 @@ mod tests {
         assert!((pie.probability - 0.32).abs() < 1e-15, "capped: 0.043 125 otherwise");
     }
 
-    /// Without delay twice in a row it loses 2 % besides: (0.05 - 0.125 * 0.015 / 2) * 0.98.
+    /// Two delays of zero in a row reduce it by another 2 %: (0.05 - 0.125 * 0.015 / 2) * 0.98.
     #[test]
-    fn the_probability_decays_when_the_queue_is_gone() {
+    fn probability_decays_when_queue_is_empty() {
         let mut pie = pie(&PieParameters::default());
         pie.probability = 0.05;
         pie.update(Duration::ZERO);
         assert!((pie.probability - (0.05 - 0.000_937_5) * 0.98).abs() < 1e-15);
     }
 
-    /// Ten updates of 15 ms end the 150 ms in which nothing is dropped.
+    /// The burst allowance of 150 ms lasts for ten updates of 15 ms.
     #[test]
-    fn a_burst_is_let_through() {
+    fn packets_pass_during_burst_allowance() {
         let mut pie = pie(&PieParameters { derandomize: false, ..PieParameters::default() });
         pie.probability = 1.0;
         let at = |now: u64| {
@@ -269,9 +271,9 @@ mod tests {
         assert_eq!(pie.decide(&at(150), packet(0, 1500)), Verdict::Drop(DropReason::Aqm));
     }
 
-    /// Section 5.4: at a probability of 0.1 none of the first eight is dropped (0.8 < 0.85).
+    /// Section 5.4: at probability 0.1 none of the first eight packets is dropped (0.8 < 0.85).
     #[test]
-    fn drops_are_kept_apart() {
+    fn drops_are_spaced() {
         let mut pie = pie(&PieParameters::default());
         (pie.probability, pie.delay, pie.burst_allowance) = (0.1, ms(20), Duration::ZERO);
         let full = backlog(100, 150_000);
@@ -281,9 +283,9 @@ mod tests {
         assert!(gaps[1..].iter().all(|&gap| gap >= 9), "{gaps:?}");
     }
 
-    /// Updates between two packets find the queue that empties meanwhile: 20 ms, then 5, then nothing.
+    /// Updates between two packets find the queue draining: 20 ms, then 5 ms, then zero.
     #[test]
-    fn updates_in_between_are_made_up_for() {
+    fn missed_updates_are_computed_at_next_arrival() {
         let mut one = pie(&PieParameters::default());
         one.catch_up(Time::ZERO + ms(60), Time::ZERO + ms(35));
         let mut other = pie(&PieParameters::default());
@@ -292,21 +294,21 @@ mod tests {
         assert_eq!(one.due, Time::ZERO + ms(75));
     }
 
-    /// Updates that are skipped would have left the same: from any state, over any gap, beside updates one by one.
+    /// Skipped updates do not change the state, from any state and over any time, compared with single updates.
     #[test]
-    fn skipped_updates_change_nothing() {
+    fn skipped_updates_do_not_change_state() {
         let stream = &mut Streams::new(1).stream("skipped");
         let mut ends = [0; 3];
         for _ in 0..3000 {
-            let [alpha, beta] = [(); 2].map(|()| one_of(stream, &[0.0, 0.125, 1.25, 100.0]));
+            let [alpha, beta] = [(); 2].map(|()| choose_one(stream, &[0.0, 0.125, 1.25, 100.0]));
             let [target, update, due] = [(); 3].map(|()| ms(1 + stream.below(20)));
             let mut one =
                 pie(&PieParameters { alpha, beta, target, update, ..PieParameters::default() });
             one.due = Time::ZERO + due;
-            one.probability = one_of(stream, &[0.0, 1.0, 0.3]);
-            let most = one_of(stream, &[1, 30, 3000]);
+            one.probability = choose_one(stream, &[0.0, 1.0, 0.3]);
+            let most = choose_one(stream, &[1, 30, 3000]);
             one.delay = ms(stream.below(most));
-            one.burst_allowance = ms(one_of(stream, &[0, 150]));
+            one.burst_allowance = ms(choose_one(stream, &[0, 150]));
             let (mut other, now, until) =
                 (one.clone(), ms(stream.below(3000)), ms(stream.below(6000)));
             let (now, until) = (Time::ZERO + now, Time::ZERO + until);
@@ -325,9 +327,9 @@ mod tests {
         assert!(ends.iter().all(|&runs| runs > 300), "{ends:?}");
     }
 
-    /// Three hours of updates each microsecond take no time.
+    /// Three hours of updates per microsecond are skipped quickly.
     #[test]
-    fn a_slow_link_with_a_short_period_is_no_loop() {
+    fn updates_on_slow_link_are_skipped() {
         for burst in [Duration::ZERO, ms(150)] {
             let update = Duration::from_us(1);
             let mut pie =

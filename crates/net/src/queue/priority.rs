@@ -6,18 +6,19 @@ use super::fifo::Fifo;
 use super::{Fate, Fates, Link, OnDeparture};
 use crate::{DropReason, Packet, QueueLimit};
 
-/// Sends packets of a higher class first.
+/// Strict priority: sends packets of a higher class first.
 ///
-/// # Models
-/// A queue in order for each class of flows, from 0 to 7. What is being sent is sent to its end; then the highest class
-/// with a packet is next. Where there is no place left, a packet takes those of packets of lower classes: the lowest
-/// first, of these the last that came.
-/// # Source
+/// # Model
+/// One FIFO queue per class of flows, from 0 to 7. Transmissions are not interrupted; the highest class with a packet
+/// is next. If the queue is full, an arriving packet replaces packets of lower classes: the lowest class first, the
+/// newest packet first.
+///
+/// # References
 /// RFC 3246, its appendix (a priority queue as the canonical example of expedited forwarding); Linux's `prio`.
-/// # Parameters
-/// The limit, of all classes together; it counts the packet in transmission. The class of a flow is its key `class`.
-/// # Limits
-/// Lower classes may get nothing at all. Linux's `prio` has a limit for each class instead.
+///
+/// # Limitations
+/// Lower classes may starve. The limit applies to all classes together and counts the packet in transmission; Linux's
+/// `prio` has a limit per class instead.
 #[derive(Clone, Debug)]
 pub struct Priority {
     link: Link,
@@ -26,7 +27,7 @@ pub struct Priority {
     bytes: u64,
 }
 
-/// How many classes there are.
+/// Number of classes.
 pub const CLASSES: usize = 8;
 
 impl OnDeparture for Priority {
@@ -96,37 +97,47 @@ mod tests {
     use super::*;
     use crate::{FlowId, Label};
 
-    fn of(flow: u32, seq: u32) -> Packet {
+    fn packet_of(flow: u32, seq: u32) -> Packet {
         Packet::data(FlowId::new(flow), Label(0), seq, 100, 0)
     }
 
-    /// Flow 0 is of class 0, flow 1 of class 5.
+    /// Flow 0 has class 0, flow 1 class 5.
     fn queue(limit: u32) -> Priority {
         let link = crate::queue::tests::link(QueueLimit::Packets(limit));
         Priority::new(&(), &Link { classes: [0, 5].into(), ..link })
     }
 
     #[test]
-    fn the_higher_class_goes_first() {
+    fn higher_class_is_served_first() {
         let (mut queue, mut fates) = (queue(10), Fates::new());
-        for packet in [of(0, 0), of(0, 1), of(1, 0), of(1, 1)] {
+        for packet in [packet_of(0, 0), packet_of(0, 1), packet_of(1, 0), packet_of(1, 1)] {
             assert_eq!(queue.enqueue(Time::ZERO, packet, None, &mut fates), Ok(()));
         }
         let order: Vec<Packet> = (0..4)
             .map_while(|_| queue.dequeue(Time::ZERO, &mut fates))
             .map(|(packet, _)| packet)
             .collect();
-        assert_eq!(order, [of(1, 0), of(1, 1), of(0, 0), of(0, 1)]);
+        assert_eq!(order, [packet_of(1, 0), packet_of(1, 1), packet_of(0, 0), packet_of(0, 1)]);
     }
 
-    /// Three places, one in transmission: a packet of class 5 takes the place of the last of class 0; a third finds none.
+    /// Limit 3, including the packet in transmission: a packet of class 5 replaces the last one of class 0; a third one
+    /// is dropped.
     #[test]
-    fn the_last_of_the_lowest_class_makes_room() {
+    fn newest_packet_of_lowest_class_is_dropped() {
         let (mut queue, mut fates) = (queue(3), Fates::new());
-        let sending = Some(of(0, 9));
+        let sending = Some(packet_of(0, 9));
         let mut come = |packet| queue.enqueue(Time::ZERO, packet, sending, &mut fates);
-        assert_eq!([of(0, 0), of(0, 1), of(1, 0), of(1, 1)].map(&mut come), [Ok(()); 4]);
-        assert_eq!([of(1, 2), of(0, 2)].map(&mut come), [Err(DropReason::QueueFull); 2]);
-        assert_eq!(fates, [of(0, 1), of(0, 0)].map(|p| (p, Fate::Dropped(DropReason::PushedOut))));
+        assert_eq!(
+            [packet_of(0, 0), packet_of(0, 1), packet_of(1, 0), packet_of(1, 1)].map(&mut come),
+            [Ok(()); 4]
+        );
+        assert_eq!(
+            [packet_of(1, 2), packet_of(0, 2)].map(&mut come),
+            [Err(DropReason::QueueFull); 2]
+        );
+        assert_eq!(
+            fates,
+            [packet_of(0, 1), packet_of(0, 0)].map(|p| (p, Fate::Dropped(DropReason::PushedOut)))
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Random early detection.
+//! Random early detection (RED).
 
 use optcp_des::Stream;
 use optcp_units::{Bytes, Duration, Time};
@@ -8,26 +8,30 @@ use super::{Backlog, Link, OnArrival, Verdict};
 use crate::transmission::transmission_time;
 use crate::{DropReason, Packet, QueueLimit};
 
-/// Drops or marks packets at random, the more often the longer the queue has been on average.
+/// RED: drops or marks packets at random, more often the longer the average queue.
 ///
-/// # Models
-/// Of every packet that comes the average length of the queue learns, by an exponentially weighted moving average; while
-/// the queue was empty, as if packets had come one after the other. Between `min` and `max` the probability grows from
-/// zero to `max_probability`; from there, with `gentle`, to one at twice `max`, or is one at once. What is dropped is
-/// spread over time: packets since the last one count. With `adaptive`, `max_probability` follows the average every
-/// `interval`, so that it comes to lie in the middle fifth between `min` and `max`.
-/// # Source
+/// # Model
+/// - Each arriving packet updates an exponentially weighted moving average of the queue length. An idle period counts
+///   as a sequence of back-to-back packets that find the queue empty.
+/// - Between `min` and `max` the probability increases from zero to `max_probability`. Above, it increases to one at
+///   twice `max` with `gentle`, or is one immediately.
+/// - Drops are spread over time by counting packets since the last one.
+/// - With `adaptive`, `max_probability` follows the average every `interval` and keeps it in the middle fifth between
+///   `min` and `max`.
+/// - In bytes the average is one of bytes, and the probability is proportional to the packet size.
+///
+/// # References
 /// S. Floyd, V. Jacobson: Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993. S. Floyd,
-/// R. Gummadi, S. Shenker: Adaptive RED, 2001. RFC 3168 section 7: marks up to `max`, drops beyond. What these leave
-/// open is as in ns-2.35: the first packet beyond `min` is spared; whole transmissions of idle time count.
-/// # Parameters
-/// Those of [`RedParameters`]; `min` and `max` in packets or in bytes. In bytes the average is one of bytes, and the
-/// probability grows with the packet's size.
-/// # Limits
-/// The average counts the packet in transmission (ns-2's does not; Linux's does where the link is a token bucket), but not
-/// the one that comes. Beyond `max` nothing is marked; Linux marks there too, ns-2 unless it has a probability from which on
-/// it drops (`mark_p_`). ns-2 lets pass what finds no more than one packet waiting, however great the average, and spares the
-/// first one afterwards even beyond `max`.
+/// R. Gummadi, S. Shenker: Adaptive RED, 2001. RFC 3168 section 7: marks up to `max`, drops above. Details that these
+/// leave open follow ns-2.35: the first packet above `min` is never dropped; idle time counts in whole transmissions.
+///
+/// # Limitations
+/// - The average includes the packet in transmission (not in ns-2; in Linux if the link is a token bucket), but not the
+///   arriving packet.
+/// - Above `max` no packet is marked. Linux marks there, too; so does ns-2 unless a probability is set above which it
+///   drops (`mark_p_`).
+/// - ns-2 accepts packets that find at most one packet queued, however large the average, and the first one afterwards
+///   even above `max`.
 #[derive(Clone, Debug)]
 pub struct Red {
     parameters: RedParameters,
@@ -35,39 +39,40 @@ pub struct Red {
     thresholds: [f64; 2],
     in_bytes: bool,
     stream: Option<Stream>,
-    /// How long a packet of mean size is sent.
+    /// Transmission time of a packet of mean size.
     mean_transmission: Duration,
     average: f64,
     max_probability: f64,
     adapted: Time,
-    /// Whether the average was beyond `min` at the last packet.
+    /// Whether the average was above `min` at the last packet.
     beyond: bool,
-    /// Packets and bytes since the last one that was dropped or marked, or since the average is beyond `min`.
+    /// Packets and bytes since the last drop or mark, or since the average exceeded `min`.
     since: (u64, u64),
 }
 
 parameters! {
-    /// What [`Red`] is told.
+    /// Parameters of [`Red`].
     pub struct RedParameters {
-        /// Up to this average nothing is dropped.
+        /// Average up to which no packet is dropped.
         min: QueueLimit = QueueLimit::Packets(5), "ns-2, thresh_";
-        /// From this average on everything is, unless it is gentle; three times `min` if left out.
+        /// Average from which every packet is dropped unless `gentle`; three times `min` by default.
         max: Option<QueueLimit> = None, "Floyd and Jacobson 1993: at least twice `min`; ns-2: three times";
-        /// How likely a packet is dropped just below `max`, apart from how long ago the last one was.
+        /// Drop probability just below `max`, before drops are spread.
         max_probability: f64 = 0.1, "ns-2, linterm_ of 10";
-        /// How much the average learns of one packet.
+        /// Weight of one packet in the average.
         weight: f64 = 0.002, "Floyd and Jacobson 1993, section 6";
-        /// Whether the probability grows to one between `max` and twice `max`.
+        /// Whether the probability increases to one between `max` and twice `max`.
         gentle: bool = true, "ns-2, gentle_; recommended by Floyd 2000";
-        /// Whether drops keep a distance: uniform between one and two times the mean; else between nothing and twice it.
+        /// Whether drops keep a distance: uniform between one and two times the mean, otherwise between zero and two
+        /// times.
         wait: bool = true, "ns-2, wait_";
-        /// Whether the probability adapts.
+        /// Whether `max_probability` adapts.
         adaptive: bool = false, "Floyd and Jacobson 1993";
-        /// How often it does.
+        /// Time between adaptations.
         interval: Duration = Duration::from_ms(500), "Adaptive RED, section 4";
-        /// The size of packets of which there are as many while the queue is empty, and by which bytes are counted.
+        /// Mean packet size: unit of idle time and of byte counts.
         mean_packet: Bytes = Bytes::new(1000), "ns-2, mean_pktsize_ of most of its scripts";
-        /// Whether packets that take marks are marked where they would be dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = false, "RFC 3168 leaves it to whoever runs the queue";
     }
     wrong |it| {
@@ -81,7 +86,7 @@ parameters! {
 }
 
 impl RedParameters {
-    /// `min` and `max` in packets or bytes, if they are in order; and whether in bytes.
+    /// Returns `min` and `max` in packets or bytes, and whether in bytes, if they are in order.
     fn thresholds(&self) -> Option<([f64; 2], bool)> {
         let (ends, in_bytes) = match (self.min, self.max) {
             (QueueLimit::Packets(min), None) => ([u64::from(min), 3 * u64::from(min)], false),
@@ -96,11 +101,11 @@ impl RedParameters {
     }
 }
 
-/// What follows for a packet from the average alone.
+/// Range of the average.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Region {
     Below,
-    /// The probability apart from what happened since the last drop.
+    /// Probability before drops are spread.
     Between(f64),
     Above,
 }
@@ -136,14 +141,14 @@ impl OnArrival for Red {
 }
 
 impl Red {
-    /// Decides, with a number from 0 to 1 where chance is asked.
+    /// Decides about a packet. `draw` returns a random number from 0 to 1 if one is needed.
     fn judge(
         &mut self,
         backlog: &Backlog,
         packet: Packet,
         draw: impl FnOnce(&mut Red) -> f64,
     ) -> Verdict {
-        self.learn(backlog);
+        self.update_average(backlog);
         self.since.0 += 1;
         self.since.1 += u64::from(packet.size());
         let chosen = match self.region() {
@@ -152,23 +157,23 @@ impl Red {
                 return Verdict::Take;
             }
             Region::Above => {
-                self.start_again(0, 0);
+                self.restart_count(0, 0);
                 return Verdict::Drop(DropReason::AqmForced);
             }
             Region::Between(_) if !self.beyond => {
                 self.beyond = true;
-                self.start_again(1, packet.size());
+                self.restart_count(1, packet.size());
                 false
             }
             Region::Between(probability) => {
-                let probability = self.spread(probability, packet.size());
+                let probability = self.spread_drops(probability, packet.size());
                 probability > 0.0 && draw(self) <= probability
             }
         };
         if !chosen {
             return Verdict::Take;
         }
-        self.start_again(0, 0);
+        self.restart_count(0, 0);
         let marks = self.parameters.ecn && packet.marking().takes_marks();
         match marks && self.average < self.thresholds[1] {
             true => Verdict::Mark,
@@ -176,8 +181,8 @@ impl Red {
         }
     }
 
-    /// The average learns of what a packet finds.
-    fn learn(&mut self, backlog: &Backlog) {
+    /// Updates the average with the queue that a packet finds.
+    fn update_average(&mut self, backlog: &Backlog) {
         let mut kept = 1.0 - self.parameters.weight;
         if backlog.packets == 0 {
             let idle = backlog.now.saturating_since(backlog.until).as_ps();
@@ -193,7 +198,7 @@ impl Red {
         }
     }
 
-    /// Adaptive RED, figure 1 and section 4.
+    /// Adapts `max_probability` (Adaptive RED, figure 1 and section 4).
     fn adapt(&mut self, now: Time) {
         let [min, max] = self.thresholds;
         let part = 0.4 * (max - min);
@@ -220,8 +225,8 @@ impl Red {
         }
     }
 
-    /// The probability for a packet of this size, so that drops are spread over time.
-    fn spread(&self, probability: f64, size: u16) -> f64 {
+    /// Returns the probability for a packet of this size so that drops are spread over time.
+    fn spread_drops(&self, probability: f64, size: u16) -> f64 {
         let (packets, bytes) = self.since;
         let mean = self.parameters.mean_packet.count() as f64;
         let since = if self.in_bytes { bytes as f64 / mean } else { packets as f64 };
@@ -237,18 +242,18 @@ impl Red {
         sized.min(1.0)
     }
 
-    fn start_again(&mut self, packets: u64, size: u16) {
+    fn restart_count(&mut self, packets: u64, size: u16) {
         self.since = (packets, u64::from(size));
     }
 
-    /// A number from 0 to 1.
+    /// Returns a random number in [0, 1).
     fn draw(&mut self) -> f64 {
         let Some(stream) = &mut self.stream else { return 1.0 };
         (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// A number to a whole power, the same on every machine.
+/// Computes an integer power with the same result on every machine.
 fn power(base: f64, exponent: u64) -> f64 {
     let (mut result, mut square, mut left) = (1.0, base, exponent);
     while left > 0 {
@@ -281,31 +286,31 @@ mod tests {
         (a - b).abs() < 1e-12 * b.abs().max(1.0)
     }
 
-    /// Floyd and Jacobson 1993, equation 1: a queue of L packets that is empty before gives an average of
-    /// L + 1 + ((1-w)^(L+1) - 1)/w after L arrivals.
+    /// Floyd and Jacobson 1993, equation 1: L packets that arrive at an empty queue give an average of L + 1 +
+    /// ((1-w)^(L+1) - 1)/w after L arrivals.
     #[test]
-    fn the_average_of_a_burst_is_that_of_the_paper() {
+    fn average_of_burst_matches_paper() {
         let mut red = red(&RedParameters { weight: 0.001, ..RedParameters::default() });
         for seen in 1..=50 {
-            red.learn(&backlog(seen, 0));
+            red.update_average(&backlog(seen, 0));
         }
         let expected = 51.0 + (0.999_f64.powi(51) - 1.0) / 0.001;
         assert!((red.average - expected).abs() < 1e-9, "{} {expected}", red.average);
     }
 
-    /// 8 Mb/s: a packet of 1000 B takes 1 ms. After 10.5 ms without packets ten have been missed.
+    /// At 8 Mb/s a packet of 1000 B takes 1 ms. An idle period of 10.5 ms counts as ten packets.
     #[test]
-    fn an_empty_queue_counts_as_packets_one_after_the_other() {
+    fn idle_time_counts_as_back_to_back_packets() {
         let mut red = red(&RedParameters { weight: 0.5, ..RedParameters::default() });
         red.average = 2048.0;
         let now = Time::ZERO + Duration::from_us(10_500);
-        red.learn(&Backlog { now, ..backlog(0, 0) });
+        red.update_average(&Backlog { now, ..backlog(0, 0) });
         assert!(close(red.average, 1.0), "{}", red.average);
     }
 
-    /// Worked by hand, min 5, max 15, 0.1: half way at 10; gentle: 0.1 + 0.9/3 at 20, certain at 30.
+    /// Computed by hand for min 5, max 15, 0.1: half way at 10; gentle: 0.1 + 0.9/3 at 20, certain at 30.
     #[test]
-    fn the_probability_grows_in_two_lines() {
+    fn probability_is_piecewise_linear() {
         let mut gentle = red(&RedParameters::default());
         for (average, expected) in [(10.0, 0.05), (15.0, 0.1), (20.0, 0.4)] {
             gentle.average = average;
@@ -321,38 +326,44 @@ mod tests {
         assert_eq!(hard.region(), Region::Above);
     }
 
-    /// 1993, section 7: p/(1 - count p) makes distances uniform over 1 to 1/p; ns-2's wait_: over 1/p to 2/p.
+    /// Section 7 of the 1993 paper: p/(1 - count p) makes distances uniform over 1 to 1/p; ns-2's wait_: over 1/p to
+    /// 2/p.
     #[test]
     fn drops_are_spread_over_time() {
         let mut red = red(&RedParameters { wait: false, ..RedParameters::default() });
         for (since, expected) in [(1, 0.2 / 0.8), (4, 1.0), (9, 1.0)] {
             red.since = (since, 0);
-            assert!(close(red.spread(0.2, 1000), expected), "{since}");
+            assert!(close(red.spread_drops(0.2, 1000), expected), "{since}");
         }
         red.parameters.wait = true;
         for (since, expected) in [(4, 0.0), (5, 0.2), (8, 0.5), (10, 1.0)] {
             red.since = (since, 0);
-            assert!(close(red.spread(0.2, 1000), expected), "{since} {}", red.spread(0.2, 1000));
+            assert!(
+                close(red.spread_drops(0.2, 1000), expected),
+                "{since} {}",
+                red.spread_drops(0.2, 1000)
+            );
         }
     }
 
-    /// In bytes a packet of half the mean size is half as likely dropped, and counts for half a packet.
+    /// In bytes, a packet of half the mean size is half as likely to be dropped, and counts as half a packet.
     #[test]
-    fn bytes_make_long_packets_likelier() {
+    fn long_packets_are_dropped_more_often_in_byte_mode() {
         let min = QueueLimit::Bytes(5000);
         let mut red = red(&RedParameters { min, wait: false, ..RedParameters::default() });
         red.since = (4, 2000);
-        assert!(close(red.spread(0.1, 500), 0.5 * 0.1 / 0.8));
+        assert!(close(red.spread_drops(0.1, 500), 0.5 * 0.1 / 0.8));
     }
 
-    /// Adaptive RED, figure 1: times 0.9 below the middle, plus the least of 0.01 and a quarter above; once an interval.
+    /// Adaptive RED, figure 1: times 0.9 below the middle; above, plus the minimum of 0.01 and a quarter; once per
+    /// interval.
     #[test]
-    fn the_greatest_probability_adapts() {
+    fn maximum_probability_adapts() {
         let mut red =
             red(&RedParameters { adaptive: true, weight: 1.0, ..RedParameters::default() });
         let mut at = |half_seconds: u64, packets| {
             let now = Time::ZERO + Duration::from_ms(501 * half_seconds);
-            red.learn(&Backlog { now, ..backlog(packets, 0) });
+            red.update_average(&Backlog { now, ..backlog(packets, 0) });
             red.max_probability
         };
         assert!(close(at(1, 6), 0.09));
@@ -363,9 +374,9 @@ mod tests {
         assert!((0.5..0.51).contains(&at(200, 14)));
     }
 
-    /// Between the thresholds a packet that takes marks is marked, beyond `max` it is dropped (RFC 3168 section 7).
+    /// Between the thresholds an ECN-capable packet is marked; above `max` it is dropped (RFC 3168 section 7).
     #[test]
-    fn marks_end_at_max() {
+    fn marking_ends_at_max() {
         let ect = packet(0, 1000).saying(Marking::new(Codepoint::Ect0, 0));
         let certain = RedParameters { ecn: true, weight: 1.0, ..RedParameters::default() };
         let mut red = red(&certain);
@@ -381,9 +392,9 @@ mod tests {
         assert_eq!(of(&mut red, 4, ect), Verdict::Take);
     }
 
-    /// The first packet for which the average is beyond `min` is spared (ns-2).
+    /// The first packet with an average above `min` is never dropped (ns-2).
     #[test]
-    fn the_first_beyond_min_is_spared() {
+    fn first_packet_above_min_is_accepted() {
         let mut red =
             red(&RedParameters { weight: 1.0, max_probability: 1.0, ..RedParameters::default() });
         assert_eq!(red.decide(&backlog(14, 0), packet(0, 1000)), Verdict::Take);

@@ -1,30 +1,30 @@
-//! Marks from a length of the queue on.
+//! Step marking: ECN marks above a queue length.
 
 use super::parameters::parameters;
 use super::{Backlog, Link, OnArrival, Verdict};
 use crate::{DropReason, Packet, QueueLimit};
 
-/// Marks a packet that finds more than a threshold in the queue.
+/// Step marking: marks packets that find more than a threshold in the queue.
 ///
-/// # Models
-/// A threshold on the queue as it is at the instant when a packet comes, without averages.
-/// # Source
+/// # Model
+/// The threshold applies to the instantaneous queue length when a packet arrives, without averages.
+///
+/// # References
 /// M. Alizadeh and others: Data center TCP (DCTCP), SIGCOMM 2010, section 3.1; RFC 8257 section 3.1.
-/// # Parameters
-/// `threshold`, in packets or bytes; `drops_others`.
-/// # Limits
-/// What is in the queue counts the packet in transmission, not the one that comes.
+///
+/// # Limitations
+/// The queue length includes the packet in transmission, but not the arriving packet.
 #[derive(Clone, Debug)]
 pub struct Step {
     parameters: StepParameters,
 }
 
 parameters! {
-    /// What [`Step`] is told.
+    /// Parameters of [`Step`].
     pub struct StepParameters {
-        /// Packets that find more than this in the queue are marked.
+        /// Queue length above which packets are marked.
         threshold: QueueLimit = QueueLimit::Packets(65), "SIGCOMM 2010, section 3.4: 65 packets at 10 Gb/s";
-        /// Whether packets that take no marks are dropped there.
+        /// Whether packets that are not ECN-capable are dropped there.
         drops_others: bool = false, "RFC 8257 section 3.1 says nothing of them";
     }
     wrong |it| {
@@ -61,9 +61,9 @@ mod tests {
     use super::*;
     use crate::queue::tests::{backlog, link, packet};
 
-    /// SIGCOMM 2010, section 3.1: an arriving packet is marked if the queue is greater than K.
+    /// SIGCOMM 2010, section 3.1: an arriving packet is marked if the queue exceeds K.
     #[test]
-    fn what_finds_more_than_the_threshold_is_marked() {
+    fn packet_above_threshold_is_marked() {
         let ect = packet(0, 1500).saying(Marking::new(Codepoint::Ect0, 0));
         for (threshold, at, beyond) in [
             (QueueLimit::Packets(20), backlog(20, 9999), backlog(21, 0)),

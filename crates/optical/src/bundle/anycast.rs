@@ -1,22 +1,21 @@
 //! Anycast switching: join the shortest queue.
 //!
-//! # Models
-//! An output-buffered switch that puts every packet where the least unfinished work is before it, so where
-//! it can start first; among idle lightpaths the one that has been idle longest. Packets start in the
-//! order in which they come, so those of one size and flow keep their order on lightpaths of one length and rate.
-//! # Source
-//! Pavon-Marino and Izquierdo-Zaragoza, section 1: packets keep their order if the switch emulates output
-//! buffering and joins the shortest queue.
-//! # Parameters
-//! None.
-//! # Limits
+//! # Model
+//! An output-buffered switch that sends every packet to the lightpath with the least unfinished work, where it can
+//! start first. Among idle lightpaths the longest idle one is chosen. Packets start in order of arrival. Packets of one
+//! size and flow therefore keep their order on lightpaths of equal length and rate.
+//!
+//! # References
+//! Pavon-Marino and Izquierdo-Zaragoza, section 1: packets keep their order if the switch emulates output buffering and
+//! joins the shortest queue.
+//!
+//! # Limitations
 //! A packet that is shorter than the one before it may overtake it.
 
-use super::{Candidates, Lightpaths, least};
+use super::{Candidates, Lightpaths, minimum_by};
 
-/// The instant up to which a lightpath is busy says both how much is before the packet and, where it is
-/// past, for how long the lightpath has been idle.
+/// Returns the lightpath whose queue ends first. For idle lightpaths this time tells how long they have been idle.
 #[inline]
 pub(super) fn place(candidates: &Candidates<'_>, paths: &mut impl Lightpaths) -> usize {
-    least(candidates.ports, |port| paths.busy_until(port))
+    minimum_by(candidates.ports, |port| paths.busy_until(port))
 }

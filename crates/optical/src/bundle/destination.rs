@@ -1,14 +1,15 @@
-//! Static selection by destination: without anycast switching.
+//! Static selection by destination, without anycast switching.
 //!
-//! # Models
-//! Core routers that see each lightpath as a link of its own and send what goes to the i-th subnetwork,
-//! counted from 1, through lightpath j = 1 + ((i - 1) modulo b_D).
-//! # Source
+//! # Model
+//! Core routers use each lightpath as a separate link. They send packets to the i-th subnetwork, counted from 1, over
+//! lightpath j = 1 + ((i - 1) modulo b_D).
+//!
+//! # References
 //! Pavon-Marino and Izquierdo-Zaragoza, section 2, last paragraph.
-//! # Parameters
-//! None.
-//! # Limits
-//! When a lightpath fails b_D is the number of those left: other subnetworks change their lightpath, too.
+//!
+//! # Limitations
+//! After the failure of a lightpath, b_D is the number of remaining ones; other subnetworks change their lightpath,
+//! too.
 
 use super::{Candidates, Lightpaths, modulo};
 

@@ -1,18 +1,18 @@
-//! Join the queue with the fewest packets, whatever their sizes.
+//! Selection of the queue with the fewest packets, regardless of their sizes.
 //!
-//! # Models
-//! A switch that counts packets and not bytes: a long packet before a short one looks like any other, so
-//! packets may start in another order than they came.
-//! # Source
-//! The usual reading of "shortest queue" in queueing theory, beside the one in `anycast.rs`.
-//! # Parameters
-//! None.
-//! # Limits
-//! Among several the first lightpath is taken.
+//! # Model
+//! A switch that counts packets instead of bytes: a long packet counts like a short one, so packets may start in
+//! another order than they arrived.
+//!
+//! # References
+//! The usual meaning of "shortest queue" in queueing theory, in contrast to `anycast.rs`.
+//!
+//! # Limitations
+//! Ties select the first lightpath.
 
-use super::{Candidates, Lightpaths, least};
+use super::{Candidates, Lightpaths, minimum_by};
 
 #[inline]
 pub(super) fn place(candidates: &Candidates<'_>, paths: &mut impl Lightpaths) -> usize {
-    least(candidates.ports, |port| paths.packets(port))
+    minimum_by(candidates.ports, |port| paths.packets(port))
 }

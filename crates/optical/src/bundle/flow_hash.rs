@@ -1,16 +1,16 @@
-//! Selection by a hash of the flow: what routers and switches do today.
+//! Selection by a hash of the flow, as in current routers and switches.
 //!
-//! # Models
-//! Equal-cost multipath and link aggregation: all packets of a flow in one direction take one lightpath,
-//! flows are spread as the hash does it.
-//! # Source
-//! RFC 2991 (modulo-N hash); IEEE 802.1AX-2020 (frames of a conversation keep to one link). The hash is
-//! the finalizer of SplitMix64 over flow and direction.
-//! # Parameters
-//! None.
-//! # Limits
-//! When a lightpath fails nearly all flows change theirs. The hash is the same in every run, and so is how evenly
-//! it spreads the flows of one scenario.
+//! # Model
+//! Equal-cost multipath and link aggregation: all packets of a flow in one direction use one lightpath, which the hash
+//! determines.
+//!
+//! # References
+//! RFC 2991 (modulo-N hash); IEEE 802.1AX-2020 (frames of a conversation keep to one link). The hash is the finalizer
+//! of SplitMix64 over flow and direction.
+//!
+//! # Limitations
+//! When a lightpath fails, nearly all flows change theirs. The hash is equal in every run, and so is the balance of the
+//! flows of one scenario.
 
 use optcp_net::multipath::mix;
 

@@ -1,17 +1,17 @@
-//! Lightpath bundles: parallel lightpaths between two nodes that are one link to whoever routes.
+//! Lightpath bundles: parallel lightpaths between two nodes that routing uses as one link.
 //!
-//! # Models
-//! A TE link of bundled component links (RFC 4201 section 2), one direction of it. For every packet the
-//! node in front chooses one of the lightpaths; how is the [`Selection`].
-//! # Source
-//! RFC 4201; P. Pavon-Marino, J.-L. Izquierdo-Zaragoza, "TCP performance in an optical link applying
-//! lightpath bundling and anycast switching techniques", section 2.
-//! # Parameters
-//! The lightpaths, and the selection.
-//! # Limits
-//! A lightpath is one port. When it fails the node goes on choosing it until it is told
-//! ([`Bundle::take_out`]); what it sends there until then is lost. It sees no difference: the transmitter sends
-//! into the dark at its rate ([`optcp_net::FailedLinkQueue`]).
+//! # Model
+//! One direction of a TE link of bundled component links (RFC 4201 section 2). The node in front of it selects a
+//! lightpath for every packet by a [`Selection`].
+//!
+//! # References
+//! RFC 4201; P. Pavon-Marino, J.-L. Izquierdo-Zaragoza, "TCP performance in an optical link applying lightpath bundling
+//! and anycast switching techniques", section 2.
+//!
+//! # Limitations
+//! A lightpath is one port. After its failure the node keeps selecting it until [`Bundle::take_out`]; packets sent
+//! there until then are lost. The node cannot distinguish the failed lightpath, because its transmitter keeps serving
+//! the queue ([`optcp_net::FailedLinkQueue`]).
 
 mod anycast;
 mod destination;
@@ -22,22 +22,22 @@ mod round_robin;
 use optcp_net::{Packet, PortId};
 use optcp_units::{Time, registry};
 
-/// What a selection may ask about the lightpaths.
+/// State of the lightpaths that a selection may use.
 pub trait Lightpaths {
-    /// When a port will have sent everything that stands in its queue; in the past where it is idle, zero
-    /// before the first packet and after the repair of a failure.
+    /// Returns the time at which a port's queue will be empty. The time is in the past for an idle port; it is zero
+    /// before the first packet and after a repair.
     fn busy_until(&self, port: PortId) -> Time;
 
-    /// Packets that a port holds now, the one in transmission included.
+    /// Returns the number of packets in a port now, including the one in transmission.
     fn packets(&mut self, port: PortId) -> u64;
 }
 
 registry! {
-    /// How the node in front of a bundle chooses a link for a packet.
+    /// Method by which the node in front of a bundle selects a link for a packet.
     pub enum Selection ("selection") {
         "destination" => Destination in destination: "by the number of the node behind the bundle, modulo the links: static", "lbas paper, section 2";
-        "anycast" => Anycast in anycast: "the link with the least unfinished work, of idle ones the one that has been idle longest", "lbas paper, section 1";
-        "fewest-packets" => FewestPackets in fewest_packets: "the link whose queue has the fewest packets, whatever their sizes", "OpTCP";
+        "anycast" => Anycast in anycast: "the link with the least unfinished work; of idle links the one that has been idle longest", "lbas paper, section 1";
+        "fewest-packets" => FewestPackets in fewest_packets: "the link whose queue has the fewest packets, regardless of their sizes", "OpTCP";
         "flow-hash" => FlowHash in flow_hash: "by a hash of flow and direction", "RFC 2991; IEEE 802.1AX-2020";
         "round-robin" => RoundRobin in round_robin: "one link after the other, packet by packet", "OpTCP";
     }
@@ -46,31 +46,31 @@ registry! {
 }
 
 impl Selection {
-    /// Whether it asks how many packets the ports of the links hold.
+    /// Returns whether the selection needs the number of packets in the ports.
     #[must_use]
     pub const fn counts_packets(self) -> bool {
         matches!(self, Selection::FewestPackets)
     }
 
-    /// Whether it goes by the number of the node behind the bundle.
+    /// Returns whether the selection depends on the number of the node behind the bundle.
     #[must_use]
     pub const fn numbers_destinations(self) -> bool {
         matches!(self, Selection::Destination)
     }
 }
 
-/// What a selection knows of the packet and of what it can choose from.
+/// Input of a selection.
 struct Candidates<'a> {
-    /// The lightpaths in service, one at least.
+    /// Lightpaths in service, at least one.
     ports: &'a [PortId],
-    /// The number of the subnetwork to which the packet goes, from zero.
+    /// Zero-based number of the destination subnetwork.
     destination: u32,
     packet: Packet,
-    /// How many packets have been sent into the bundle before.
+    /// Number of packets sent into the bundle before.
     before: u64,
 }
 
-/// One direction of a bundle in a run.
+/// State of one direction of a bundle in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle {
     selection: Selection,
@@ -80,30 +80,29 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// The lightpaths `members`, all in service.
+    /// Creates a bundle of the lightpaths `members`, all in service.
     ///
     /// # Panics
-    /// Without members.
+    /// Panics without members.
     #[must_use]
     pub fn new(members: Vec<PortId>, selection: Selection) -> Self {
-        assert!(!members.is_empty(), "a bundle has a lightpath at least");
+        assert!(!members.is_empty(), "a bundle has at least one lightpath");
         Bundle { selection, in_service: members.clone(), members, packets: 0 }
     }
 
-    /// Its lightpaths.
+    /// Returns the lightpaths.
     #[must_use]
     pub fn members(&self) -> &[PortId] {
         &self.members
     }
 
-    /// How it chooses.
+    /// Returns the selection method.
     #[must_use]
     pub fn selection(&self) -> Selection {
         self.selection
     }
 
-    /// The lightpath for a packet to the subnetwork `destination`. Where none is in service it is one that
-    /// is not.
+    /// Selects the lightpath for a packet to the subnetwork `destination`. If none is in service, selects a failed one.
     #[inline]
     pub fn choose(
         &mut self,
@@ -118,8 +117,8 @@ impl Bundle {
         chosen
     }
 
-    /// The lightpath that every packet to the subnetwork `destination` takes until one is taken out or put
-    /// back, if it does not depend on anything else.
+    /// Returns the lightpath of all packets to the subnetwork `destination` until the set changes, if it depends on
+    /// nothing else.
     #[must_use]
     pub fn fixed(&self, destination: u32) -> Option<PortId> {
         let ports = self.candidates();
@@ -127,39 +126,39 @@ impl Bundle {
         (self.selection == Selection::Destination).then(|| ports[place])
     }
 
-    /// What is chosen from: the lightpaths in service; all where none is.
+    /// Returns the lightpaths in service, or all of them if none is.
     #[inline]
     #[must_use]
     pub fn candidates(&self) -> &[PortId] {
         if self.in_service.is_empty() { &self.members } else { &self.in_service }
     }
 
-    /// The node in front knows that a lightpath has failed: it is no longer chosen.
+    /// Excludes a lightpath after the node in front has detected its failure.
     pub fn take_out(&mut self, member: PortId) {
         self.in_service.retain(|&port| port != member);
     }
 
-    /// The node in front knows that a lightpath works again.
+    /// Includes a lightpath after the node in front has detected its repair.
     pub fn put_back(&mut self, member: PortId) {
         let serves = |port: &PortId| *port == member || self.in_service.contains(port);
         self.in_service = self.members.iter().copied().filter(serves).collect();
     }
 }
 
-/// The candidate with the least of something; the first of several.
+/// Returns the index of the candidate with the minimum value, the first of several.
 #[inline]
-fn least<K: Ord>(ports: &[PortId], mut of: impl FnMut(PortId) -> K) -> usize {
-    let mut best = (of(ports[0]), 0);
+fn minimum_by<K: Ord>(ports: &[PortId], mut value: impl FnMut(PortId) -> K) -> usize {
+    let mut best = (value(ports[0]), 0);
     for (place, &port) in ports.iter().enumerate().skip(1) {
-        let found = of(port);
-        if found < best.0 {
-            best = (found, place);
+        let current = value(port);
+        if current < best.0 {
+            best = (current, place);
         }
     }
     best.1
 }
 
-/// The candidate of a number that counts on beyond them.
+/// Returns the index `number` modulo the number of candidates.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a place among the candidates")]
 fn modulo(ports: &[PortId], number: u64) -> usize {

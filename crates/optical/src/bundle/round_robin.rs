@@ -1,13 +1,13 @@
-//! One lightpath after the other, packet by packet.
+//! Round-robin selection, packet by packet.
 //!
-//! # Models
-//! Per-packet balancing that looks at nothing: packets of a flow overtake each other where queues differ.
-//! # Source
-//! The per-packet balancing that the paper sets anycast switching against (section 1).
-//! # Parameters
-//! None.
-//! # Limits
-//! Counts packets, not bytes.
+//! # Model
+//! Per-packet balancing without state information: packets of a flow overtake each other if queues differ.
+//!
+//! # References
+//! The per-packet balancing with which the paper compares anycast switching (section 1).
+//!
+//! # Limitations
+//! Packets are counted, not bytes.
 
 use super::{Candidates, Lightpaths, modulo};
 

@@ -1,25 +1,24 @@
-//! Assembly by a timer and by size.
+//! Burst assembly by timer and size.
 //!
-//! # Models
-//! A burst leaves when its timer expires, or with the packet that brings it to a threshold of bytes,
-//! whichever comes first.
-//! # Source
+//! # Model
+//! A burst leaves when its timer expires, or with the packet that reaches a threshold in bytes, whichever is first.
+//!
+//! # References
 //! The obs paper, section I: hybrid approaches, a timer and a size threshold together.
-//! # Parameters
-//! Those of [`Timer`] and [`Size`].
-//! # Limits
-//! Those of [`Timer`].
+//!
+//! # Limitations
+//! The limitations of [`Timer`] apply.
 
 use optcp_units::Time;
 
 use super::{Size, Timer};
 
-/// See the module's text.
+/// Assembly by timer and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hybrid {
-    /// When it leaves at the latest.
+    /// Timer.
     pub timer: Timer,
-    /// When it is full.
+    /// Size threshold.
     pub size: Size,
 }
 

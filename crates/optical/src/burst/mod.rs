@@ -1,20 +1,19 @@
-//! Burst assembly at the edge of a network that switches bursts, and the path on which they are lost.
+//! Burst assembly at the edge of a burst-switched network, and the path of the bursts.
 //!
-//! # Models
-//! An edge node gathers packets to one destination; how long is the [`Assembly`]. A control packet goes
-//! ahead; after the offset time the burst follows on a wavelength, and its packets arrive together, in their
-//! order, at the edge node where it is taken apart. In between it may be lost with everything in it: with a
-//! probability, or because a burst switch has no wavelength for it ([`crate::switching`]).
-//! # Source
-//! Ó. González de Dios, I. de Miguel, V. López, "Performance evaluation of TCP over OBS considering
-//! background traffic", sections I and IV.A; Qiao and Yoo's just-enough-time signalling for the offset.
-//! # Parameters
-//! The assembly; the offset time; the fibres of the route, or the wavelength's rate, the path's propagation
-//! delay, and the probability that a burst is lost.
-//! # Limits
-//! Losses by probability are independent of each other and of a burst's length; a burst that finds the
-//! wavelength of such a path busy waits, as long as it takes. Bursts have no header and no guard time. The
-//! control packet takes no capacity. The path does not fail.
+//! # Model
+//! An edge node collects packets for one destination until its [`Assembly`] ends the burst. A control packet is sent
+//! first; the burst follows on a wavelength after the offset time. Its packets arrive together and in order at the edge
+//! node that disassembles it. In between, the whole burst may be lost: at random, or because a burst switch has no free
+//! wavelength ([`crate::switching`]).
+//!
+//! # References
+//! Ó. González de Dios, I. de Miguel, V. López, "Performance evaluation of TCP over OBS considering background
+//! traffic", sections I and IV.A; Qiao and Yoo's just-enough-time signalling for the offset.
+//!
+//! # Limitations
+//! - Random losses are independent of each other and of the burst length.
+//! - A burst that finds the wavelength of a path without burst switches busy waits as long as necessary.
+//! - Bursts have no header and no guard time. Control packets use no capacity. Paths do not fail.
 
 mod hybrid;
 mod size;
@@ -32,16 +31,16 @@ pub use size::Size;
 pub use timer::Timer;
 
 registry! {
-    /// When a burst leaves its assembler.
+    /// Event with which a burst leaves its assembler.
     pub enum AssemblyKind ("assembly") {
-        "timer" => Timer: "a time after the packet that opened it came", "obs paper, section I";
-        "size" => Size: "with the packet that brings it to a number of bytes", "obs paper, section I";
+        "timer" => Timer: "a fixed time after its first packet", "obs paper, section I";
+        "size" => Size: "with the packet that reaches a number of bytes", "obs paper, section I";
         "hybrid" => Hybrid: "by `timer` or by `size`, whichever comes first", "obs paper, section I";
     }
 }
 
 states! { $
-    /// When a burst leaves.
+    /// Assembly method with its parameters.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Assembly, each! {
         Timer: Timer,
@@ -51,7 +50,7 @@ states! { $
 }
 
 impl Assembly {
-    /// Which it is.
+    /// Returns the kind of the method.
     #[must_use]
     pub const fn kind(self) -> AssemblyKind {
         match self {
@@ -61,106 +60,105 @@ impl Assembly {
         }
     }
 
-    /// When a burst that is opened now leaves at the latest.
+    /// Returns the latest departure time of a burst whose first packet arrived at `opened`.
     fn deadline(self, opened: Time) -> Option<Time> {
         each!(self, assembly => assembly.deadline(opened))
     }
 
-    /// Whether a burst of so many bytes leaves at once.
+    /// Returns whether a burst of `bytes` bytes leaves immediately.
     fn is_full(self, bytes: u64) -> bool {
         each!(self, assembly => assembly.is_full(bytes))
     }
 }
 
-/// The path of bursts from one edge node to another.
+/// Path of bursts from one edge node to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BurstPath {
-    /// The port in whose place it stands.
+    /// Port that the assembler replaces.
     pub port: PortId,
-    /// How long the control packet goes ahead of its burst.
+    /// Time by which the control packet precedes its burst.
     pub offset: Duration,
-    /// What the path is made of.
+    /// Transmission medium of the path.
     pub carrier: Carrier,
 }
 
-/// What a path of bursts is made of.
+/// Transmission medium of a path of bursts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carrier {
-    /// One wavelength from end to end, and losses as they are given.
+    /// One wavelength from end to end, with given losses.
     Wavelength {
-        /// Its rate.
+        /// Rate.
         rate: Rate,
         /// Propagation delay.
         delay: Duration,
-        /// Loses each burst with the same probability; one draw a burst.
+        /// Loss process with one draw per burst.
         loss: IndependentLoss,
     },
-    /// Fibres of a core of burst switches, one at least, the first one at this edge node.
+    /// Fibres of a burst-switched core, at least one; the first starts at this edge node.
     Fibres(Vec<FibreId>),
 }
 
-/// What an assembler does with a packet.
+/// Result of adding a packet to an assembler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gathered {
-    /// It waits with others, or until others come.
+    /// The packet waits for a deadline that already exists, or for other packets.
     Waits,
-    /// It opens a burst that leaves at this instant at the latest.
+    /// The packet opens a burst with this latest departure time.
     Until(Time),
-    /// It makes the burst leave at once.
+    /// The packet completes the burst, which leaves immediately.
     Full,
 }
 
-/// A burst that has left its assembler.
+/// Burst that has left its assembler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// How many have left the assembler before it, modulo 2^31.
+    /// Number of earlier bursts of the assembler, modulo 2^31.
     pub number: u32,
-    /// What it carries, in the order in which it came.
+    /// Packets in order of arrival.
     pub packets: Vec<Packet>,
-    /// Where it is.
+    /// Position in the core.
     pub crossing: Crossing,
 }
 
-/// What becomes of a burst next.
+/// Next event of a burst.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Passage {
-    /// Its packets arrive at this instant.
+    /// Its packets arrive at this time.
     Arrives(Time, Burst),
-    /// It is lost.
+    /// The burst is lost.
     Lost(Burst),
-    /// The burst of this number is under way in the core; its control packet comes to the next node at this
-    /// instant.
+    /// The burst with this number is in flight in the core. Its control packet reaches the next node at this time.
     Asks(Time, u32),
 }
 
-/// A step of a burst: what becomes of it, and the fibre that it asked for, with the wavelength that it got.
+/// Step of a burst: its next event, and the fibre that it requested with the reserved wavelength.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What becomes of it.
+    /// Next event.
     pub passage: Passage,
-    /// In a core of burst switches.
-    pub asked: Option<(FibreId, Option<u32>)>,
+    /// Requested fibre and reserved wavelength, in a burst-switched core.
+    pub request: Option<(FibreId, Option<u32>)>,
 }
 
-/// The edge node's buffer for one destination, in a run.
+/// Buffer of an edge node for one destination in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assembler {
     path: BurstPath,
     assembly: Assembly,
     held: Vec<Packet>,
     bytes: u64,
-    /// When the burst that is being gathered leaves at the latest.
+    /// Latest departure time of the burst being assembled.
     due: Option<Time>,
-    /// When the wavelength will have sent every burst that has left.
+    /// Time at which the wavelength will have sent all bursts.
     free_at: Time,
-    /// How many bursts have left, modulo 2^31.
-    left: u32,
-    /// Bursts in a core whose control packets are under way, by number.
-    under_way: BTreeMap<u32, Burst>,
+    /// Number of bursts that have left, modulo 2^31.
+    departed: u32,
+    /// Bursts in the core with a control packet in flight, by number.
+    in_flight: BTreeMap<u32, Burst>,
 }
 
 impl Assembler {
-    /// An empty one.
+    /// Creates an empty assembler.
     #[must_use]
     pub fn new(path: BurstPath, assembly: Assembly) -> Self {
         Assembler {
@@ -170,41 +168,41 @@ impl Assembler {
             bytes: 0,
             due: None,
             free_at: Time::ZERO,
-            left: 0,
-            under_way: BTreeMap::new(),
+            departed: 0,
+            in_flight: BTreeMap::new(),
         }
     }
 
-    /// The port in whose place it stands.
+    /// Returns the port that the assembler replaces.
     #[must_use]
     pub fn port(&self) -> PortId {
         self.path.port
     }
 
-    /// The packets that wait in it.
+    /// Returns the packets of the burst being assembled.
     #[must_use]
     pub fn held(&self) -> &[Packet] {
         &self.held
     }
 
-    /// Bursts whose control packets are under way in a core.
-    pub fn under_way(&self) -> impl Iterator<Item = &Burst> {
-        self.under_way.values()
+    /// Returns the bursts in the core with a control packet in flight.
+    pub fn in_flight(&self) -> impl Iterator<Item = &Burst> {
+        self.in_flight.values()
     }
 
-    /// Whether a burst may arrive before one that left earlier: a short one on another wavelength.
+    /// Returns whether a burst may overtake an earlier one, as a short one on another wavelength does.
     #[must_use]
     pub fn may_overtake(&self) -> bool {
         matches!(self.path.carrier, Carrier::Fibres(_))
     }
 
-    /// When the burst that is being gathered leaves at the latest, if anything sets an end.
+    /// Returns the latest departure time of the burst being assembled, if there is one.
     #[must_use]
     pub fn due(&self) -> Option<Time> {
         self.due
     }
 
-    /// A packet comes.
+    /// Adds a packet.
     pub fn gather(&mut self, now: Time, packet: Packet) -> Gathered {
         let opens = self.held.is_empty();
         self.held.push(packet);
@@ -218,7 +216,7 @@ impl Assembler {
         self.due.filter(|_| opens).map_or(Gathered::Waits, Gathered::Until)
     }
 
-    /// What has been gathered leaves now; [`Assembler::advance`] takes it on.
+    /// Ends assembly of the current burst and returns it for [`Assembler::advance`].
     pub fn send(&mut self, now: Time) -> Burst {
         self.due = None;
         let crossing = Crossing {
@@ -228,20 +226,20 @@ impl Assembler {
             start: now + self.path.offset,
             bytes: std::mem::take(&mut self.bytes),
         };
-        let number = self.left;
-        self.left = (self.left + 1) % (1 << 31);
+        let number = self.departed;
+        self.departed = (self.departed + 1) % (1 << 31);
         Burst { number, packets: std::mem::take(&mut self.held), crossing }
     }
 
-    /// The burst whose control packet comes to a node now.
+    /// Removes the burst whose control packet reaches a node now.
     ///
     /// # Panics
-    /// If there is none with this number.
+    /// Panics if there is none with this number.
     pub fn take(&mut self, number: u32) -> Burst {
-        self.under_way.remove(&number).expect("a burst under way has one control packet")
+        self.in_flight.remove(&number).expect("each burst in flight has one control packet")
     }
 
-    /// What becomes of a burst that leaves now, or whose control packet comes to a node now.
+    /// Advances a burst that leaves now, or whose control packet reaches a node now.
     pub fn advance(&mut self, burst: Burst, core: &mut BurstCore) -> Step {
         let crossing = burst.crossing;
         match &mut self.path.carrier {
@@ -252,7 +250,7 @@ impl Assembler {
                     true => Passage::Lost(burst),
                     false => Passage::Arrives(self.free_at + *delay, burst),
                 };
-                Step { passage, asked: None }
+                Step { passage, request: None }
             }
             Carrier::Fibres(route) => {
                 let (passage, wavelength) = match core.cross(route, crossing) {
@@ -262,11 +260,11 @@ impl Assembler {
                     }
                     Crossed::Onward(crossing) => {
                         let number = burst.number;
-                        self.under_way.insert(number, Burst { crossing, ..burst });
+                        self.in_flight.insert(number, Burst { crossing, ..burst });
                         (Passage::Asks(crossing.asks_at, number), crossing.wavelength)
                     }
                 };
-                Step { passage, asked: Some((route[crossing.reserved], wavelength)) }
+                Step { passage, request: Some((route[crossing.reserved], wavelength)) }
             }
         }
     }

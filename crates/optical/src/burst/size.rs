@@ -1,20 +1,20 @@
-//! Assembly by size.
+//! Burst assembly by size.
 //!
-//! # Models
-//! A burst leaves with the packet that brings it to a threshold of bytes.
-//! # Source
+//! # Model
+//! A burst leaves with the packet that reaches a threshold in bytes.
+//!
+//! # References
 //! The obs paper, section I: packets are aggregated until the burst reaches a size threshold.
-//! # Parameters
-//! The threshold.
-//! # Limits
-//! Nothing else makes a burst leave: what comes last stays, until something follows it.
+//!
+//! # Limitations
+//! There is no timeout: the last packets wait until more arrive.
 
 use optcp_units::{Bytes, Time};
 
-/// See the module's text.
+/// Assembly by size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// A burst that has so many bytes leaves.
+    /// Size in bytes at which a burst leaves.
     pub threshold: Bytes,
 }
 

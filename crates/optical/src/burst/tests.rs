@@ -26,8 +26,8 @@ fn assembler(assembly: Assembly, probability: f64) -> Assembler {
     Assembler::new(path, assembly)
 }
 
-/// What has been gathered leaves over a path without a core: the burst, and when its packets arrive unless
-/// it is lost.
+/// Sends the current burst over a path without a core. Returns the burst and the arrival time of its packets, unless it
+/// is lost.
 fn send(assembler: &mut Assembler, now: Time) -> (Burst, Option<Time>) {
     let burst = assembler.send(now);
     match assembler.advance(burst, &mut BurstCore::default()).passage {
@@ -41,7 +41,7 @@ const TIMER: Timer = Timer { period: Duration::from_us(100) };
 const SIZE: Size = Size { threshold: Bytes::new(3000) };
 
 #[test]
-fn only_the_packet_that_opens_a_burst_starts_the_timer() {
+fn timer_starts_with_first_packet_of_burst() {
     let mut timer = assembler(Assembly::Timer(TIMER), 0.0);
     assert_eq!(timer.gather(us(10), packet(0, 1500)), Gathered::Until(us(110)));
     assert_eq!(timer.gather(us(60), packet(1, 60_000)), Gathered::Waits);
@@ -52,7 +52,7 @@ fn only_the_packet_that_opens_a_burst_starts_the_timer() {
 }
 
 #[test]
-fn a_burst_of_the_threshold_is_full() {
+fn burst_of_threshold_size_is_full() {
     let mut size = assembler(Assembly::Size(SIZE), 0.0);
     assert_eq!(size.gather(us(0), packet(0, 1500)), Gathered::Waits);
     assert_eq!(size.due(), None);
@@ -63,19 +63,19 @@ fn a_burst_of_the_threshold_is_full() {
 }
 
 #[test]
-fn a_hybrid_burst_leaves_by_whichever_comes_first() {
+fn hybrid_burst_leaves_by_timer_or_size() {
     let mut hybrid = assembler(Assembly::Hybrid(Hybrid { timer: TIMER, size: SIZE }), 0.0);
     assert_eq!(hybrid.gather(us(0), packet(0, 1500)), Gathered::Until(us(100)));
     assert_eq!(hybrid.gather(us(50), packet(1, 1500)), Gathered::Full);
     hybrid.send(us(50));
-    // The burst before is gone, and its timer with it.
+    // The burst before has left and its timer was cancelled.
     assert_eq!(hybrid.gather(us(60), packet(2, 1500)), Gathered::Until(us(160)));
     assert_eq!(hybrid.due(), Some(us(160)));
 }
 
-/// Offset, transmission and propagation by hand: 2500 bytes at 1 Gb/s take 20 us, so a burst that leaves
-/// at 100 us is sent from 130 us to 150 us. One that leaves at 110 us waits for the wavelength, and 1000
-/// bytes take 8 us more.
+/// Offset, transmission and propagation computed by hand: 2500 bytes at 1 Gb/s take 20 us, so a burst that leaves at
+/// 100 us is sent from 130 us to 150 us. A burst that leaves at 110 us waits for the wavelength; 1000 bytes take
+/// another 8 us.
 #[test]
 fn packets_arrive_together_after_offset_transmission_and_propagation() {
     let mut timer = assembler(Assembly::Timer(TIMER), 0.0);
@@ -90,9 +90,9 @@ fn packets_arrive_together_after_offset_transmission_and_propagation() {
     assert_eq!(send(&mut timer, us(1000)).1, Some(us(6038)));
 }
 
-/// Bernoulli trials of bursts, whatever they carry: n p losses, four standard deviations.
+/// Bernoulli trials per burst, independent of its content: n p losses within four standard deviations.
 #[test]
-fn a_burst_is_lost_whole_with_the_probability_given() {
+fn bursts_are_lost_with_given_probability() {
     const N: u32 = 100_000;
     let mut timer = assembler(Assembly::Timer(TIMER), 0.01);
     let lost = |n: &u32| {

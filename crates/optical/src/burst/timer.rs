@@ -1,21 +1,21 @@
-//! Assembly by a timer.
+//! Burst assembly by timer.
 //!
-//! # Models
-//! The packet that comes to an empty assembler starts a timer; when it expires the burst leaves with
-//! everything that has come.
-//! # Source
+//! # Model
+//! The first packet in an empty assembler starts a timer. When it expires, the burst leaves with all packets that have
+//! arrived.
+//!
+//! # References
 //! The obs paper, section I: the method of its simulations.
-//! # Parameters
-//! The time that the timer runs.
-//! # Limits
-//! A packet that comes at the very instant of the expiry goes with the next burst.
+//!
+//! # Limitations
+//! A packet that arrives exactly when the timer expires belongs to the next burst.
 
 use optcp_units::{Duration, Time};
 
-/// See the module's text.
+/// Assembly by timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
-    /// From the packet that opens a burst until the burst leaves.
+    /// Time from the first packet of a burst to its departure.
     pub period: Duration,
 }
 

@@ -1,38 +1,38 @@
-//! When the nodes beside a fault know of it.
+//! Failure detection by the nodes adjacent to a failure.
 //!
-//! # Models
-//! Loss of light, or any other way in which both nodes beside a fault know of it after a fixed time;
-//! and hello packets, of which several in a row must be missing.
-//! # Source
-//! RFC 4427, section 4.16 (detection time); RFC 5880, section 6.8.4 (detection time: multiplier times
-//! interval after the last packet that came).
-//! # Parameters
-//! `Fixed`: the time. `Hello`: the interval, the multiplier, and the phase at which hellos arrive.
-//! # Limits
-//! Hellos are not packets of the simulation: they need no capacity and only an outage keeps them
-//! from arriving. A session is up again with the first hello after the repair.
+//! # Model
+//! Two methods: both adjacent nodes detect a failure after a fixed time, for example by loss of signal; or several
+//! consecutive hello packets are missing.
+//!
+//! # References
+//! RFC 4427, section 4.16 (detection time); RFC 5880, section 6.8.4 (detection time: multiplier times interval after
+//! the last packet received).
+//!
+//! # Limitations
+//! Hellos are not simulated as packets: they use no capacity, and only an outage suppresses them. A session is up again
+//! with the first hello after the repair.
 
 use optcp_units::{Duration, Time};
 
-/// How the nodes beside a fault learn of it.
+/// Method by which the nodes adjacent to a failure detect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detection {
-    /// So long after the failure; of a repair at once.
+    /// Failures are detected after a fixed delay, repairs immediately.
     Fixed(Duration),
-    /// By hello packets that no longer arrive.
+    /// Failures are detected by missing hello packets.
     Hello {
-        /// From one to the next.
+        /// Time between hello packets.
         interval: Duration,
-        /// How many must be missing.
+        /// Number of consecutive missing hellos that indicates a failure.
         multiplier: u32,
-        /// When the first one arrives; later ones an interval apart.
+        /// Arrival time of the first hello, from the start of the run.
         phase: Duration,
     },
 }
 
 impl Detection {
-    /// When a failure is known, if it lasts that long.
-    pub(super) fn of_failure(self, at: Time) -> Time {
+    /// Returns the detection time of a failure that lasts until then.
+    pub(super) fn failure_detected_at(self, at: Time) -> Time {
         match self {
             Detection::Fixed(delay) => at + delay,
             Detection::Hello { interval, multiplier, phase } => {
@@ -43,8 +43,8 @@ impl Detection {
         }
     }
 
-    /// When a repair is known.
-    pub(super) fn of_repair(self, at: Time) -> Time {
+    /// Returns the detection time of a repair.
+    pub(super) fn repair_detected_at(self, at: Time) -> Time {
         match self {
             Detection::Fixed(_) => at,
             Detection::Hello { interval, phase, .. } => {
@@ -63,22 +63,26 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// Hellos arrive at 3, 13, ..., 1003 ms; the third one missing is that of 1033 ms.
+    /// Hellos arrive at 3, 13, ..., 1003 ms; the third missing one is due at 1033 ms.
     #[test]
-    fn hellos_are_missed_a_multiple_of_the_interval_after_the_last_one() {
+    fn failure_is_detected_after_missing_hellos() {
         let interval = Duration::from_ms(10);
         let hello = Detection::Hello { interval, multiplier: 3, phase: Duration::from_ms(3) };
-        assert_eq!(hello.of_failure(ms(1005)), ms(1033));
-        assert_eq!(hello.of_failure(ms(1003)), ms(1033), "the one of that instant still came");
-        assert_eq!(hello.of_failure(ms(1002)), ms(1023));
-        assert_eq!(hello.of_repair(ms(2004)), ms(2013));
-        assert_eq!(hello.of_repair(ms(2013)), ms(2013));
+        assert_eq!(hello.failure_detected_at(ms(1005)), ms(1033));
+        assert_eq!(
+            hello.failure_detected_at(ms(1003)),
+            ms(1033),
+            "the hello at that time has arrived"
+        );
+        assert_eq!(hello.failure_detected_at(ms(1002)), ms(1023));
+        assert_eq!(hello.repair_detected_at(ms(2004)), ms(2013));
+        assert_eq!(hello.repair_detected_at(ms(2013)), ms(2013));
     }
 
     #[test]
-    fn light_is_missed_after_a_fixed_time_and_seen_at_once() {
+    fn fixed_detection_delays_failures_but_not_repairs() {
         let light = Detection::Fixed(Duration::from_ms(5));
-        assert_eq!(light.of_failure(ms(1000)), ms(1005));
-        assert_eq!(light.of_repair(ms(2000)), ms(2000));
+        assert_eq!(light.failure_detected_at(ms(1000)), ms(1005));
+        assert_eq!(light.repair_detected_at(ms(2000)), ms(2000));
     }
 }

@@ -1,57 +1,62 @@
-//! From outages to what a node hears of them.
+//! Failure reports: conversion of outages to the notifications of a node.
 
 use optcp_units::{Duration, Time};
 
 use super::{Outage, SwitchPoint, Timing};
 
-/// One of the two ways that a node chooses from.
+/// Path that a failure report refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
+pub(super) enum ProtectionPath {
     Working,
     Backup,
 }
 
-/// What a node hears: a link of a way failed, or works again.
+/// Report that a link of a path has failed or was repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FailureReport {
     pub(super) at: Time,
-    pub(super) way: Way,
+    pub(super) path: ProtectionPath,
     pub(super) failed: bool,
 }
 
-/// Everything that a point hears, in order of time. At one instant failures come first: a repair at
-/// the instant of another fault is no repair of the way.
-pub(super) fn of(
+/// Returns all reports to a switch point in order of time. At the same time failures precede repairs, because a repair
+/// concurrent with another failure does not restore the path.
+pub(super) fn reports_to(
     point: &SwitchPoint,
     timing: Timing,
     working: &[Vec<Outage>],
     backup: &[Vec<Outage>],
 ) -> Vec<FailureReport> {
-    let mut news = Vec::new();
-    for (way, delays, outages) in [
-        (Way::Working, &point.working_reports, working),
-        (Way::Backup, &point.backup_reports, backup),
+    let mut reports = Vec::new();
+    for (path, delays, outages) in [
+        (ProtectionPath::Working, &point.working_reports, working),
+        (ProtectionPath::Backup, &point.backup_reports, backup),
     ] {
         for &(link, delay) in delays {
             for outage in &outages[link] {
-                news.extend(of_outage(timing, way, *outage, delay));
+                reports.extend(reports_of_outage(timing, path, *outage, delay));
             }
         }
     }
-    news.sort_by_key(|news| (news.at, !news.failed, news.way));
-    news
+    reports.sort_by_key(|report| (report.at, !report.failed, report.path));
+    reports
 }
 
-/// An outage that is over before it counts is no news at all.
-fn of_outage(timing: Timing, way: Way, outage: Outage, delay: Duration) -> Vec<FailureReport> {
-    let declared = timing.detection.of_failure(outage.failure) + timing.hold_off;
+/// Returns the reports of an outage; none if it ends before it is declared.
+fn reports_of_outage(
+    timing: Timing,
+    path: ProtectionPath,
+    outage: Outage,
+    delay: Duration,
+) -> Vec<FailureReport> {
+    let declared = timing.detection.failure_detected_at(outage.failure) + timing.hold_off;
     if outage.repair.is_some_and(|repair| repair < declared) {
         return Vec::new();
     }
-    let failed = FailureReport { at: declared + delay, way, failed: true };
+    let failed = FailureReport { at: declared + delay, path, failed: true };
     let cleared = outage.repair.map(|repair| {
-        let known = timing.detection.of_repair(repair).max(declared);
-        FailureReport { at: known + delay, way, failed: false }
+        let known = timing.detection.repair_detected_at(repair).max(declared);
+        FailureReport { at: known + delay, path, failed: false }
     });
     std::iter::once(failed).chain(cleared).collect()
 }

@@ -1,11 +1,12 @@
-//! Protection: who learns when of a fault, who switches then, and back.
+//! Protection switching: failure detection, notification, and switchover at each node.
 //!
-//! A *segment* is what one backup protects, in one direction of its packets: from the path switch LSR
-//! (PSL), where packets can leave the working path, to the path merge LSR (PML), where the backup
-//! joins it again. The way from a fault to a decision has three steps, a file each: `detection` says
-//! when the nodes beside a fault know of it, a file of `scheme` says which nodes act and how long the
-//! news takes to them, and a `selector` at each of those nodes decides. None of them knows an engine:
-//! outages are known beforehand, so the decisions are laid out as a list.
+//! A [`ProtectedSegment`] is the part of a path that one backup protects, in one direction. It starts at the path
+//! switch LSR (PSL), which can divert packets to the backup. It ends at the path merge LSR (PML), where the backup
+//! rejoins the working path.
+//!
+//! A switchover has three steps: `detection` by the adjacent nodes, notification of the nodes that act (`scheme`), and
+//! the decision at each of them (`selector`). Outages are known in advance, so [`decisions`] returns all switchovers as
+//! a list, without an engine.
 
 mod detection;
 mod failure_report;
@@ -20,22 +21,21 @@ pub use scheme::{ProtectedSegment, Revert, Route, Scheme, SetUp, SwitchAction, S
 pub use selector::Switch;
 pub use timing::{Outage, Reversion, Timing};
 
-/// A decision at a node.
+/// Switchover decision of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// When it takes effect.
+    /// Time at which it takes effect.
     pub at: Time,
-    /// Where: the place in the list of points.
+    /// Index of the switch point.
     pub point: usize,
-    /// What.
+    /// Switchover or reversion.
     pub switch: Switch,
 }
 
-/// What the points of a scheme decide over a history of outages, in order of time.
+/// Returns the decisions of all switch points for given outages, in order of time.
 ///
-/// # Parameters
-/// `working` and `backup` hold the outages of each link of the segment and of the backup, in order
-/// of time and without overlap.
+/// `working` and `backup` contain the outages of each link of the segment and of the backup, in order of time and
+/// without overlap.
 #[must_use]
 pub fn decisions(
     points: &[SwitchPoint],
@@ -45,15 +45,15 @@ pub fn decisions(
 ) -> Vec<Decision> {
     let mut decisions: Vec<Decision> = Vec::new();
     for (index, point) in points.iter().enumerate() {
-        let news = failure_report::of(point, timing, working, backup);
-        let switches = selector::timeline(timing.reversion, point.set_up, &news);
+        let reports = failure_report::reports_to(point, timing, working, backup);
+        let switches = selector::timeline(timing.reversion, point.set_up, &reports);
         decisions.extend(switches.into_iter().map(|(at, switch)| Decision {
             at,
             point: index,
             switch,
         }));
     }
-    // Stable: at one instant in the order of the points.
+    // The sort must be stable: decisions at the same time keep the order of the switch points.
     decisions.sort_by_key(|decision| decision.at);
     decisions
 }

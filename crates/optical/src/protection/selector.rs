@@ -1,6 +1,6 @@
-//! The state machine of a node that chooses between the working path and the backup.
+//! State machine of a node that selects between the working path and the backup.
 //!
-//! # Models
+//! # Model
 //! ```text
 //!                 working fails, backup works
 //!   Working ------------------------------------> SettingUp --- set_up over ---> Backup
@@ -10,26 +10,25 @@
 //!    | +------------- wait_to_restore over ---------------------------- WaitingToRestore
 //!    +------------------------------ backup fails ---------------------- (from both)
 //! ```
-//! # Source
-//! RFC 4427, sections 4.11 (reversion) and 4.16 (wait-to-restore time); RFC 6378: a failure of the
-//! protection path outranks one of the working path.
-//! # Parameters
-//! `Reversion`; `set_up`, the time from the decision to a backup that carries packets (zero for one
-//! that is set up beforehand).
-//! # Limits
-//! No commands of an operator (forced and manual switches, lockout).
+//!
+//! # References
+//! RFC 4427, sections 4.11 (reversion) and 4.16 (wait-to-restore time); RFC 6378: a failure of the protection path has
+//! priority over a failure of the working path.
+//!
+//! # Limitations
+//! There are no operator commands (forced and manual switches, lockout).
 
 use optcp_units::{Duration, Time};
 
 use super::failure_report::FailureReport;
 use super::timing::Reversion;
 
-/// A decision.
+/// Decision of a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// Use the backup from now on.
+    /// Switchover to the backup.
     ToBackup,
-    /// Use the working path again.
+    /// Reversion to the working path.
     ToWorking,
 }
 
@@ -41,13 +40,13 @@ enum State {
     WaitingToRestore { due: Time },
 }
 
-/// See the module's text.
+/// State machine of one node.
 #[derive(Clone, Debug)]
 struct Selector {
     reversion: Reversion,
     set_up: Duration,
     state: State,
-    /// Links that are down, of the working path and of the backup.
+    /// Number of failed links of the working path and of the backup.
     down: [u32; 2],
 }
 
@@ -56,14 +55,14 @@ impl Selector {
         Selector { reversion, set_up, state: State::Working, down: [0; 2] }
     }
 
-    fn handle(&mut self, news: FailureReport) -> Option<Switch> {
-        let down = &mut self.down[news.way as usize];
-        *down = if news.failed { *down + 1 } else { *down - 1 };
+    fn handle(&mut self, report: FailureReport) -> Option<Switch> {
+        let down = &mut self.down[report.path as usize];
+        *down = if report.failed { *down + 1 } else { *down - 1 };
         let [working, backup] = self.down.map(|links| links > 0);
         match self.state {
             State::Working if working && !backup => {
-                self.state = State::SettingUp { due: news.at + self.set_up };
-                self.at_once(news.at)
+                self.state = State::SettingUp { due: report.at + self.set_up };
+                self.handle_due_timer(report.at)
             }
             State::SettingUp { .. } if backup || !working => {
                 self.state = State::Working;
@@ -79,22 +78,22 @@ impl Selector {
             }
             State::Backup if !working => {
                 let Reversion::After(wait) = self.reversion else { return None };
-                self.state = State::WaitingToRestore { due: news.at + wait };
-                self.at_once(news.at)
+                self.state = State::WaitingToRestore { due: report.at + wait };
+                self.handle_due_timer(report.at)
             }
             _ => None,
         }
     }
 
-    /// A step that takes no time is taken now.
-    fn at_once(&mut self, now: Time) -> Option<Switch> {
-        if self.deadline() == Some(now) { self.handle_timer() } else { None }
+    /// Executes a step without delay immediately.
+    fn handle_due_timer(&mut self, now: Time) -> Option<Switch> {
+        if self.deadline() == Some(now) { self.fire_timer() } else { None }
     }
 
-    /// What its timer, one at most, brings about until `end`.
+    /// Executes the timer that is due until `end`, if any.
     fn run_until(&mut self, end: Time) -> Option<(Time, Switch)> {
         let due = self.deadline().filter(|&due| due <= end)?;
-        self.handle_timer().map(|switch| (due, switch))
+        self.fire_timer().map(|switch| (due, switch))
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -104,7 +103,7 @@ impl Selector {
         }
     }
 
-    fn handle_timer(&mut self) -> Option<Switch> {
+    fn fire_timer(&mut self) -> Option<Switch> {
         let (state, switch) = match self.state {
             State::SettingUp { .. } => (State::Backup, Switch::ToBackup),
             State::WaitingToRestore { .. } => (State::Working, Switch::ToWorking),
@@ -115,18 +114,18 @@ impl Selector {
     }
 }
 
-/// What a selector decides that hears `news`, which is in order of time. A timer that is due at the
-/// instant of a piece of news comes first.
+/// Returns the decisions of a selector that receives `reports` in order of time. A timer precedes a report at the same
+/// time.
 pub(super) fn timeline(
     reversion: Reversion,
     set_up: Duration,
-    news: &[FailureReport],
+    reports: &[FailureReport],
 ) -> Vec<(Time, Switch)> {
     let mut selector = Selector::new(reversion, set_up);
     let mut switches = Vec::new();
-    for &one in news {
-        switches.extend(selector.run_until(one.at));
-        switches.extend(selector.handle(one).map(|switch| (one.at, switch)));
+    for &report in reports {
+        switches.extend(selector.run_until(report.at));
+        switches.extend(selector.handle(report).map(|switch| (report.at, switch)));
     }
     switches.extend(selector.run_until(Time::MAX));
     switches
@@ -135,7 +134,7 @@ pub(super) fn timeline(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protection::failure_report::Way;
+    use crate::protection::failure_report::ProtectionPath;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_ms(ms)
@@ -143,67 +142,74 @@ mod tests {
 
     const AFTER_10_MS: Reversion = Reversion::After(Duration::from_ms(10));
 
-    /// What a selector does that hears of failures (`true`) and repairs at these instants.
-    fn decided(reversion: Reversion, heard: &[(u64, Way, bool)]) -> Vec<(Time, Switch)> {
-        let news: Vec<FailureReport> = heard
+    /// Returns the decisions of a selector for failures (`true`) and repairs at these times.
+    fn decided(
+        reversion: Reversion,
+        received: &[(u64, ProtectionPath, bool)],
+    ) -> Vec<(Time, Switch)> {
+        let reports: Vec<FailureReport> = received
             .iter()
-            .map(|&(at, way, failed)| FailureReport { at: ms(at), way, failed })
+            .map(|&(at, path, failed)| FailureReport { at: ms(at), path, failed })
             .collect();
-        timeline(reversion, Duration::ZERO, &news)
+        timeline(reversion, Duration::ZERO, &reports)
     }
 
     #[test]
-    fn it_switches_and_comes_back_after_the_wait() {
-        let heard = [(1000, Way::Working, true), (2000, Way::Working, false)];
+    fn selector_reverts_after_wait_to_restore() {
+        let received =
+            [(1000, ProtectionPath::Working, true), (2000, ProtectionPath::Working, false)];
         let both = [(ms(1000), Switch::ToBackup), (ms(2010), Switch::ToWorking)];
-        assert_eq!(decided(AFTER_10_MS, &heard), both);
-        assert_eq!(decided(Reversion::Never, &heard), both[..1]);
+        assert_eq!(decided(AFTER_10_MS, &received), both);
+        assert_eq!(decided(Reversion::Never, &received), both[..1]);
     }
 
     #[test]
-    fn a_failure_during_the_wait_calls_the_way_back_off() {
-        let heard = [
-            (1000, Way::Working, true),
-            (2000, Way::Working, false),
-            (2009, Way::Working, true),
-            (3000, Way::Working, false),
+    fn failure_during_wait_cancels_reversion() {
+        let received = [
+            (1000, ProtectionPath::Working, true),
+            (2000, ProtectionPath::Working, false),
+            (2009, ProtectionPath::Working, true),
+            (3000, ProtectionPath::Working, false),
         ];
         let expected = [(ms(1000), Switch::ToBackup), (ms(3010), Switch::ToWorking)];
-        assert_eq!(decided(AFTER_10_MS, &heard), expected);
+        assert_eq!(decided(AFTER_10_MS, &received), expected);
     }
 
-    /// The wait ends at the instant of the next failure: it is back already and leaves at once.
+    /// The wait ends exactly at the next failure: the selector reverts and switches over again immediately.
     #[test]
-    fn a_failure_at_the_instant_of_the_way_back_comes_after_it() {
-        let heard =
-            [(1000, Way::Working, true), (2000, Way::Working, false), (2010, Way::Working, true)];
+    fn failure_at_time_of_reversion_follows_it() {
+        let received = [
+            (1000, ProtectionPath::Working, true),
+            (2000, ProtectionPath::Working, false),
+            (2010, ProtectionPath::Working, true),
+        ];
         let expected = [
             (ms(1000), Switch::ToBackup),
             (ms(2010), Switch::ToWorking),
             (ms(2010), Switch::ToBackup),
         ];
-        assert_eq!(decided(AFTER_10_MS, &heard), expected);
+        assert_eq!(decided(AFTER_10_MS, &received), expected);
     }
 
     #[test]
-    fn two_faults_on_the_working_path_are_over_when_both_are() {
-        let heard = [
-            (1000, Way::Working, true),
-            (1500, Way::Working, true),
-            (2000, Way::Working, false),
-            (3000, Way::Working, false),
+    fn working_path_is_restored_after_both_repairs() {
+        let received = [
+            (1000, ProtectionPath::Working, true),
+            (1500, ProtectionPath::Working, true),
+            (2000, ProtectionPath::Working, false),
+            (3000, ProtectionPath::Working, false),
         ];
         let expected = [(ms(1000), Switch::ToBackup), (ms(3010), Switch::ToWorking)];
-        assert_eq!(decided(AFTER_10_MS, &heard), expected);
+        assert_eq!(decided(AFTER_10_MS, &received), expected);
     }
 
     #[test]
-    fn a_backup_that_fails_is_left_at_once_and_taken_again_when_it_works() {
-        let heard = [
-            (1000, Way::Working, true),
-            (1500, Way::Backup, true),
-            (1600, Way::Backup, false),
-            (2000, Way::Working, false),
+    fn failed_backup_is_abandoned_until_repair() {
+        let received = [
+            (1000, ProtectionPath::Working, true),
+            (1500, ProtectionPath::Backup, true),
+            (1600, ProtectionPath::Backup, false),
+            (2000, ProtectionPath::Working, false),
         ];
         let expected = [
             (ms(1000), Switch::ToBackup),
@@ -211,31 +217,31 @@ mod tests {
             (ms(1600), Switch::ToBackup),
             (ms(2010), Switch::ToWorking),
         ];
-        assert_eq!(decided(AFTER_10_MS, &heard), expected);
+        assert_eq!(decided(AFTER_10_MS, &received), expected);
     }
 
     #[test]
-    fn a_backup_that_is_down_is_not_taken() {
-        let heard = [
-            (500, Way::Backup, true),
-            (1000, Way::Working, true),
-            (2000, Way::Working, false),
-            (2500, Way::Backup, false),
+    fn failed_backup_is_not_used() {
+        let received = [
+            (500, ProtectionPath::Backup, true),
+            (1000, ProtectionPath::Working, true),
+            (2000, ProtectionPath::Working, false),
+            (2500, ProtectionPath::Backup, false),
         ];
-        assert_eq!(decided(AFTER_10_MS, &heard), []);
+        assert_eq!(decided(AFTER_10_MS, &received), []);
     }
 
     #[test]
-    fn a_set_up_takes_its_time_and_a_repair_calls_it_off() {
-        let heard = |repair| {
+    fn set_up_takes_time_and_repair_cancels_it() {
+        let received = |repair| {
             [
-                FailureReport { at: ms(1000), way: Way::Working, failed: true },
-                FailureReport { at: ms(repair), way: Way::Working, failed: false },
+                FailureReport { at: ms(1000), path: ProtectionPath::Working, failed: true },
+                FailureReport { at: ms(repair), path: ProtectionPath::Working, failed: false },
             ]
         };
         let set_up = Duration::from_ms(100);
-        assert_eq!(timeline(Reversion::Never, set_up, &heard(1099)), []);
+        assert_eq!(timeline(Reversion::Never, set_up, &received(1099)), []);
         let expected = [(ms(1100), Switch::ToBackup)];
-        assert_eq!(timeline(Reversion::Never, set_up, &heard(1100)), expected);
+        assert_eq!(timeline(Reversion::Never, set_up, &received(1100)), expected);
     }
 }

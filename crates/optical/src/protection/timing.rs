@@ -1,34 +1,34 @@
-//! What protection is given: outages, and how a fault becomes news and is forgotten.
+//! Input of protection: outages, and the timing of detection and reversion.
 
 use optcp_units::{Duration, Time};
 
 use super::detection::Detection;
 
-/// A time during which a link is down.
+/// Period in which a link is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// When it fails.
+    /// Time of the failure.
     pub failure: Time,
-    /// When it works again; `None` is not within the run.
+    /// Time of the repair; `None` if it is not within the run.
     pub repair: Option<Time>,
 }
 
-/// How a fault becomes news, and how it is forgotten.
+/// Timing of detection and reversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// How the nodes beside a fault learn of it.
+    /// Failure detection by the adjacent nodes.
     pub detection: Detection,
-    /// How long a detected fault must last before anything is done (RFC 4427, section 4.16).
+    /// Minimum duration of a detected failure before any action (RFC 4427, section 4.16).
     pub hold_off: Duration,
-    /// What follows a repair.
+    /// Behaviour after a repair.
     pub reversion: Reversion,
 }
 
-/// What follows a repair.
+/// Behaviour after a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reversion {
-    /// Back to the working path once it has worked for so long.
+    /// Reversion when the working path has worked for this time.
     After(Duration),
-    /// Packets stay on the backup.
+    /// No reversion.
     Never,
 }

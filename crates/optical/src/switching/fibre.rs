@@ -1,4 +1,4 @@
-//! One direction of a fibre: its wavelengths and what is reserved on them.
+//! One direction of a fibre: its wavelengths and their reservations.
 
 use std::collections::VecDeque;
 
@@ -6,23 +6,22 @@ use optcp_units::{Duration, Rate, Time};
 
 use super::Scheduling;
 
-/// A wavelength: what is reserved on it, in order of time. Reservations do not overlap; one may begin at the
-/// instant at which another ends.
+/// Wavelength with its reservations in order of time. They do not overlap, but one may begin when another ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Channel {
     reserved: VecDeque<[Time; 2]>,
-    /// The end of the last reservation that is over and forgotten.
+    /// End of the last reservation that has been removed.
     past: Time,
 }
 
 impl Channel {
-    /// From when on nothing is reserved.
+    /// Returns the time after which nothing is reserved.
     #[must_use]
     pub fn horizon(&self) -> Time {
         self.reserved.back().map_or(self.past, |&[_, end]| end)
     }
 
-    /// The end of the last reservation before `start`, if nothing is reserved from there to `end`.
+    /// Returns the end of the last reservation before `start`, if nothing is reserved from there to `end`.
     #[must_use]
     pub fn void_around(&self, start: Time, end: Time) -> Option<Time> {
         let behind = self.behind(start);
@@ -31,7 +30,7 @@ impl Channel {
         (free && before <= start).then_some(before)
     }
 
-    /// The place of the first reservation that ends after `start`.
+    /// Returns the index of the first reservation that ends after `start`.
     fn behind(&self, start: Time) -> usize {
         self.reserved.partition_point(|&[_, end]| end <= start)
     }
@@ -40,7 +39,7 @@ impl Channel {
         self.reserved.insert(self.behind(start), [start, end]);
     }
 
-    fn forget(&mut self, now: Time) {
+    fn remove_past(&mut self, now: Time) {
         while let Some(&[_, end]) = self.reserved.front().filter(|&&[_, end]| end <= now) {
             self.past = end;
             self.reserved.pop_front();
@@ -48,64 +47,64 @@ impl Channel {
     }
 }
 
-/// What has happened on a fibre up to an instant.
+/// Counters of a fibre until a given time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FibreTally {
-    /// Bursts that asked for a wavelength.
+    /// Bursts that requested a wavelength.
     pub bursts: u64,
-    /// Their bytes.
+    /// Bytes of these bursts.
     pub bytes: u64,
-    /// Bursts that got none.
+    /// Bursts that got no wavelength.
     pub lost: u64,
-    /// Their bytes.
+    /// Bytes of these bursts.
     pub lost_bytes: u64,
-    /// For how many picoseconds wavelengths have been reserved, added up over all of them.
+    /// Reserved time summed over all wavelengths, in picoseconds.
     pub busy_ps: u128,
 }
 
-/// One direction of a fibre in a run.
+/// State of one direction of a fibre in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fibre {
-    /// Of each wavelength.
+    /// Rate of each wavelength.
     rate: Rate,
     delay: Duration,
     channels: Vec<Channel>,
-    /// `busy_ps` counts whole reservations here, also what of them is still to come.
+    /// Counters; `busy_ps` includes the future part of reservations.
     counts: FibreTally,
 }
 
 impl Fibre {
-    /// A fibre with so many wavelengths of `rate` each, and a propagation delay.
+    /// Creates a fibre.
     #[must_use]
     pub fn new(wavelengths: u32, rate: Rate, delay: Duration) -> Self {
         let channels = (0..wavelengths).map(|_| Channel::default()).collect();
         Fibre { rate, delay, channels, counts: FibreTally::default() }
     }
 
-    /// The rate of a wavelength.
+    /// Returns the rate of a wavelength.
     #[must_use]
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// The propagation delay.
+    /// Returns the propagation delay.
     #[must_use]
     pub fn delay(&self) -> Duration {
         self.delay
     }
 
-    /// How many wavelengths it has.
+    /// Returns the number of wavelengths.
     pub(super) fn wavelengths(&self) -> u32 {
         u32::try_from(self.channels.len()).unwrap_or(u32::MAX)
     }
 
-    /// Forgets what is over: nobody asks for the past.
-    pub(super) fn forget(&mut self, now: Time) {
-        self.channels.iter_mut().for_each(|channel| channel.forget(now));
+    /// Removes reservations that have ended.
+    pub(super) fn remove_past(&mut self, now: Time) {
+        self.channels.iter_mut().for_each(|channel| channel.remove_past(now));
     }
 
-    /// Reserves a wavelength for a burst, and counts it: that which is `kept`, or else the one that is
-    /// unused for the shortest time before the burst, of several the one with the lowest number.
+    /// Counts a burst and reserves a wavelength for it. This is `kept` if given, otherwise the wavelength with the
+    /// shortest gap before the burst; ties select the lowest number.
     pub(super) fn reserve(
         &mut self,
         scheduling: Scheduling,
@@ -137,11 +136,11 @@ impl Fibre {
         Some(number)
     }
 
-    /// What has been counted up to `now`.
+    /// Returns the counters until `now`.
     pub(super) fn tally(&self, now: Time) -> FibreTally {
         let to_come = |&[start, end]: &[Time; 2]| end.saturating_since(start.max(now)).as_ps();
         let reserved = self.channels.iter().flat_map(|channel| &channel.reserved);
-        let to_come: u128 = reserved.map(|one| u128::from(to_come(one))).sum();
+        let to_come: u128 = reserved.map(|reservation| u128::from(to_come(reservation))).sum();
         FibreTally { busy_ps: self.counts.busy_ps - to_come, ..self.counts }
     }
 }

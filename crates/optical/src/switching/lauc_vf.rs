@@ -1,15 +1,15 @@
 //! Latest available unused channel with void filling (LAUC-VF).
 //!
-//! # Models
-//! A switch keeps every reservation. A burst may fill a gap (a void) between two of them; of all wavelengths
-//! on which it fits, the one with the smallest gap in front of the burst is taken.
-//! # Source
-//! Y. Xiong, M. Vandenhoute, H. C. Cankaya, "Control architecture in optical burst-switched WDM networks",
-//! IEEE JSAC 18(10), 2000.
-//! # Parameters
-//! None.
-//! # Limits
-//! The gap behind the burst does not count.
+//! # Model
+//! The switch stores all reservations. A burst may use a gap (void) between two of them. Of all wavelengths on which it
+//! fits, the one with the smallest gap before the burst is chosen.
+//!
+//! # References
+//! Y. Xiong, M. Vandenhoute, H. C. Cankaya, "Control architecture in optical burst-switched WDM networks", IEEE JSAC
+//! 18(10), 2000.
+//!
+//! # Limitations
+//! The gap after the burst is ignored.
 
 use optcp_units::Time;
 

@@ -1,23 +1,21 @@
-//! A core of burst switches: fibres with wavelengths that bursts reserve one after the other, and lose each
-//! other.
+//! Core of burst switches: fibres with wavelengths that bursts reserve.
 //!
-//! # Models
-//! Just-enough-time reservation. A control packet goes ahead of its burst and asks each node of the route,
-//! the edge included, for a wavelength of the next fibre: from the burst's first bit at that node to its
-//! last. Where none is free for all of that time the burst is lost, and what it has reserved upstream stays
-//! reserved. Which free wavelength it gets is the [`Scheduling`]; whether it may change from fibre to fibre
-//! is the [`Conversion`].
-//! # Source
-//! C. Qiao, M. Yoo, "Optical burst switching (OBS) - a new paradigm for an optical Internet", Journal of High
-//! Speed Networks 8(1), 1999 (just-enough-time); Y. Xiong, M. Vandenhoute, H. C. Cankaya, "Control
-//! architecture in optical burst-switched WDM networks", IEEE JSAC 18(10), 2000 (scheduling).
-//! # Parameters
-//! Wavelengths, rate and propagation delay of each fibre; scheduling; conversion; how long each switch behind
-//! the edge works on a control packet.
-//! # Limits
-//! No buffers: a burst that finds no wavelength is lost, at the edge as everywhere. No deflection, no
-//! segmentation, no priorities. Control packets take no capacity, are never lost and never wait for each
-//! other. Bursts have no header and no guard time. Fibres do not fail.
+//! # Model
+//! Just-enough-time reservation. A control packet precedes its burst. At each node of the route, including the edge, it
+//! requests a wavelength of the next fibre from the first bit of the burst to its last. If no wavelength is free during
+//! that time, the burst is lost, and its upstream reservations remain. [`Scheduling`] chooses among free wavelengths;
+//! [`Conversion`] determines whether the wavelength may change between fibres.
+//!
+//! # References
+//! C. Qiao, M. Yoo, "Optical burst switching (OBS) - a new paradigm for an optical Internet", Journal of High Speed
+//! Networks 8(1), 1999 (just-enough-time); Y. Xiong, M. Vandenhoute, H. C. Cankaya, "Control architecture in optical
+//! burst-switched WDM networks", IEEE JSAC 18(10), 2000 (scheduling).
+//!
+//! # Limitations
+//! - There are no buffers: a burst without a wavelength is lost, also at the edge. There is no deflection, segmentation
+//!   or priority.
+//! - Control packets use no capacity, are never lost and never wait for each other.
+//! - Bursts have no header and no guard time. Fibres do not fail.
 
 mod fibre;
 mod horizon;
@@ -27,73 +25,72 @@ use optcp_units::{Bytes, Duration, Time, registry};
 
 pub use fibre::{Channel, Fibre, FibreTally};
 
-/// The number of a fibre in its core.
+/// Number of a fibre in its core.
 pub type FibreId = u32;
 
 registry! {
-    /// Which wavelength of a fibre a burst reserves.
+    /// Method that chooses the wavelength of a fibre.
     pub enum Scheduling ("scheduling") {
-        "horizon" => Horizon in horizon: "behind everything that is reserved, as close as possible", "Turner 1999; LAUC of Xiong, Vandenhoute, Cankaya 2000";
-        "lauc-vf" => LaucVf in lauc_vf: "also between reservations, with the smallest gap in front", "Xiong, Vandenhoute, Cankaya 2000";
+        "horizon" => Horizon in horizon: "after all reservations, with the smallest gap", "Turner 1999; LAUC of Xiong, Vandenhoute, Cankaya 2000";
+        "lauc-vf" => LaucVf in lauc_vf: "also between reservations, with the smallest gap before the burst", "Xiong, Vandenhoute, Cankaya 2000";
     }
-    /// Since when a channel is unused before a burst from `start` to `end`, if the burst fits.
+    /// Returns the time since which a channel is unused before a burst from `start` to `end`, if the burst fits.
     fn unused_since(channel: &Channel, start: Time, end: Time) -> Option<Time>;
 }
 
 registry! {
-    /// Whether burst switches change the wavelength of a burst.
+    /// Wavelength conversion in burst switches.
     pub enum Conversion ("conversion") {
-        "full" => Full: "to any other", "OpTCP";
+        "full" => Full: "to any other wavelength", "OpTCP";
         "none" => None: "never: a burst keeps the wavelength of its first fibre", "OpTCP";
     }
 }
 
-/// A burst as the node sees it to which its control packet comes next.
+/// Burst at the node that its control packet reaches next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// How many fibres of its route it has reserved.
+    /// Number of fibres of the route reserved so far.
     pub reserved: usize,
-    /// The wavelength on the last one; `None` at the edge.
+    /// Wavelength on the last reserved fibre; `None` at the edge.
     pub wavelength: Option<u32>,
-    /// When the control packet asks there.
+    /// Arrival time of the control packet.
     pub asks_at: Time,
-    /// When the first bit comes there.
+    /// Arrival time of the first bit.
     pub start: Time,
-    /// The size of the burst in bytes.
+    /// Burst size in bytes.
     pub bytes: u64,
 }
 
-/// What has become of a burst at a node.
+/// Result of a request at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossed {
     /// No wavelength was free.
     Blocked,
-    /// It goes on to the next node of its route.
+    /// The burst continues to the next node of its route.
     Onward(Crossing),
-    /// It has reserved the last fibre, on this wavelength, and its last bit arrives behind it at this
-    /// instant.
+    /// The last fibre is reserved on this wavelength, and the last bit arrives behind it at this time.
     Through(u32, Time),
 }
 
-/// The fibres, and how the nodes between them work.
+/// Fibres of the core, and the properties of its switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BurstCore {
     fibres: Vec<Fibre>,
     scheduling: Scheduling,
     conversion: Conversion,
-    /// How long a switch works on a control packet.
+    /// Processing time of a control packet at each switch.
     processing: Duration,
 }
 
 impl Default for BurstCore {
-    /// One without fibres.
+    /// Creates a core without fibres.
     fn default() -> Self {
         BurstCore::new(Vec::new(), Scheduling::LaucVf, Conversion::Full, Duration::ZERO)
     }
 }
 
 impl BurstCore {
-    /// A core in which nothing is reserved.
+    /// Creates a core without reservations.
     #[must_use]
     pub fn new(
         fibres: Vec<Fibre>,
@@ -104,34 +101,34 @@ impl BurstCore {
         BurstCore { fibres, scheduling, conversion, processing }
     }
 
-    /// The offset with which a control packet stays ahead of its burst on a route of so many fibres: each
-    /// switch behind the edge works on it once.
+    /// Returns the offset that keeps a control packet ahead of its burst on a route of `fibres` fibres: each switch
+    /// after the edge processes it once.
     #[must_use]
     pub fn least_offset(processing: Duration, fibres: usize) -> Duration {
         processing * fibres.saturating_sub(1) as u64
     }
 
-    /// What has been counted on a fibre up to `now`.
+    /// Returns the counters of a fibre until `now`.
     #[must_use]
     pub fn tally(&self, fibre: FibreId, now: Time) -> FibreTally {
         self.fibres[fibre as usize].tally(now)
     }
 
-    /// How many wavelengths a fibre has.
+    /// Returns the number of wavelengths of a fibre.
     #[must_use]
     pub fn wavelengths(&self, fibre: FibreId) -> u32 {
         self.fibres[fibre as usize].wavelengths()
     }
 
-    /// A control packet asks for the next fibre of `route`, now.
+    /// Requests the next fibre of `route` for a burst whose control packet arrives now.
     ///
     /// # Panics
-    /// Where the whole route is reserved.
+    /// Panics if the whole route is reserved.
     pub fn cross(&mut self, route: &[FibreId], burst: Crossing) -> Crossed {
         let fibre = &mut self.fibres[route[burst.reserved] as usize];
         let end = burst.start + fibre.rate().transmission_time(Bytes::new(burst.bytes));
         let kept = burst.wavelength.filter(|_| self.conversion == Conversion::None);
-        fibre.forget(burst.asks_at);
+        fibre.remove_past(burst.asks_at);
         let Some(wavelength) = fibre.reserve(self.scheduling, kept, burst.start, end, burst.bytes)
         else {
             return Crossed::Blocked;

@@ -2,7 +2,7 @@ use optcp_units::Rate;
 
 use super::*;
 
-/// At 8 Mb/s a byte takes 1 us.
+/// Returns a fibre at 8 Mb/s, where a byte takes 1 us.
 fn fibre(wavelengths: u32, delay_us: u64) -> Fibre {
     let rate = Rate::from_bps(8_000_000).expect("a rate above zero");
     Fibre::new(wavelengths, rate, Duration::from_us(delay_us))
@@ -12,13 +12,13 @@ fn us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// One fibre of so many wavelengths.
-fn one(wavelengths: u32, scheduling: Scheduling) -> BurstCore {
+/// Returns a core of one fibre.
+fn single_fibre(wavelengths: u32, scheduling: Scheduling) -> BurstCore {
     BurstCore::new(vec![fibre(wavelengths, 100)], scheduling, Conversion::Full, Duration::ZERO)
 }
 
-/// A burst of `length` microseconds that starts at `start` asks at the edge, at `now`: its wavelength.
-fn ask(core: &mut BurstCore, now: u64, start: u64, length: u64) -> Option<u32> {
+/// Requests a wavelength at the edge, at `now`, for a burst of `length` microseconds that starts at `start`.
+fn request(core: &mut BurstCore, now: u64, start: u64, length: u64) -> Option<u32> {
     let (asks_at, start) = (us(now), us(start));
     let burst = Crossing { reserved: 0, wavelength: None, asks_at, start, bytes: length };
     match core.cross(&[0], burst) {
@@ -31,15 +31,15 @@ fn ask(core: &mut BurstCore, now: u64, start: u64, length: u64) -> Option<u32> {
     }
 }
 
-/// A reservation ends before the next begins at the same instant, and not a microsecond later.
+/// A reservation may begin when another ends, but not a microsecond earlier.
 #[test]
-fn one_wavelength_takes_one_burst_at_a_time() {
+fn wavelength_carries_one_burst_at_a_time() {
     for &scheduling in Scheduling::ALL {
-        let mut core = one(1, scheduling);
-        assert_eq!(ask(&mut core, 0, 10, 50), Some(0));
-        assert_eq!(ask(&mut core, 1, 59, 10), None);
-        assert_eq!(ask(&mut core, 2, 60, 10), Some(0));
-        // Busy from 10 to 70: all of it, half of it.
+        let mut core = single_fibre(1, scheduling);
+        assert_eq!(request(&mut core, 0, 10, 50), Some(0));
+        assert_eq!(request(&mut core, 1, 59, 10), None);
+        assert_eq!(request(&mut core, 2, 60, 10), Some(0));
+        // Busy from 10 to 70: the full time at 70, half of it at 40.
         assert_eq!(core.tally(0, us(70)).busy_ps, 60_000_000);
         assert_eq!(core.tally(0, us(40)).busy_ps, 30_000_000);
         let tally = core.tally(0, us(5));
@@ -48,69 +48,69 @@ fn one_wavelength_takes_one_burst_at_a_time() {
     }
 }
 
-/// Two wavelengths, reserved from 100 to 200 and from 150 to 250. A burst of 40 us fits in front of both.
-/// From 90 it overlaps the first; horizons end at 200 and 250.
+/// Two wavelengths, reserved from 100 to 200 and from 150 to 250. A burst of 40 us fits before both reservations. From
+/// 90 it overlaps the first; horizons are 200 and 250.
 #[test]
-fn only_void_filling_uses_what_is_in_front_of_a_reservation() {
-    let laid = |scheduling| {
-        let mut core = one(2, scheduling);
-        assert_eq!(ask(&mut core, 0, 100, 100), Some(0));
-        assert_eq!(ask(&mut core, 0, 150, 100), Some(1));
+fn only_void_filling_uses_gaps_before_reservations() {
+    let reserved = |scheduling| {
+        let mut core = single_fibre(2, scheduling);
+        assert_eq!(request(&mut core, 0, 100, 100), Some(0));
+        assert_eq!(request(&mut core, 0, 150, 100), Some(1));
         core
     };
-    let mut horizon = laid(Scheduling::Horizon);
-    assert_eq!(ask(&mut horizon, 1, 60, 40), None);
-    assert_eq!(ask(&mut horizon, 1, 200, 40), Some(0));
-    let mut filling = laid(Scheduling::LaucVf);
-    assert_eq!(ask(&mut filling, 1, 60, 40), Some(0));
-    assert_eq!(ask(&mut filling, 1, 90, 40), Some(1));
-    assert_eq!(ask(&mut filling, 1, 110, 50), None);
+    let mut horizon = reserved(Scheduling::Horizon);
+    assert_eq!(request(&mut horizon, 1, 60, 40), None);
+    assert_eq!(request(&mut horizon, 1, 200, 40), Some(0));
+    let mut filling = reserved(Scheduling::LaucVf);
+    assert_eq!(request(&mut filling, 1, 60, 40), Some(0));
+    assert_eq!(request(&mut filling, 1, 90, 40), Some(1));
+    assert_eq!(request(&mut filling, 1, 110, 50), None);
 }
 
-/// Wavelengths 0, 1, 2 are reserved up to 100, 130 and 120 us. For 125 the latest horizon before it is that
-/// of wavelength 2; for 135 it is that of 1. Wavelength 3 has never been used.
+/// Wavelengths 0, 1, 2 are reserved until 100, 130 and 120 us. For 125, the latest earlier horizon is that of
+/// wavelength 2; for 135, of wavelength 1. Wavelength 3 has never been used.
 #[test]
-fn the_smallest_gap_in_front_is_taken() {
+fn wavelength_with_smallest_gap_is_reserved() {
     for &scheduling in Scheduling::ALL {
-        let mut core = one(4, scheduling);
+        let mut core = single_fibre(4, scheduling);
         for (wavelength, end) in [(0, 100), (1, 130), (2, 120)] {
-            assert_eq!(ask(&mut core, 0, 0, end), Some(wavelength));
+            assert_eq!(request(&mut core, 0, 0, end), Some(wavelength));
         }
-        assert_eq!(ask(&mut core, 0, 125, 5), Some(2));
-        assert_eq!(ask(&mut core, 0, 135, 5), Some(1));
-        assert_eq!(ask(&mut core, 0, 99, 5), Some(3));
+        assert_eq!(request(&mut core, 0, 125, 5), Some(2));
+        assert_eq!(request(&mut core, 0, 135, 5), Some(1));
+        assert_eq!(request(&mut core, 0, 99, 5), Some(3));
     }
 }
 
-/// Two voids of different length in front: of wavelength 0 from 100, of wavelength 1 from 120 to 300.
+/// Two voids of different length before the burst: on wavelength 0 from 100, on wavelength 1 from 120 to 300.
 #[test]
-fn void_filling_prefers_the_later_end_before_the_burst() {
-    let mut core = one(2, Scheduling::LaucVf);
-    assert_eq!(ask(&mut core, 0, 0, 100), Some(0));
-    assert_eq!(ask(&mut core, 0, 10, 110), Some(1));
-    assert_eq!(ask(&mut core, 0, 300, 10), Some(1));
-    // Both have nothing from 130 to 300: wavelength 1 has been unused for the shorter time.
-    assert_eq!(ask(&mut core, 0, 130, 50), Some(1));
-    // Between 180 and 300 there is no place for 130 us.
-    assert_eq!(ask(&mut core, 0, 190, 130), Some(0));
+fn void_filling_prefers_shorter_gap_before_burst() {
+    let mut core = single_fibre(2, Scheduling::LaucVf);
+    assert_eq!(request(&mut core, 0, 0, 100), Some(0));
+    assert_eq!(request(&mut core, 0, 10, 110), Some(1));
+    assert_eq!(request(&mut core, 0, 300, 10), Some(1));
+    // Both are free from 130 to 300; the gap on wavelength 1 is shorter.
+    assert_eq!(request(&mut core, 0, 130, 50), Some(1));
+    // Between 180 and 300 there is no room for 130 us.
+    assert_eq!(request(&mut core, 0, 190, 130), Some(0));
 }
 
-/// What is over is forgotten, but not when it was over.
+/// Past reservations are removed, but the end of the last one is kept.
 #[test]
-fn the_past_still_says_since_when_a_wavelength_is_unused() {
+fn idle_time_is_known_after_reservations_are_removed() {
     for &scheduling in Scheduling::ALL {
-        let mut core = one(2, scheduling);
-        assert_eq!(ask(&mut core, 0, 0, 10), Some(0));
-        assert_eq!(ask(&mut core, 0, 0, 20), Some(1));
-        assert_eq!(ask(&mut core, 1000, 1000, 10), Some(1));
-        assert_eq!(ask(&mut core, 1000, 1005, 10), Some(0));
+        let mut core = single_fibre(2, scheduling);
+        assert_eq!(request(&mut core, 0, 0, 10), Some(0));
+        assert_eq!(request(&mut core, 0, 0, 20), Some(1));
+        assert_eq!(request(&mut core, 1000, 1000, 10), Some(1));
+        assert_eq!(request(&mut core, 1000, 1005, 10), Some(0));
     }
 }
 
-/// A route of three fibres of 100, 200 and 300 us; switches work 10 us. The burst starts 50 us behind its
-/// control packet, and each switch behind the edge takes 10 us of that.
+/// Route of three fibres of 100, 200 and 300 us; switches take 10 us. The burst starts 50 us after its control packet,
+/// and each switch after the edge reduces this offset by 10 us.
 #[test]
-fn the_control_packet_stays_ahead_by_what_switches_leave_of_the_offset() {
+fn processing_at_switches_reduces_offset() {
     let fibres = vec![fibre(2, 100), fibre(2, 200), fibre(2, 300)];
     let processing = Duration::from_us(10);
     let mut core = BurstCore::new(fibres, Scheduling::LaucVf, Conversion::Full, processing);
@@ -124,16 +124,16 @@ fn the_control_packet_stays_ahead_by_what_switches_leave_of_the_offset() {
         panic!("nothing is reserved")
     };
     assert_eq!((third.reserved, third.asks_at, third.start), (2, us(320), us(350)));
-    // 350 + 30 + 300.
+    // Arrival at 350 + 30 + 300.
     assert_eq!(core.cross(&[0, 1, 2], third), Crossed::Through(0, us(680)));
     assert_eq!(BurstCore::least_offset(processing, 3), Duration::from_us(20));
     assert_eq!(BurstCore::least_offset(processing, 1), Duration::ZERO);
 }
 
-/// Wavelength 0 of the second fibre is taken. A burst on wavelength 0 of the first one changes to 1, or is
-/// lost; what it has reserved on the first stays.
+/// Wavelength 0 of the second fibre is busy. A burst on wavelength 0 of the first fibre changes to 1, or is lost; its
+/// reservation on the first fibre remains.
 #[test]
-fn without_conversion_a_burst_keeps_its_wavelength() {
+fn burst_without_conversion_keeps_its_wavelength() {
     for (conversion, through) in [(Conversion::Full, true), (Conversion::None, false)] {
         let fibres = vec![fibre(2, 0), fibre(2, 0)];
         let mut core = BurstCore::new(fibres, Scheduling::LaucVf, conversion, Duration::ZERO);

@@ -1,24 +1,24 @@
-//! The aggregated-variance estimate.
+//! Aggregated-variance estimate of the Hurst parameter.
 //!
-//! # Models
-//! Means over m slots of a self-similar count have a variance proportional to m^(2 H - 2).
-//! # Source
-//! Beran, "Statistics for Long-Memory Processes", 1994, section 4.4; Leland et al. 1994 ("variance-time
-//! plot").
-//! # Parameters
-//! Block lengths double from 8 slots up to where 32 blocks are left; the slope of log variance against
-//! log m is by least squares.
-//! # Limits
-//! Biased downward, the more so the nearer H is to 1 (variances are taken about the mean of the same
-//! counts, which takes b^(2 H - 2) of them with b blocks: 0.84 for 0.9 with 16 384 slots), and by whatever is not self-similar on the time scales in between; it has
-//! no simple error. [`super::local_whittle`] is the better estimate; this one is the one that papers show.
+//! # Model
+//! Means over m slots of a self-similar count have a variance proportional to m^(2 H - 2). Block lengths double from 8
+//! slots until 32 blocks are left; the slope of log variance against log m is estimated by least squares.
+//!
+//! # References
+//! Beran, "Statistics for Long-Memory Processes", 1994, section 4.4; Leland et al. 1994 ("variance-time plot").
+//!
+//! # Limitations
+//! The estimate is biased downward, more so for H close to 1. With b blocks, variances about the sample mean lack b^(2
+//! H - 2) of the variance: 0.84 results for 0.9 with 16 384 slots. Deviations from self-similarity on the time scales
+//! in between add bias. There is no simple error. [`super::local_whittle`] is the better estimate; this one is common
+//! in papers.
 
-/// The first block length, in slots.
+/// Initial block length in slots.
 const FIRST: usize = 8;
-/// As many blocks are left at the greatest length.
+/// Minimum number of blocks at the maximum length.
 const BLOCKS: usize = 32;
 
-/// H, or `None` for counts that are too few or all alike.
+/// Returns H, or `None` if there are too few counts or all are equal.
 #[must_use]
 pub fn aggregated_variance(counts: &[f64]) -> Option<f64> {
     let mut points = Vec::new();

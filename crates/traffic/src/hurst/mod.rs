@@ -6,5 +6,5 @@ mod whittle;
 pub use aggregated::aggregated_variance;
 pub use whittle::{LocalWhittle, local_whittle};
 
-/// Fewer slots than these say nothing.
+/// Minimum number of slots for an estimate.
 pub const FEWEST_SLOTS: usize = 512;

@@ -1,35 +1,36 @@
-//! The local Whittle estimate.
+//! Local Whittle estimate of the Hurst parameter.
 //!
-//! # Models
-//! A spectrum that is proportional to f^(1 - 2 H) near frequency zero, whatever it is elsewhere.
-//! # Source
-//! P. Robinson, "Gaussian semiparametric estimation of long range dependence", Annals of Statistics 1995:
-//! H minimises log(mean of f^(2 H - 1) I(f)) - (2 H - 1) mean of log f over the m lowest frequencies of the
-//! periodogram I; its error is asymptotically normal with variance 1 / (4 m).
-//! # Parameters
-//! m = n^0.65 of n slots.
-//! # Limits
-//! n is the greatest power of two that there is room for: slots beyond are not used. Periodic or trending
-//! counts, and m so large that frequencies are above the range where the power law holds, bias it.
+//! # Model
+//! A spectrum proportional to f^(1 - 2 H) near frequency zero, arbitrary elsewhere. The m = n^0.65 lowest frequencies
+//! of n slots are used.
+//!
+//! # References
+//! P. Robinson, "Gaussian semiparametric estimation of long range dependence", Annals of Statistics 1995: H minimises
+//! log(mean of f^(2 H - 1) I(f)) - (2 H - 1) mean of log f over the m lowest frequencies of the periodogram I; its
+//! error is asymptotically normal with variance 1 / (4 m).
+//!
+//! # Limitations
+//! n is the largest power of two within the number of slots; further slots are ignored. Periodicity, trends, and
+//! frequencies above the range of the power law cause bias.
 
 use std::f64::consts::PI;
 
 use super::FEWEST_SLOTS;
 use crate::spectrum::transform;
 
-/// An estimate with its standard error.
+/// Estimate with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalWhittle {
-    /// H.
+    /// Estimate of H.
     pub hurst: f64,
-    /// The asymptotic standard error of H.
+    /// Asymptotic standard error of H.
     pub standard_error: f64,
 }
 
-/// Within which H is sought.
+/// Search range of H.
 const RANGE: (f64, f64) = (0.01, 1.2);
 
-/// The estimate, or `None` for counts that are too few or all alike.
+/// Returns the estimate, or `None` if there are too few counts or all are equal.
 #[must_use]
 pub fn local_whittle(counts: &[f64]) -> Option<LocalWhittle> {
     if counts.len() < FEWEST_SLOTS {
@@ -76,9 +77,9 @@ mod tests {
     use crate::hurst::aggregated_variance;
     use crate::process::noise;
 
-    /// On noise whose H is known, the estimates scatter as the published variance says.
+    /// On noise of known H, the scatter of the estimates matches the published variance.
     #[test]
-    fn both_estimates_find_the_hurst_parameter_of_exact_noise() {
+    fn estimates_match_hurst_parameter_of_exact_noise() {
         let (draws, length) = (40_u32, 1 << 14);
         for hurst in [0.5, 0.7, 0.9] {
             let mut stream = Streams::new(1).stream("noise");
@@ -102,18 +103,18 @@ mod tests {
                 mean(&whittle),
                 mean(&variance)
             );
-            // m = 549 frequencies: a standard error of 0.0213, of 0.0034 for the mean of 40; beside it
-            // a bias of the order of (m / n)^2 = 0.001.
+            // m = 549 frequencies give a standard error of 0.0213, and 0.0034 for the mean of 40. The bias is of the
+            // order of (m / n)^2 = 0.001.
             assert!(off.abs() < 4.0 * error / n.sqrt() + 0.002, "H {hurst}: off by {off}");
-            // A standard deviation of 40 is known to 1 / sqrt(80), 11 %.
+            // The relative error of a standard deviation of 40 values is 1 / sqrt(80), 11 %.
             assert!((scatter / error - 1.0).abs() < 0.45, "H {hurst}: {scatter} for {error}");
             let biased = biased_by_the_mean(hurst, length as f64);
             assert!((mean(&variance) - biased).abs() < 0.02, "H {hurst}: {variance:?}");
         }
     }
 
-    /// What the aggregated variance comes to where every variance is its expected value: that of b means
-    /// over m slots about their own mean is m^(2 H - 2) (1 - b^(2 H - 2)) b / (b - 1).
+    /// Returns the aggregated-variance estimate if every variance equals its expectation: b means over m slots about
+    /// their own mean have m^(2 H - 2) (1 - b^(2 H - 2)) b / (b - 1).
     fn biased_by_the_mean(hurst: f64, slots: f64) -> f64 {
         let power = 2.0 * hurst - 2.0;
         let lengths: Vec<f64> =

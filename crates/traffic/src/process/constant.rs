@@ -1,20 +1,20 @@
-//! Packets at even distances.
+//! Packets at constant intervals.
 //!
-//! # Models
-//! A constant bit rate: voice without silence suppression, a test sender.
-//! # Source
-//! Its own definition; ns-2's `CBR` without its random option.
-//! # Parameters
-//! The rate.
-//! # Limits
-//! Each instant is the exact one rounded down to a picosecond, so nothing drifts. The first packet comes
-//! at once.
+//! # Model
+//! A constant bit rate: voice without silence suppression, or a test sender.
+//!
+//! # References
+//! ns-2's `CBR` without its random option.
+//!
+//! # Limitations
+//! Each arrival time is the exact one rounded down to a picosecond, without drift. The first packet is sent
+//! immediately.
 
 use optcp_units::Duration;
 
 use crate::PacketRate;
 
-/// See the text of the module.
+/// Process with constant intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
     rate: PacketRate,
@@ -22,7 +22,7 @@ pub struct Constant {
 }
 
 impl Constant {
-    /// Packets at `rate`.
+    /// Creates a process with the given rate.
     #[must_use]
     pub fn new(rate: PacketRate) -> Self {
         Constant { rate, sent: 0 }

@@ -1,4 +1,4 @@
-//! When packets come: one arrival process a file.
+//! Arrival processes, one per file.
 
 mod constant;
 mod noise;
@@ -17,7 +17,7 @@ pub use poisson::Poisson;
 pub use renewal::{FractalRenewal, RenewalShape};
 
 registry! {
-    /// When packets come.
+    /// Arrival process.
     pub enum ProcessKind ("processes") {
         "constant" => Constant: "at even distances", "ns-2, CBR";
         "poisson" => Poisson: "independently of each other", "Poisson process";
@@ -27,24 +27,24 @@ registry! {
     }
 }
 
-/// A sequence of arrivals, and how far it has come.
+/// Arrival process with its state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Process {
-    /// See [`Constant`].
+    /// Arrivals by [`Constant`].
     Constant(Constant),
-    /// See [`Poisson`].
+    /// Arrivals by [`Poisson`].
     Poisson(Poisson),
-    /// See [`OnOff`].
+    /// Arrivals by [`OnOff`].
     OnOff(OnOff),
-    /// See [`FractalRenewal`].
+    /// Arrivals by [`FractalRenewal`].
     FractalRenewal(FractalRenewal),
-    /// See [`FractionalNoise`].
+    /// Arrivals by [`FractionalNoise`].
     FractionalNoise(FractionalNoise),
 }
 
 impl Process {
-    /// When the next packet comes, since the process began; `None` if none does any more. Never before
-    /// the one before it.
+    /// Returns the time of the next packet since the start of the process, never before the previous one; `None` after
+    /// the last packet.
     pub fn next_arrival(&mut self) -> Option<Duration> {
         match self {
             Process::Constant(process) => Some(process.next_arrival()),

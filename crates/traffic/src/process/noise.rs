@@ -1,21 +1,20 @@
 //! Packets whose number per slot is fractional Gaussian noise.
 //!
-//! # Models
+//! # Model
 //! Traffic of very many sources: Gaussian amounts, exactly self-similar.
-//! # Source
-//! The noise: Davies and Harte, "Tests for Hurst effect", Biometrika 1987 (circulant embedding: exact, not
-//! an approximation; Craigmile 2003 shows that it always works for this noise). As a traffic model: Norros,
-//! "On the use of fractional Brownian motion in the theory of connectionless networks", 1995.
-//! # Parameters
-//! The mean rate, H, the length of a slot, the index of dispersion of the counts of one slot (their variance
-//! over their mean), the span that is needed; a stream.
-//! # Limits
-//! The noise is drawn as a whole, when the world is built: 4 bytes a slot. Amounts are made whole numbers by
-//! carrying what is left over to the next slot, and an amount below zero is a debt to later slots: the mean
-//! is kept, and correlations are those of the noise as long as debts are rare, that is, as long as the
-//! standard deviation is well below the mean (`dispersion` well below the mean count). Inside its slot each
-//! packet is anywhere with equal probability, independently of the others; only from one slot on are
-//! counts self-similar.
+//!
+//! # References
+//! The noise: Davies and Harte, "Tests for Hurst effect", Biometrika 1987 (circulant embedding: exact, not an
+//! approximation; Craigmile 2003 shows that it always works for this noise). As a traffic model: Norros, "On the use of
+//! fractional Brownian motion in the theory of connectionless networks", 1995.
+//!
+//! # Limitations
+//! - The whole noise is drawn when the scenario is built: 4 bytes per slot.
+//! - Amounts are rounded by carrying the remainder to the next slot. A negative amount reduces later slots, which
+//!   preserves the mean. Correlations are those of the noise while negative amounts are rare: `dispersion` must be well
+//!   below the mean count.
+//! - Packets are uniformly and independently distributed within their slot; counts are self-similar only from one slot
+//!   on.
 
 use std::sync::Arc;
 
@@ -28,38 +27,38 @@ use optcp_units::Duration;
 use crate::PacketRate;
 use crate::spectrum::transform;
 
-/// More slots than these are taken for a slip.
+/// Number of slots above which a mistake is assumed.
 const MOST_SLOTS: u64 = 1 << 22;
 
-/// See the text of the module.
+/// Process with fractional Gaussian noise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FractionalNoise {
     slot_ps: u64,
     counts: Arc<[u32]>,
     slot: usize,
-    /// Packets of the slot that have not come yet, and how far into it the last one came.
+    /// Packets of the current slot still to come, and the offset of the last one.
     left: u32,
     within_ps: u64,
     stream: Stream,
 }
 
-/// Why there is no such noise.
+/// Reason for which noise cannot be generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoiseError {
-    /// So many slots are needed.
+    /// Too many slots are needed.
     TooManySlots {
-        /// How many.
+        /// Number of slots needed.
         slots: u64,
-        /// How many may be.
+        /// Maximum number of slots.
         most: u64,
     },
 }
 
 impl FractionalNoise {
-    /// Whether noise over `span` in slots of `slot` can be made.
+    /// Checks whether noise over `span` in slots of `slot` can be generated.
     ///
     /// # Errors
-    /// If it takes too many slots.
+    /// Returns an error if too many slots are needed.
     pub const fn check(slot: Duration, span: Duration) -> Result<(), NoiseError> {
         let slots = span.as_ps().div_ceil(slot.as_ps());
         if slots > MOST_SLOTS {
@@ -68,7 +67,7 @@ impl FractionalNoise {
         Ok(())
     }
 
-    /// Packets at `rate` for `span`, with a Hurst parameter from above 0 to below 1.
+    /// Creates a process of duration `span` with a Hurst parameter in (0, 1).
     #[must_use]
     pub fn new(
         rate: PacketRate,
@@ -105,7 +104,7 @@ impl FractionalNoise {
             self.left = *self.counts.get(self.slot)?;
             self.within_ps = 0;
         }
-        // The least of k numbers spread evenly over what is left of the slot.
+        // Minimum of k uniform numbers over the rest of the slot.
         let rest = (self.slot_ps - self.within_ps) as f64;
         let part = 1.0 - libm::pow(unit(&mut self.stream), 1.0 / f64::from(self.left));
         self.within_ps = (self.within_ps + whole_ps(rest * part)).min(self.slot_ps - 1);
@@ -115,7 +114,7 @@ impl FractionalNoise {
     }
 }
 
-/// So many numbers of fractional Gaussian noise with variance 1.
+/// Returns `length` values of fractional Gaussian noise with variance 1.
 pub(crate) fn noise(hurst: f64, length: usize, stream: &mut Stream) -> Vec<f64> {
     let n = length.next_power_of_two().max(2);
     let power = |k: f64| libm::pow(k, 2.0 * hurst);
@@ -123,7 +122,7 @@ pub(crate) fn noise(hurst: f64, length: usize, stream: &mut Stream) -> Vec<f64> 
         let k = k as f64;
         0.5 * (power(k + 1.0) - 2.0 * power(k) + power((k - 1.0).abs()))
     };
-    // A circulant covariance of twice the length, and its eigenvalues.
+    // Circulant covariance of twice the length, and its eigenvalues.
     let mut re: Vec<f64> = (0..2 * n).map(|k| covariance(k.min(2 * n - k))).collect();
     let mut im = vec![0.0; 2 * n];
     transform(&mut re, &mut im);
@@ -150,10 +149,9 @@ mod tests {
 
     use super::*;
 
-    /// Covariances over many independent draws against the formula
-    /// (|k + 1|^2H - 2 |k|^2H + |k - 1|^2H) / 2.
+    /// Covariances over many independent draws match the formula (|k + 1|^2H - 2 |k|^2H + |k - 1|^2H) / 2.
     #[test]
-    fn the_noise_has_its_covariances() {
+    fn noise_has_expected_covariances() {
         for hurst in [0.3, 0.7, 0.9] {
             let mut stream = Streams::new(1).stream("noise");
             let (draws, length) = (4000, 64);
@@ -179,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_stay_in_order_and_inside_their_slots_and_the_mean_is_kept() {
+    fn packets_are_ordered_within_slots_with_expected_mean() {
         let rate = PacketRate::new(10_000, 1_000_000_000_000).expect("a rate above zero");
         let span = Duration::from_secs(10);
         let slot = Duration::from_ms(10);
@@ -194,7 +192,7 @@ mod tests {
             seen[usize::try_from(before / slot.as_ps()).expect("a slot")] += 1;
         }
         assert_eq!(seen, counts.to_vec());
-        // 1000 slots of 100 with variance 100 each, independent: 100 000 with a deviation of 316.
+        // 1000 independent slots of 100 with variance 100 each: 100 000 with a standard deviation of 316.
         let all: u32 = counts.iter().sum();
         assert!(all.abs_diff(100_000) < 4 * 316, "{all}");
     }

@@ -1,19 +1,20 @@
-//! Sources that send at a constant rate for a time and are silent for a time, both heavy-tailed.
+//! On-off sources with heavy-tailed on and off times, sending at a constant rate while on.
 //!
-//! # Models
-//! Aggregated traffic of many users, each of whom is active in turns; self-similar in the limit.
-//! # Source
-//! Taqqu, Willinger, Sherman, "Proof of a fundamental result in self-similar traffic modeling", 1997:
-//! with on and off times that have tails of index a between 1 and 2, the sum over many sources, over long
-//! times, is fractional Brownian motion with H = (3 - a) / 2.
-//! # Parameters
-//! The number of sources, the mean rate of all together, the mean on and off times, H; a stream. On and
-//! off times are both Pareto with a = 3 - 2 H, P(T > t) = (b / t)^a above b = (a - 1) / a of the mean.
-//! # Limits
-//! H holds on time scales well above the mean on and off times; below, a source that is on is even. A
-//! source sends at the same distance in on time throughout, what is left over from one on time being
-//! carried to the next, so the mean rate is exact. It begins in its steady state: on or off by its share of
-//! the time, and inside a time that is under way (the equilibrium distribution of what is left of it).
+//! # Model
+//! Aggregated traffic of many users with alternating activity, self-similar in the limit. On and off times are Pareto
+//! with a = 3 - 2 H, P(T > t) = (b / t)^a above b = (a - 1) / a of the mean.
+//!
+//! # References
+//! Taqqu, Willinger, Sherman, "Proof of a fundamental result in self-similar traffic modeling", 1997: with on and off
+//! times of tail index a between 1 and 2, the sum over many sources, over long times, is fractional Brownian motion
+//! with H = (3 - a) / 2.
+//!
+//! # Limitations
+//! - H holds on time scales well above the mean on and off times; on shorter scales a source sends regularly.
+//! - Packet intervals are constant in on time. The remainder of an interval carries over to the next on time, so the
+//!   mean rate is exact.
+//! - Sources start in steady state: on or off by the share of time, and within a period (equilibrium distribution of
+//!   the residual).
 
 use std::collections::BTreeSet;
 
@@ -25,20 +26,20 @@ use optcp_units::Duration;
 
 use crate::PacketRate;
 
-/// See the text of the module.
+/// Process of superposed on-off sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
-    /// Between packets of a source that is on.
+    /// Interval between packets of a source that is on.
     spacing_ps: u64,
     times: Times,
-    /// The next packet of each source, by instant.
+    /// Next packet of each source, by time.
     pending: BTreeSet<(u64, u32)>,
-    /// When each source's on time ends.
+    /// End of each source's on time.
     on_until_ps: Vec<u64>,
     stream: Stream,
 }
 
-/// The distributions of on and off times.
+/// Distributions of on and off times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Times {
     on_ps: f64,
@@ -51,22 +52,22 @@ impl Times {
         whole_ps(pareto(stream, mean_ps * (self.shape - 1.0) / self.shape, self.shape))
     }
 
-    /// What is left of a time that is under way at a random instant: its density is P(T > t) / mean.
-    fn rest(self, mean_ps: f64, stream: &mut Stream) -> u64 {
+    /// Draws the residual of a period at a random time; its density is P(T > t) / mean.
+    fn residual(self, mean_ps: f64, stream: &mut Stream) -> u64 {
         let least = mean_ps * (self.shape - 1.0) / self.shape;
-        // Up to the least time lies least / mean of it, evenly; the rest has a tail of index a - 1.
-        let rest = if unit(stream) <= least / mean_ps {
+        // The part up to the minimum is uniform with weight least / mean; the rest has tail index a - 1.
+        let residual = if unit(stream) <= least / mean_ps {
             least * unit(stream)
         } else {
             pareto(stream, least, self.shape - 1.0)
         };
-        whole_ps(rest)
+        whole_ps(residual)
     }
 }
 
 impl OnOff {
-    /// `sources` sources with mean times `on` and `off`, sending at `rate` together, with a Hurst
-    /// parameter between 0.5 and 1.
+    /// Creates `sources` sources with mean times `on` and `off` and the total rate `rate`, with a Hurst parameter in
+    /// (0.5, 1).
     #[must_use]
     pub fn new(
         rate: PacketRate,
@@ -90,7 +91,7 @@ impl OnOff {
         for source in 0..sources {
             let phase = stream.below(spacing_ps);
             let (next, until) = if unit(&mut stream) <= share {
-                let until = times.rest(on_ps, &mut stream);
+                let until = times.residual(on_ps, &mut stream);
                 if phase < until {
                     (phase, until)
                 } else {
@@ -98,7 +99,7 @@ impl OnOff {
                     later(times, spacing_ps, until.saturating_add(off), phase - until, &mut stream)
                 }
             } else {
-                let off = times.rest(off_ps, &mut stream);
+                let off = times.residual(off_ps, &mut stream);
                 later(times, spacing_ps, off, phase, &mut stream)
             };
             process.pending.insert((next, source));
@@ -125,8 +126,8 @@ impl OnOff {
     }
 }
 
-/// A source comes on at `on_at` and sends after `wait` more of on time: when that is, and when it goes
-/// off then.
+/// Returns the time at which a source sends that turns on at `on_at` and needs `wait` more on time, and the end of its
+/// on time then.
 fn later(
     times: Times,
     spacing_ps: u64,
@@ -134,7 +135,7 @@ fn later(
     mut wait: u64,
     stream: &mut Stream,
 ) -> (u64, u64) {
-    debug_assert!(wait <= spacing_ps, "what is left is less than a distance");
+    debug_assert!(wait <= spacing_ps, "the remaining time is at most an interval");
     loop {
         let on = times.draw(times.on_ps, stream);
         let until = on_at.saturating_add(on);
@@ -153,40 +154,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_their_means() {
+    fn on_and_off_times_have_expected_means() {
         let times = Times { on_ps: 1e9, off_ps: 3e9, shape: 1.9 };
         let mut stream = Streams::new(1).stream("on-off");
         let mut drawn: Vec<u64> = (0..100_001).map(|_| times.draw(1e9, &mut stream)).collect();
         drawn.sort_unstable();
-        // The least is 9/19 of the mean, the median that times 2^(1 / 1.9) = 1.4403: 0.68223. The
-        // standard error of the median's rank is sqrt(n) / 2 = 158, of the tail 0.16 % of the median.
+        // The minimum is 9/19 of the mean, and the median is the minimum times 2^(1 / 1.9) = 1.4403: 0.68223. The
+        // standard error of the median's rank is sqrt(n) / 2 = 158, in the tail 0.16 % of the median.
         let median = drawn[50_000] as f64 / 1e9;
         assert!((median - 0.682_23).abs() < 4.0 * 0.0012, "{median}");
         assert!(drawn[0] as f64 >= 1e9 * 9.0 / 19.0 - 1.0);
     }
 
     #[test]
-    fn a_source_without_silence_is_even() {
+    fn source_without_off_times_is_regular() {
         let rate = PacketRate::new(1000, 1_000_000_000_000).expect("a rate above zero");
         let spans = [Duration::from_ms(100), Duration::from_ps(1)];
         let mut process = OnOff::new(rate, 1, spans, 0.7, Streams::new(1).stream("on-off"));
         let arrivals: Vec<u64> = (0..1000).map(|_| process.next_arrival().as_ps()).collect();
         for pair in arrivals.windows(2) {
-            // A silence of a picosecond on average, now and then.
+            // Off times average one picosecond.
             assert!((pair[1] - pair[0]).abs_diff(1_000_000_000) < 1000, "{pair:?}");
         }
     }
 
     #[test]
-    fn the_mean_rate_is_kept() {
+    fn mean_rate_is_exact() {
         let rate = PacketRate::new(1000, 1_000_000_000_000).expect("a rate above zero");
         let spans = [Duration::from_ms(10), Duration::from_ms(30)];
         let mut process = OnOff::new(rate, 64, spans, 0.6, Streams::new(5).stream("on-off"));
         let arrivals =
             (0..).take_while(|_| process.next_arrival() < Duration::from_secs(400)).count() as f64;
-        // A source's share of the time on in 400 s varies: by the theorem's variance of about 1.4 % a
-        // thousand packets. Within 3 % is far beyond what chance does here and below what a slip in the
-        // carrying over of distances does.
+        // The on-time share of a source in 400 s varies: by the theorem, with a variance of about 1.4 % per thousand
+        // packets. The tolerance of 3 % far exceeds random variation but detects errors in carrying over intervals.
         assert!((arrivals / 400_000.0 - 1.0).abs() < 0.03, "{arrivals}");
     }
 }

@@ -1,36 +1,37 @@
 //! Superposed fractal renewal processes.
 //!
-//! # Models
-//! Self-similar traffic, one packet at a time: the generator of OPNET ("Sup-FRP") that the obs paper
-//! used.
-//! # Source
-//! B. Ryu, S. Lowen, "Point process approaches to the modeling and analysis of self-similar traffic",
-//! INFOCOM 1996, and "Fractal traffic models for Internet simulation", ISCC 2000.
-//! # Parameters
-//! M independent renewal processes, H, the mean rate of all together, and either M or the fractal onset
-//! time scale T0; a stream. With g = 3 - 2 H (so 1 < g < 2) and a cut A, a time between two arrivals of
-//! one process is longer than t with probability
+//! # Model
+//! Self-similar traffic with individual packets: OPNET's generator ("Sup-FRP"), which the obs paper used.
+//!
+//! M independent renewal processes have Hurst parameter H and a total mean rate; either M or the fractal onset time
+//! scale T0 is given. With g = 3 - 2 H (so 1 < g < 2) and a cut A, an inter-arrival time of one process exceeds t with
+//! probability
 //!
 //! ```text
 //! S(t) = exp(-g t / A)         up to A,
 //! S(t) = exp(-g) (A / t)^g     beyond.
 //! ```
 //!
-//! Its mean is the integral of S, mu = (A / g) (1 + exp(-g) / (g - 1)), and the mean rate M / mu. For a
-//! stationary renewal process with tail S(t) = c t^-g the variance of the count in a time t is
-//! rate t + 2 rate^3 c t^(3 - g) / ((g - 1) (2 - g) (3 - g)) asymptotically, with rate = 1 / mu and
-//! c = exp(-g) A^g. So the index of dispersion is 1 + (t / T0)^(2 H - 1), the same for the sum, with
+//! The mean is the integral of S, mu = (A / g) (1 + exp(-g) / (g - 1)), and the mean rate is M / mu. For a stationary
+//! renewal process with tail S(t) = c t^-g, the variance of the count in a time t is asymptotically rate t + 2 rate^3 c
+//! t^(3 - g) / ((g - 1) (2 - g) (3 - g)), with rate = 1 / mu and c = exp(-g) A^g. The index of dispersion is therefore
+//! 1 + (t / T0)^(2 H - 1), also for the sum, with
 //!
 //! ```text
 //! (T0 / A)^(2 - g) = exp(g) (1 + exp(-g) / (g - 1))^2 (g - 1) (2 - g) (3 - g) / (2 g^2).
 //! ```
 //!
-//! Given T0, M is the nearest whole number, at least 1, and A is then what keeps the rate exact, so that
-//! the T0 in force ([`FractalRenewal::onset_of`]) may differ a little, and much where M would be below 1.
-//! # Limits
-//! Below T0 arrivals are about as bursty as Poisson ones; an estimate of H needs counts over slots that are
-//! not small against it. Each process begins in its steady state: its first arrival has the equilibrium
-//! distribution of what is left of a time. Times are rounded to the nearest picosecond.
+//! Given T0, M is the nearest integer, at least 1, and A is then chosen to make the rate exact. The effective T0
+//! ([`FractalRenewal::onset_of`]) may therefore differ slightly, and greatly if M would be below 1.
+//!
+//! # References
+//! B. Ryu, S. Lowen, "Point process approaches to the modeling and analysis of self-similar traffic", INFOCOM 1996, and
+//! "Fractal traffic models for Internet simulation", ISCC 2000.
+//!
+//! # Limitations
+//! Below T0, arrivals are about as bursty as Poisson arrivals; an estimate of H needs slots that are not short compared
+//! with T0. Each process starts in steady state: its first arrival follows the equilibrium distribution of the residual
+//! time. Times are rounded to the nearest picosecond.
 
 use std::collections::BTreeSet;
 
@@ -42,40 +43,40 @@ use optcp_units::Duration;
 
 use crate::PacketRate;
 
-/// What fixes the time scale.
+/// Parameter that determines the time scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RenewalShape {
-    /// The number of processes.
+    /// Number of processes.
     Processes(u32),
-    /// The fractal onset time scale: where the index of dispersion is 2.
+    /// Fractal onset time scale, at which the index of dispersion is 2.
     Onset(Duration),
 }
 
-/// See the text of the module.
+/// Superposition of fractal renewal processes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FractalRenewal {
     times: Times,
-    /// The next arrival of each process, by instant.
+    /// Next arrival of each process, by time.
     pending: BTreeSet<(u64, u32)>,
     stream: Stream,
 }
 
-/// The distribution of times between arrivals.
+/// Distribution of inter-arrival times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Times {
-    /// g.
+    /// Parameter g of the module header.
     index: f64,
-    /// A.
+    /// Parameter A of the module header.
     cut_ps: f64,
 }
 
 impl Times {
-    /// mu / A.
+    /// Returns mu / A.
     fn mean_over_cut(index: f64) -> f64 {
         (1.0 + libm::exp(-index) / (index - 1.0)) / index
     }
 
-    /// T0 / A.
+    /// Returns T0 / A.
     fn onset_over_cut(index: f64) -> f64 {
         let mean = Times::mean_over_cut(index);
         let products = (index - 1.0) * (2.0 - index) * (3.0 - index);
@@ -92,12 +93,12 @@ impl Times {
         whole_ps(time)
     }
 
-    /// What is left of a time that is under way at a random instant: its density is S(t) / mu.
-    fn rest(self, stream: &mut Stream) -> u64 {
+    /// Draws the residual of an inter-arrival time at a random time; its density is S(t) / mu.
+    fn residual(self, stream: &mut Stream) -> u64 {
         let kept = 1.0 - libm::exp(-self.index);
         let body = kept / self.index / Times::mean_over_cut(self.index);
         let time = if unit(stream) <= body {
-            // Exponential, given that it is below the cut.
+            // Exponential, conditioned on being below the cut.
             -self.cut_ps / self.index * libm::log1p(-unit(stream) * kept)
         } else {
             pareto(stream, self.cut_ps, self.index - 1.0)
@@ -107,7 +108,7 @@ impl Times {
 }
 
 impl FractalRenewal {
-    /// Arrivals at `rate` with a Hurst parameter between 0.5 and 1.
+    /// Creates a process with mean rate `rate` and a Hurst parameter in (0.5, 1).
     #[must_use]
     pub fn new(rate: PacketRate, hurst: f64, shape: RenewalShape, mut stream: Stream) -> Self {
         let index = 3.0 - 2.0 * hurst;
@@ -115,11 +116,12 @@ impl FractalRenewal {
         let processes = FractalRenewal::superposed(rate, hurst, shape);
         let cut_ps = f64::from(processes) * rate.mean_interval_ps() / mean_over_cut;
         let times = Times { index, cut_ps };
-        let pending = (0..processes).map(|process| (times.rest(&mut stream), process)).collect();
+        let pending =
+            (0..processes).map(|process| (times.residual(&mut stream), process)).collect();
         FractalRenewal { times, pending, stream }
     }
 
-    /// How many processes it takes; one at least.
+    /// Returns the number of processes, at least one.
     #[must_use]
     pub fn superposed(rate: PacketRate, hurst: f64, shape: RenewalShape) -> u32 {
         let index = 3.0 - 2.0 * hurst;
@@ -135,7 +137,7 @@ impl FractalRenewal {
         }
     }
 
-    /// The fractal onset time scale T0 of so many processes.
+    /// Returns the fractal onset time scale T0 of `superposed` processes.
     #[must_use]
     pub fn onset_of(rate: PacketRate, hurst: f64, superposed: u32) -> Duration {
         let index = 3.0 - 2.0 * hurst;
@@ -160,11 +162,11 @@ mod tests {
 
     use super::*;
 
-    /// The mean and the onset by the formulas of the module's text for g = 1.6, worked by hand:
-    /// exp(-1.6) = 0.201897; mu / A = (1 + 0.201897 / 0.6) / 1.6 = 0.835309;
-    /// (T0 / A)^0.4 = 4.953032 x 0.697742 x 0.6 x 0.4 x 1.4 / 2 = 0.580597, so T0 / A = 0.256854.
+    /// Mean and onset by the formulas of the module header for g = 1.6, computed by hand: exp(-1.6) = 0.201897; mu / A
+    /// = (1 + 0.201897 / 0.6) / 1.6 = 0.835309; (T0 / A)^0.4 = 4.953032 x 0.697742 x 0.6 x 0.4 x 1.4 / 2 = 0.580597, so
+    /// T0 / A = 0.256854.
     #[test]
-    fn mean_and_onset_are_those_of_the_formulas() {
+    fn mean_and_onset_match_formulas() {
         assert!((Times::mean_over_cut(1.6) - 0.835_309).abs() < 1e-5);
         assert!(
             (Times::onset_over_cut(1.6) - 0.256_854).abs() < 1e-4,
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_the_survival_function() {
+    fn inter_arrival_times_match_survival_function() {
         let times = Times { index: 1.6, cut_ps: 1e9 };
         let mut stream = Streams::new(1).stream("renewal");
         let n = 200_000;
@@ -189,11 +191,11 @@ mod tests {
     }
 
     #[test]
-    fn the_onset_asked_for_is_met_to_within_a_process() {
+    fn onset_is_met_to_within_one_process() {
         let rate = PacketRate::new(900, 1_000_000_000_000).expect("a rate above zero");
         let wanted = RenewalShape::Onset(Duration::from_ms(100));
         let superposed = FractalRenewal::superposed(rate, 0.7, wanted);
-        // mu = 100 ms x 0.835309 / 0.256854 = 325.2 ms: 292.7 processes at 900 a second.
+        // mu = 100 ms x 0.835309 / 0.256854 = 325.2 ms: 292.7 processes at 900 packets per second.
         assert_eq!(superposed, 293);
         assert!(
             FractalRenewal::onset_of(rate, 0.7, superposed).as_ps().abs_diff(100_000_000_000)
@@ -201,9 +203,9 @@ mod tests {
         );
     }
 
-    /// Every process starts in its steady state: as many arrivals in the first second as in any other.
+    /// Every process starts in steady state: the first second has as many arrivals as any other.
     #[test]
-    fn it_begins_in_its_steady_state() {
+    fn process_starts_in_steady_state() {
         let rate = PacketRate::new(1000, 1_000_000_000_000).expect("a rate above zero");
         let (runs, mut first) = (400_u32, 0);
         for seed in 0..runs {
@@ -212,8 +214,8 @@ mod tests {
             let mut process = FractalRenewal::new(rate, 0.7, shape, stream);
             first += (0..).take_while(|_| process.next_arrival() < Duration::from_ms(100)).count();
         }
-        // 100 on average; its variance at 100 ms is 100 (1 + (t / T0)^0.4), where mu is 300 ms and T0 is
-        // 92.2 ms: a deviation of 14.2, and 0.71 for the mean of 400.
+        // 100 arrivals on average; the variance at 100 ms is 100 (1 + (t / T0)^0.4), with mu = 300 ms and T0 = 92.2 ms:
+        // a standard deviation of 14.2, and 0.71 for the mean of 400.
         let mean = first as f64 / f64::from(runs);
         assert!((mean - 100.0).abs() < 4.0 * 0.71, "{mean}");
     }

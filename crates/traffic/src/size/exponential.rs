@@ -1,33 +1,33 @@
 //! Exponential packet sizes in whole bytes between two bounds.
 //!
-//! # Models
-//! Packets of which small ones are common and large ones rare, as OPNET's generators send them.
-//! # Source
-//! The exponential distribution on whole numbers from `least` to `most`: P(X = k) is proportional to
-//! q^k (a truncated geometric distribution). Of all distributions with these bounds and this mean it is
-//! the one with the greatest entropy, as the exponential is without bounds.
-//! # Parameters
-//! The mean, the least and the greatest size.
-//! # Limits
-//! q is such that the mean of what is drawn is the mean that is asked for, bounds and rounding
-//! included: nothing is cut off afterwards, so there is no bias. The standard deviation is smaller than
-//! the mean, as the bounds want it. The mean must lie below the middle of the bounds.
+//! # Model
+//! Small packets are common and large ones rare, as in OPNET's generators.
+//!
+//! # References
+//! The exponential distribution on integers from `least` to `most`: P(X = k) is proportional to q^k (a truncated
+//! geometric distribution). Of all distributions with these bounds and this mean it has the maximum entropy, like the
+//! exponential without bounds.
+//!
+//! # Limitations
+//! q is chosen to give the requested mean, including bounds and rounding: nothing is truncated afterwards, so there is
+//! no bias. The standard deviation is smaller than the mean because of the bounds. The mean must be below the midpoint
+//! of the bounds.
 
 use optcp_des::{Stream, variates::unit};
 
-/// See the text of the module.
+/// Exponential packet size distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExponentialSize {
     mean: u16,
     least: u16,
     most: u16,
-    /// ln q, below zero.
+    /// Natural logarithm of q, below zero.
     log_ratio: f64,
 }
 
 impl ExponentialSize {
-    /// Sizes from `least` to `most` bytes, `mean` on average; `None` where the mean is not between the
-    /// least and the middle of both.
+    /// Creates a distribution from `least` to `most` bytes with mean `mean`; `None` unless the mean is between the
+    /// minimum and the midpoint.
     #[must_use]
     pub fn new(mean: u16, least: u16, most: u16) -> Option<Self> {
         let above = f64::from(mean) - f64::from(least);
@@ -35,7 +35,7 @@ impl ExponentialSize {
         if above <= 0.0 || above >= steps / 2.0 {
             return None;
         }
-        // The mean grows with ln q: halving the interval finds it to the last digit.
+        // The mean grows with ln q, so bisection finds it to the last digit.
         let (mut low, mut high) = (-1.0 / above - 1.0, -1e-9);
         for _ in 0..200 {
             let middle = f64::midpoint(low, high);
@@ -48,13 +48,13 @@ impl ExponentialSize {
         Some(ExponentialSize { mean, least, most, log_ratio: f64::midpoint(low, high) })
     }
 
-    /// The mean, the least and the greatest size.
+    /// Returns the mean, the minimum and the maximum size.
     #[must_use]
     pub fn parameters(self) -> [u16; 3] {
         [self.mean, self.least, self.most]
     }
 
-    /// The size of a packet.
+    /// Draws the size of a packet.
     pub(super) fn draw(self, stream: &mut Stream) -> u16 {
         let sizes = f64::from(self.most - self.least) + 1.0;
         // P(X >= least + k) = (q^k - q^n) / (1 - q^n), inverted.
@@ -69,7 +69,7 @@ impl ExponentialSize {
     }
 }
 
-/// The mean of the distribution on 0 to n - 1 with P(k) proportional to q^k: q / (1 - q) - n q^n / (1 - q^n).
+/// Returns the mean of the distribution on 0 to n - 1 with P(k) proportional to q^k: q / (1 - q) - n q^n / (1 - q^n).
 fn mean_above_least(log_ratio: f64, n: f64) -> f64 {
     1.0 / libm::expm1(-log_ratio) - n / libm::expm1(-n * log_ratio)
 }
@@ -81,20 +81,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mean_is_the_one_that_is_asked_for_and_sizes_stay_within_bounds() {
-        // The packets of the obs paper: 1024 bits on average.
+    fn sizes_are_bounded_and_have_requested_mean() {
+        // Packets of the obs paper: 1024 bits on average.
         let sizes = ExponentialSize::new(128, 40, 1500).expect("a possible mean");
         let mut stream = Streams::new(1).stream("sizes");
         let n = 400_000;
         let drawn: Vec<u16> = (0..n).map(|_| sizes.draw(&mut stream)).collect();
         assert!(drawn.iter().all(|size| (40..=1500).contains(size)));
         let mean = drawn.iter().map(|&size| f64::from(size)).sum::<f64>() / f64::from(n);
-        // Above the least they are nearly exponential with mean 88: standard error 88 / sqrt(n) = 0.139.
+        // Above the minimum they are nearly exponential with mean 88: standard error 88 / sqrt(n) = 0.139.
         assert!((mean - 128.0).abs() < 4.0 * 0.139, "{mean}");
     }
 
     #[test]
-    fn each_size_is_as_likely_as_the_formula_says() {
+    fn sizes_have_expected_probabilities() {
         let sizes = ExponentialSize::new(3, 2, 6).expect("a possible mean");
         // The mean of 0 to 4 with weights q^k must be 1.
         let q = libm::exp(sizes.log_ratio);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_means_are_refused() {
+    fn impossible_means_are_rejected() {
         for (mean, least, most) in [(40, 40, 1500), (770, 40, 1500), (30, 40, 1500), (40, 40, 40)] {
             assert_eq!(ExponentialSize::new(mean, least, most), None);
         }

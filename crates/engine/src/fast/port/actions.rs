@@ -1,4 +1,4 @@
-//! What control actions do to a port.
+//! Control actions on a port.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,9 @@ use super::reports::Ends;
 use super::sizes::SizeQueue;
 
 impl PortMut<'_> {
-    /// The link fails at `now`. `pending` are the packets behind the port, in the order of arrivals; calls
-    /// `lost` for each and for what a stepped port holds, those under way first.
+    /// Takes the link out of service at `now`. `pending` are the packets behind the port in order of arrival.
+    ///
+    /// Calls `lost` for each of them and for the contents of a stepped port, packets on the link first.
     pub(in crate::fast) fn fail(
         &mut self,
         now: Time,
@@ -33,15 +34,15 @@ impl PortMut<'_> {
         let (queued, under_way): (Vec<&Due<Packet>>, Vec<&Due<Packet>>) =
             pending.iter().partition(|due| port.sent_at(&ends, due) >= now.as_ps());
         let queued = port.in_order(queued);
-        self.go_dark(&ends, &queued);
+        self.start_failed_queue(&ends, &queued);
         under_way.iter().for_each(|due| lost(due.item, DropReason::LostInFlight));
         queued.iter().for_each(|due| lost(due.item, DropReason::QueueFlushed));
         self.hot.counts.dropped += pending.len() as u64;
         self.hot.free_at = 0;
-        self.hot.leave_lanes();
+        self.hot.reset_service_mode();
         let cold = &mut *self.cold;
         cold.last_arrival = None;
-        // What was not sent has drawn nothing.
+        // Packets that were not sent have used no random numbers.
         let first = ends.and_then(|ends| ends.iter().position(|&end| end >= now.as_ps()));
         if let Some(jitter) = first.and_then(|first| cold.jitters.get(first)) {
             cold.config.jitter = Some(jitter.clone());
@@ -54,8 +55,10 @@ impl PortMut<'_> {
         cold.watched.iter_mut().for_each(VecDeque::clear);
     }
 
-    /// Packets whose transmission begins at `now` or later take `delay` along the pipe. `pending` are the
-    /// packets behind the port, in the order of arrivals; calls `moved` for each whose arrival changes.
+    /// Changes the propagation delay for transmissions that begin at `now` or later.
+    ///
+    /// `pending` are the packets behind the port in order of arrival. Calls `moved` for each whose arrival time
+    /// changes.
     pub(in crate::fast) fn set_delay(
         &mut self,
         now: Time,
@@ -68,21 +71,21 @@ impl PortMut<'_> {
         }
         let port = self.as_ref();
         let in_order = port.in_order(pending);
-        if !self.hot.keeps {
+        if !self.hot.keeps_queue {
             let ends = port.ends();
-            let waits = |due: &&&Due<Packet>| port.sent_at(&ends, due) >= now.as_ps();
-            let first = in_order.iter().find(waits).map_or(0, |due| port.sent_at(&ends, due));
-            let sizes = in_order.iter().filter(waits).map(|due| due.item.size()).collect();
+            let wait = |due: &&&Due<Packet>| port.sent_at(&ends, due) >= now.as_ps();
+            let first = in_order.iter().find(wait).map_or(0, |due| port.sent_at(&ends, due));
+            let sizes = in_order.iter().filter(wait).map(|due| due.item.size()).collect();
             self.backlog.queue = SizeQueue::of(sizes, first);
-            self.hot.keeps = true;
+            self.hot.keeps_queue = true;
         }
-        self.hot.leave_lanes();
+        self.hot.reset_service_mode();
         self.hot.delay = delay.as_ps();
         let (queue, cold) = (&self.backlog.queue, &mut *self.cold);
-        cold.moved = true;
+        cold.delay_changed = true;
         let ends = queue.ends(|size| cold.transmission(size));
         let Some(mut first) = ends.iter().position(|&end| end >= now.as_ps()) else { return };
-        // One that is being sent keeps the delay that it began with.
+        // A packet in transmission keeps its delay.
         let size = queue.sizes_from(first).next().unwrap_or(0);
         let begun = ends[first] - cold.transmission(size);
         first += usize::from(begun < now.as_ps());
@@ -98,8 +101,8 @@ impl PortMut<'_> {
         }
     }
 
-    /// The link is taken out of service in an orderly way: what the port holds is still sent and arrives.
-    /// `pending` are the packets behind the port.
+    /// Takes the link out of service administratively: packets that the port holds are still sent and arrive. `pending`
+    /// are the packets behind the port.
     pub(in crate::fast) fn close(&mut self, now: Time, pending: &[Due<Packet>]) {
         if let Some(stepped) = &mut self.cold.stepped {
             return stepped.close();
@@ -108,33 +111,33 @@ impl PortMut<'_> {
         let ends = port.ends();
         let queued = pending.iter().filter(|due| port.sent_at(&ends, due) >= now.as_ps());
         let queued = port.in_order(queued);
-        self.go_dark(&ends, &queued);
+        self.start_failed_queue(&ends, &queued);
         if self.hot.service_mode == ServiceMode::OneSize {
-            // A transmission that ends now has not ended yet: actions come first.
-            self.leave_lane_of_one_size(now.as_ps().saturating_sub(1));
+            // Actions precede other events, so a transmission that ends now is still in progress.
+            self.leave_one_size_mode(now.as_ps().saturating_sub(1));
         }
-        self.hot.leave_lanes();
+        self.hot.reset_service_mode();
     }
 
-    /// The transmitter goes on without a link; `queued` are in its queue, the oldest first. `ends` are those of
+    /// Continues to serve the queue without a link. `queued` are the queued packets, oldest first; `ends` as in
     /// [`PortRef::ends`](super::PortRef).
-    fn go_dark(&mut self, ends: &Ends, queued: &[&Due<Packet>]) {
-        // Whatever takes it out of service a second time: the transmitter is at it already.
-        if self.cold.dark.is_none() {
+    fn start_failed_queue(&mut self, ends: &Ends, queued: &[&Due<Packet>]) {
+        // A second failure changes nothing.
+        if self.cold.failed_queue.is_none() {
             let sizes = queued.iter().map(|due| due.item.size());
             let transmission = |size| Duration::from_ps(self.cold.transmission(size));
             let first_end = queued.first().map_or(0, |due| self.as_ref().sent_at(ends, due));
             let ends = (Time::from_ps(first_end), Time::from_ps(self.hot.free_at));
-            let dark = FailedLinkQueue::new(ends, sizes, transmission);
-            self.cold.dark = Some(Box::new(dark));
+            let failed_queue = FailedLinkQueue::new(ends, sizes, transmission);
+            self.cold.failed_queue = Some(Box::new(failed_queue));
         }
     }
 
-    /// The link works again.
+    /// Puts the link back into service.
     pub(in crate::fast) fn restore(&mut self) {
         match &mut self.cold.stepped {
             Some(stepped) => stepped.restore(),
-            None => self.cold.dark = None,
+            None => self.cold.failed_queue = None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What few packets need of a port.
+//! State of a port that few packets need.
 
 use std::collections::VecDeque;
 
@@ -12,36 +12,36 @@ use super::hot::Hot;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
 
-/// What few packets need.
+/// State of a port that few packets need.
 #[derive(Clone, Debug)]
 pub(super) struct Cold {
     pub(super) config: PortConfig,
-    /// The port itself, where departures are events; then nothing else here is used but what is wanted.
+    /// The port itself if departures are events. All other fields except the wants are unused then.
     pub(super) stepped: Option<Box<optcp_net::Port>>,
-    /// Picoseconds for a byte where that is a whole number, else 0.
+    /// Picoseconds per byte if this is an integer, otherwise 0.
     pub(super) per_byte: u32,
-    /// What the transmitter does while the link is out of service.
-    pub(super) dark: Option<Box<FailedLinkQueue>>,
+    /// Transmit queue while the link is out of service.
+    pub(super) failed_queue: Option<Box<FailedLinkQueue>>,
     pub(super) losses: Box<[Loss]>,
-    /// The queue discipline, if it is not drop-tail.
+    /// Queue discipline unless it is drop-tail.
     pub(super) discipline: Option<Box<ArrivalState>>,
-    /// Packets that it has marked.
+    /// Number of packets that it has marked.
     pub(super) marked: u64,
-    /// Packets of several sizes have come.
-    pub(super) mixed: bool,
-    /// Whether the delay has been changed: it no longer tells arrivals from ends of transmissions.
-    pub(super) moved: bool,
+    /// Whether packets of several sizes have arrived.
+    pub(super) has_mixed_sizes: bool,
+    /// Whether the delay has changed, so that arrival times no longer determine departure times.
+    pub(super) delay_changed: bool,
     /// Whether bytes and times are counted.
     pub(super) tallied: bool,
-    /// Whether the number of packets in the queue must be known.
+    /// Whether the number of queued packets must be known.
     pub(super) counted: bool,
-    /// The bytes of packets that were dropped.
+    /// Bytes of dropped packets.
     pub(super) dropped_bytes: u64,
-    /// What each packet of the queue found of the random stream, where there is one.
+    /// State of the random stream before each queued packet, if the link has jitter.
     pub(super) jitters: VecDeque<Jitter>,
-    /// The latest arrival at the far end so far.
+    /// Latest arrival at the far end so far.
     pub(super) last_arrival: Option<Time>,
-    /// Transmissions that are still to be told to the observer, if it watches the port.
+    /// Transmissions not yet reported to an observer that watches the port.
     pub(super) watched: Option<VecDeque<Watched>>,
 }
 
@@ -49,17 +49,17 @@ impl Cold {
     pub(super) fn new(config: &PortConfig, losses: &[Loss], wants: Wants) -> Self {
         let per_byte = config.rate.per_byte().map_or(0, Duration::as_ps);
         Cold {
-            // The lane for packets of any size must be able to hold it.
+            // `ServiceMode::AnySize` needs a value that fits in 32 bits.
             per_byte: u32::try_from(per_byte).unwrap_or(0),
             stepped: wants.stepped.then(|| {
                 Box::new(optcp_net::Port::new(config.clone()).with_losses(losses.to_vec()))
             }),
-            dark: None,
+            failed_queue: None,
             losses: losses.into(),
             discipline: config.decides_on_arrival().map(Box::new),
             marked: 0,
-            mixed: false,
-            moved: false,
+            has_mixed_sizes: false,
+            delay_changed: false,
             tallied: wants.tallied,
             counted: wants.counted,
             dropped_bytes: 0,
@@ -79,13 +79,13 @@ impl Cold {
         }
     }
 
-    /// The rest of a port to which nothing has come yet.
+    /// Returns the state of the port before its first packet.
     pub(super) fn idle(&self) -> Hot {
-        Hot::new(self.config.delay, self.keeps(), self.tallied)
+        Hot::new(self.config.delay, self.keeps_queue(), self.tallied)
     }
 
-    /// Whether the sizes of the packets in the queue are kept from the first one on.
-    fn keeps(&self) -> bool {
+    /// Returns whether the sizes of queued packets are kept from the first packet on.
+    fn keeps_queue(&self) -> bool {
         let limited = self.config.limit != QueueLimit::Unlimited;
         let more = self.watched.is_some() || self.tallied || !self.losses.is_empty();
         (limited && more)
@@ -94,14 +94,14 @@ impl Cold {
             || self.discipline.is_some()
     }
 
-    /// Whether packets need not take the lane for what is rare.
+    /// Returns whether packets can avoid `ServiceMode::General`.
     pub(super) fn is_plain(&self) -> bool {
-        self.dark.is_none()
+        self.failed_queue.is_none()
             && self.losses.is_empty()
             && self.discipline.is_none()
             && self.config.jitter.is_none()
             && self.watched.is_none()
-            && !self.moved
+            && !self.delay_changed
     }
 
     pub(super) fn transmission(&self, size: u16) -> u64 {
@@ -111,21 +111,21 @@ impl Cold {
         }
     }
 
-    /// A packet comes while the link is out of service.
+    /// Adds a packet that arrives while the link is out of service.
     #[cold]
     pub(super) fn transmit_to_failed_link(&mut self, now: Time, size: u16) {
         let transmission = Duration::from_ps(self.transmission(size));
-        if let Some(dark) = &mut self.dark {
-            dark.take(now, size, transmission, self.config.limit);
+        if let Some(failed_queue) = &mut self.failed_queue {
+            failed_queue.take(now, size, transmission, self.config.limit);
         }
     }
 
-    /// Whether arrivals do not tell when packets were sent.
+    /// Returns whether arrival times do not determine departure times.
     pub(super) fn arrivals_vary(&self) -> bool {
-        self.moved || self.config.jitter.is_some()
+        self.delay_changed || self.config.jitter.is_some()
     }
 
-    /// When a packet arrives that would do so at `at` but for jitter.
+    /// Returns the arrival time of a packet, `at` without jitter.
     pub(super) fn arrival(&mut self, at: Time) -> Time {
         let Some(jitter) = &mut self.config.jitter else { return at };
         self.jitters.push_back(jitter.clone());
@@ -134,7 +134,7 @@ impl Cold {
         arrival
     }
 
-    /// Tells the observer of what has been sent before `limit`.
+    /// Reports transmissions before `limit` to the observer.
     pub(super) fn report_sent<O: Observer>(
         &mut self,
         model: &mut Model<O>,
@@ -156,26 +156,26 @@ impl Cold {
     }
 }
 
-/// A packet in a queue that is watched.
+/// Packet in a watched queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watched {
-    /// When its last bit is sent.
+    /// End of its transmission, in picoseconds.
     pub(super) sent: u64,
-    /// How long it waits for its first one to be.
+    /// Time until the start of its transmission.
     pub(super) waited: Duration,
     pub(super) packet: Packet,
 }
 
-/// What somebody wants of a port.
+/// Data of a port that the run requires.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::fast) struct Wants {
-    /// To know every change of its queue.
+    /// Every change of the queue length.
     pub(in crate::fast) watched: bool,
-    /// To know how many bytes come, and how long they stay.
+    /// Bytes and their queueing times.
     pub(in crate::fast) tallied: bool,
-    /// To know how many packets are in its queue when another one comes.
+    /// Number of queued packets at each arrival.
     pub(in crate::fast) counted: bool,
-    /// That its departures are events of the calendar.
+    /// Departures as events.
     pub(in crate::fast) stepped: bool,
 }
 

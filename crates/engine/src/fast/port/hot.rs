@@ -1,77 +1,77 @@
-//! What every packet needs of a port.
+//! State of a port that every packet needs.
 
 use optcp_net::PortCounts;
 use optcp_units::Duration;
 
-/// What every packet needs, in one cache line.
+/// State of a port that every packet needs, in one cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Hot {
-    /// When everything that has been accepted will have been sent, in picoseconds.
+    /// Time at which all accepted packets will have been sent, in picoseconds.
     pub(super) free_at: u64,
     /// Propagation delay in picoseconds.
     pub(super) delay: u64,
-    /// The longest time until `free_at` with which a packet is surely accepted.
-    pub(super) longest: u64,
-    /// A packet is sent for so long, and `per_byte` for each of its bytes.
+    /// Maximum time until `free_at` at which a packet is accepted without further checks.
+    pub(super) max_wait: u64,
+    /// Constant part of the transmission time, to which `per_byte` is added for each byte.
     pub(super) transmission: u64,
     pub(super) counts: PortCounts,
     pub(super) per_byte: u32,
-    /// The sizes of the packets that a short lane is open for: the smallest, and how many sizes.
+    /// Smallest packet size of the current mode, and number of consecutive sizes from it.
     pub(super) smallest: u16,
     pub(super) sizes: u16,
-    /// So many more packets are surely accepted, however long they have to wait.
-    pub(super) room: u16,
+    /// Number of further packets that are accepted regardless of their queueing delay.
+    pub(super) free_places: u16,
     pub(super) service_mode: ServiceMode,
-    /// Whether every packet goes into the backlog.
+    /// Whether every packet is added to the backlog.
     pub(super) fills_backlog: bool,
-    /// Whether its queue is kept there.
-    pub(super) keeps: bool,
-    /// Whether bytes and times are counted there.
+    /// Whether the backlog holds the queue.
+    pub(super) keeps_queue: bool,
+    /// Whether the backlog counts bytes and times.
     pub(super) tallied: bool,
 }
 
-/// How a port deals with packets.
+/// Method by which a port serves packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServiceMode {
-    /// With one size of them, by arithmetic alone.
+    /// Packets of one size, by arithmetic only.
     OneSize,
-    /// With several.
+    /// Packets of several sizes.
     AnySize,
-    /// With each as it comes.
+    /// Each packet is examined individually.
     General,
 }
 
 impl Hot {
-    /// An idle port, at which no short lane is open.
-    pub(super) fn new(delay: Duration, keeps: bool, tallied: bool) -> Self {
+    /// Creates an idle port in general mode.
+    pub(super) fn new(delay: Duration, keeps_queue: bool, tallied: bool) -> Self {
         Hot {
             free_at: 0,
             delay: delay.as_ps(),
-            longest: 0,
+            max_wait: 0,
             transmission: 0,
             counts: PortCounts::default(),
             per_byte: 0,
             smallest: 0,
             sizes: 0,
-            room: 0,
+            free_places: 0,
             service_mode: ServiceMode::General,
             fills_backlog: false,
-            keeps,
+            keeps_queue,
             tallied,
         }
     }
 
-    /// For how long the transmitter is busy yet.
+    /// Returns the remaining busy time of the transmitter.
     #[inline(always)]
-    pub(super) fn waits(&self, now: u64) -> u64 {
+    pub(super) fn wait(&self, now: u64) -> u64 {
         self.free_at.saturating_sub(now)
     }
 
-    /// Whether a packet is accepted that has so long to wait, as far as that is easily told.
+    /// Returns whether a packet with this queueing delay is certainly accepted.
     #[inline(always)]
-    pub(super) fn fits_fast(&self, size: u16, waits: u64) -> bool {
-        self.is_open_for(size) && (waits <= self.longest || self.room > 0)
+    pub(super) fn fits_fast(&self, size: u16, wait: u64) -> bool {
+        self.is_open_for(size) && (wait <= self.max_wait || self.free_places > 0)
     }
 
     #[inline(always)]
@@ -79,33 +79,33 @@ impl Hot {
         size.wrapping_sub(self.smallest) < self.sizes
     }
 
-    /// When a packet that comes now will have been sent.
+    /// Returns the departure time of a packet that arrives now.
     #[inline(always)]
-    pub(super) fn sent(&self, size: u16, now: u64, waits: u64) -> u64 {
-        now + waits + self.transmission + u64::from(self.per_byte) * u64::from(size)
+    pub(super) fn sent(&self, size: u16, now: u64, wait: u64) -> u64 {
+        now + wait + self.transmission + u64::from(self.per_byte) * u64::from(size)
     }
 
-    /// A packet is accepted and will have been sent at `sent`: when it arrives at the far end.
+    /// Accepts a packet that will have been sent at `sent`. Returns its arrival time at the far end.
     #[inline(always)]
     pub(super) fn accept(&mut self, sent: u64) -> u64 {
         self.free_at = sent;
-        self.room = self.room.saturating_sub(1);
+        self.free_places = self.free_places.saturating_sub(1);
         self.counts.accepted += 1;
         sent + self.delay
     }
 
-    /// The ordinal of the packet that was accepted last.
+    /// Returns the ordinal of the last accepted packet.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "ordinals count modulo 2^32")]
     pub(super) fn last_ordinal(&self) -> u32 {
         self.counts.accepted as u32
     }
 
-    /// The next packet is looked at anew.
-    pub(super) fn leave_lanes(&mut self) {
+    /// Returns to general mode for the next packet.
+    pub(super) fn reset_service_mode(&mut self) {
         self.service_mode = ServiceMode::General;
         (self.smallest, self.sizes) = (0, 0);
         self.fills_backlog = false;
-        self.room = 0;
+        self.free_places = 0;
     }
 }

@@ -1,23 +1,23 @@
-//! The ports of the fast engine.
+//! Ports of the fast engine.
 //!
-//! When a packet comes to a port it is known at once when it will have been sent, so what waits in the queue
-//! is never listed. The transmitter is busy until an instant, which tells how much waits; where that is not
-//! enough (packets of several sizes under a limit, a delay that varies), their sizes are kept beside. There are
-//! three lanes of this kind: one for packets of the port's only size, one for packets of any size, and one for
-//! what is rare: losses, jitter, queues that are watched, links that are down.
+//! # Model
+//! The departure time of a packet is known when it arrives, so queued packets need no list. The end of the busy period
+//! determines the queue length. Where that is not sufficient (several packet sizes under a limit, a variable delay),
+//! packet sizes are stored as well. [`ServiceMode`] has three modes: packets of one size, packets of any size, and
+//! general mode for losses, jitter, watched queues and failed links.
 //!
-//! In the fourth lane, the stepped one, a port is an [`optcp_net::Port`] and each departure an event of the
-//! calendar, as in the reference engine; when a packet may come there [`super::eager`] says. So a queue discipline that decides only when
-//! a packet leaves needs nothing but its file in `net/src/queue/`.
+//! A stepped port is an [`optcp_net::Port`] instead, with one event per departure, as in the reference engine. Packets
+//! enter it at their arrival time ([`super::eager`]). A queue discipline that decides at departure therefore needs no
+//! code outside its file in `net/src/queue/`.
 //!
-//! A port lies in three places: what every packet needs in one cache line ([`Hot`]), what many need in a second
-//! one ([`Backlog`]), the rest apart ([`Cold`]). [`PortRef`] and [`PortMut`] are the three together.
+//! The state of a port has three parts: [`Hot`] for every packet, in one cache line; [`Backlog`] for many packets, in a
+//! second one; and [`Cold`] for the rest. [`PortRef`] and [`PortMut`] combine them.
 
 mod actions;
+mod admission;
 mod backlog;
 mod cold;
 mod hot;
-mod lanes;
 mod reports;
 mod sizes;
 
@@ -29,7 +29,7 @@ use cold::Cold;
 pub(super) use cold::Wants;
 use hot::{Hot, ServiceMode};
 
-/// All ports, by number.
+/// All ports by number.
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
     hot: Vec<Hot>,
@@ -37,7 +37,7 @@ pub(super) struct Ports {
     cold: Vec<Cold>,
 }
 
-/// One port.
+/// Shared view of one port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortRef<'a> {
     hot: &'a Hot,
@@ -45,7 +45,7 @@ pub(super) struct PortRef<'a> {
     cold: &'a Cold,
 }
 
-/// One port, to be changed.
+/// Mutable view of one port.
 #[derive(Debug)]
 pub(super) struct PortMut<'a> {
     hot: &'a mut Hot,
@@ -65,7 +65,7 @@ impl Ports {
         }
     }
 
-    /// As many, to which nothing comes.
+    /// Returns as many ports that receive no packets.
     pub(super) fn placeholders(&self) -> Ports {
         let rate = Rate::from_bps(1).expect("above zero");
         let config = PortConfig::new(rate, Duration::ZERO, QueueLimit::Packets(0));
@@ -78,7 +78,7 @@ impl Ports {
         }
     }
 
-    /// Exchanges a port for that of another list.
+    /// Exchanges a port with another list.
     pub(super) fn exchange(&mut self, other: &mut Ports, id: PortId) {
         let index = id.index();
         std::mem::swap(&mut self.hot[index], &mut other.hot[index]);
@@ -86,12 +86,12 @@ impl Ports {
         std::mem::swap(&mut self.cold[index], &mut other.cold[index]);
     }
 
-    /// How many there are.
+    /// Returns the number of ports.
     pub(super) fn len(&self) -> usize {
         self.hot.len()
     }
 
-    /// All of them.
+    /// Returns the numbers of all ports.
     pub(super) fn ids(&self) -> impl Iterator<Item = PortId> + use<> {
         PortId::all().take(self.hot.len())
     }
@@ -110,40 +110,40 @@ impl Ports {
         }
     }
 
-    /// Those that take the stepped lane.
+    /// Returns the stepped ports.
     pub(super) fn stepped(&self) -> impl Iterator<Item = (PortId, &optcp_net::Port)> + Clone {
         PortId::all().zip(&self.cold).filter_map(|(id, cold)| Some((id, cold.stepped.as_deref()?)))
     }
 
-    /// A packet of this size comes to a port: when it arrives at the far end, if that is easily told.
+    /// Accepts a packet if no further checks are needed. Returns its arrival time at the far end.
     #[inline(always)]
     pub(super) fn try_accept_fast(&mut self, id: PortId, now: Time, size: u16) -> Option<Time> {
         let now = now.as_ps();
         let port = &mut self.hot[id.index()];
-        let waits = port.waits(now);
-        if !port.fits_fast(size, waits) {
+        let wait = port.wait(now);
+        if !port.fits_fast(size, wait) {
             return None;
         }
-        let sent = port.sent(size, now, waits);
+        let sent = port.sent(size, now, wait);
         if port.fills_backlog {
             self.backlogs[id.index()].accept(port, size, now, sent);
         }
         Some(Time::from_ps(port.accept(sent)))
     }
 
-    /// The ordinal of the packet that a port has accepted last.
+    /// Returns the ordinal of the packet that a port accepted last.
     #[inline(always)]
     pub(super) fn last_ordinal(&self, id: PortId) -> u32 {
         self.hot[id.index()].last_ordinal()
     }
 
-    /// The same; `None` of what is no port.
+    /// Returns [`Ports::last_ordinal`], or `None` if `id` is not a port.
     #[inline(always)]
     pub(super) fn try_last_ordinal(&self, id: PortId) -> Option<u32> {
         self.hot.get(id.index()).map(Hot::last_ordinal)
     }
 
-    /// When everything in a port's queue will have been sent, as the node sees it; see
+    /// Returns the time at which a port's queue will be empty, from the node's view; see
     /// [`optcp_net::Port::busy_until`].
     #[inline]
     pub(super) fn busy_until(&self, id: PortId) -> Time {
@@ -160,7 +160,7 @@ impl PortRef<'_> {
         self.cold.stepped.as_ref().map_or(self.hot.counts, |stepped| stepped.counts())
     }
 
-    /// Whether its departures are events.
+    /// Returns whether departures are events.
     pub(super) fn is_stepped(&self) -> bool {
         self.cold.stepped.is_some()
     }
@@ -169,10 +169,10 @@ impl PortRef<'_> {
         self.cold.config.rate
     }
 
-    /// How long packets are under way behind it at least.
+    /// Returns the minimum propagation delay behind the port.
     pub(super) fn delay(&self) -> Duration {
         let stepped = self.cold.stepped.as_ref();
-        stepped.map_or(Duration::from_ps(self.hot.delay), |stepped| stepped.least_delay())
+        stepped.map_or(Duration::from_ps(self.hot.delay), |stepped| stepped.min_delay())
     }
 
     pub(super) fn is_untouched(&self) -> bool {
@@ -180,9 +180,9 @@ impl PortRef<'_> {
     }
 
     fn busy_until(&self) -> Time {
-        match (&self.cold.stepped, &self.cold.dark) {
+        match (&self.cold.stepped, &self.cold.failed_queue) {
             (Some(stepped), _) => stepped.busy_until(),
-            (None, Some(dark)) => dark.busy_until(),
+            (None, Some(failed_queue)) => failed_queue.busy_until(),
             (None, None) => Time::from_ps(self.hot.free_at),
         }
     }
@@ -193,19 +193,19 @@ impl<'a> PortMut<'a> {
         PortRef { hot: self.hot, backlog: self.backlog, cold: self.cold }
     }
 
-    /// Makes it another port, to which nothing has come yet.
+    /// Replaces the port by a new one without packets.
     pub(super) fn replace(&mut self, config: &PortConfig, losses: &[Loss]) {
         *self.cold = Cold::new(config, losses, self.cold.wants());
         *self.hot = self.cold.idle();
         *self.backlog = Backlog::default();
     }
 
-    /// The port itself, if it takes the stepped lane.
+    /// Returns the port itself if it is stepped.
     pub(super) fn stepped(self) -> Option<&'a mut optcp_net::Port> {
         self.cold.stepped.as_deref_mut()
     }
 
-    /// A packet of a burst is under way: its ordinal.
+    /// Registers a packet of a burst in flight. Returns its ordinal.
     pub(super) fn launch(&mut self, packet: Packet) -> u32 {
         match &mut self.cold.stepped {
             Some(stepped) => stepped.launch(packet),
@@ -216,7 +216,7 @@ impl<'a> PortMut<'a> {
         }
     }
 
-    /// A packet of a burst is lost on the way.
+    /// Registers the loss of a packet of a burst.
     pub(super) fn drop_burst(&mut self, packet: Packet) {
         match &mut self.cold.stepped {
             Some(stepped) => stepped.drop_burst(packet),

@@ -1,4 +1,4 @@
-//! What is asked about a port and the packets in it.
+//! Queries about a port and the packets in it.
 
 use optcp_des::Due;
 use optcp_net::{Packet, Tally};
@@ -6,16 +6,16 @@ use optcp_units::Time;
 
 use super::{PortMut, PortRef};
 
-/// When the packets of a queue have been sent; `None` where their arrivals tell.
+/// Departure times of the packets in a queue; `None` if arrival times determine them.
 pub(super) type Ends = Option<Vec<u64>>;
 
 impl PortRef<'_> {
-    /// How many packets were accepted after this one.
+    /// Returns how many packets were accepted after this one.
     fn age(&self, ordinal: u32) -> u32 {
         self.hot.last_ordinal().wrapping_sub(ordinal)
     }
 
-    /// Packets in the port, the oldest first.
+    /// Returns the packets in the port, oldest first.
     pub(super) fn in_order<'a>(
         &self,
         pending: impl IntoIterator<Item = &'a Due<Packet>>,
@@ -25,13 +25,13 @@ impl PortRef<'_> {
         in_order
     }
 
-    /// When the packets of the queue have been sent, where their arrivals do not tell.
+    /// Returns the departure times of queued packets if arrival times do not determine them.
     pub(super) fn ends(&self) -> Ends {
         let (queue, cold) = (&self.backlog.queue, self.cold);
         cold.arrivals_vary().then(|| queue.ends(|size| cold.transmission(size)))
     }
 
-    /// When a packet in the port is or was sent; zero where it is long ago.
+    /// Returns the departure time of a packet; zero if it left long ago.
     pub(super) fn sent_at(&self, ends: &Ends, due: &Due<Packet>) -> u64 {
         match ends {
             None => due.at.as_ps() - self.hot.delay,
@@ -42,7 +42,7 @@ impl PortRef<'_> {
         }
     }
 
-    /// Whether a packet in the port could stand in its queue at `now`, as far as that is easily told.
+    /// Returns whether a packet may still be queued at `now`, without exact computation.
     pub(in crate::fast) fn may_hold(&self, due: &Due<Packet>, now: Time) -> bool {
         match self.cold.stepped {
             Some(_) => false,
@@ -50,7 +50,7 @@ impl PortRef<'_> {
         }
     }
 
-    /// Packets in the queue: how many of those behind the port, `pending`, have not been sent before `now`.
+    /// Returns the queue length: the packets of `pending` (behind the port) that were not sent before `now`.
     pub(in crate::fast) fn queue_length(
         &self,
         now: Time,
@@ -63,7 +63,7 @@ impl PortRef<'_> {
         pending.filter(|due| self.sent_at(&ends, due) >= now.as_ps()).count() as u64
     }
 
-    /// What has been counted up to `now`; `pending` are the packets behind the port.
+    /// Returns the tally until `now`. `pending` are the packets behind the port.
     pub(in crate::fast) fn tally(
         &self,
         now: Time,
@@ -83,7 +83,7 @@ impl PortRef<'_> {
         }
     }
 
-    /// The part of `byte_time` that lies after `now`.
+    /// Returns the part of `byte_time` after `now`.
     pub(super) fn byte_time_after(
         &self,
         now: Time,
@@ -94,14 +94,13 @@ impl PortRef<'_> {
         pending.map(|due| u128::from(due.item.size()) * u128::from(after(&due))).sum()
     }
 
-    /// Whether a packet that comes now or later could arrive before one of `pending`, because the delay has been
-    /// changed.
+    /// Returns whether a packet that arrives now or later could overtake one of `pending` because of a delay change.
     pub(in crate::fast) fn may_overtake(
         &self,
         now: Time,
         pending: impl Iterator<Item = Due<Packet>>,
     ) -> bool {
-        if !self.cold.moved {
+        if !self.cold.delay_changed {
             return false;
         }
         let pending: Vec<Due<Packet>> = pending.collect();
@@ -113,16 +112,16 @@ impl PortRef<'_> {
 }
 
 impl PortMut<'_> {
-    /// The packets in the queue now, as the node sees it, where these are counted.
+    /// Returns the current queue length from the node's view, where it is counted.
     #[inline]
     pub(in crate::fast) fn packets(&mut self, now: Time) -> u64 {
         if let Some(stepped) = &self.cold.stepped {
             return stepped.packets(now) as u64;
         }
-        if let Some(dark) = &self.cold.dark {
-            return dark.packets(now) as u64;
+        if let Some(failed_queue) = &self.cold.failed_queue {
+            return failed_queue.packets(now) as u64;
         }
-        self.forget_sent(now.as_ps());
+        self.remove_sent(now.as_ps());
         self.backlog.queue.len() as u64
     }
 }

@@ -1,26 +1,25 @@
-//! What stands in a port's queue, where the time up to which the transmitter is busy does not tell it.
+//! Sizes of queued packets, for ports whose busy time does not determine the queue.
 
 use std::collections::VecDeque;
 
 use optcp_net::NEVER_SENT;
 
-/// The sizes of packets whose transmissions follow one another without a gap.
+/// Sizes of packets that are transmitted back to back.
 ///
-/// Those that have been sent are forgotten only when it matters, so what is kept may be more than what
-/// stands in the queue, never less.
+/// Sent packets are removed lazily, so the list may include more than the queue but never less.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SizeQueue {
-    /// The size of the first one.
+    /// Size of the first packet.
     first: Option<u16>,
-    /// When the first one has been sent, in picoseconds.
+    /// Departure time of the first packet, in picoseconds.
     first_end: u64,
     bytes: u64,
-    /// The sizes of those behind the first one: a packet that finds an idle port does not go where they are stored.
+    /// Sizes of the other packets. A packet at an idle port does not touch this memory.
     others: VecDeque<u16>,
 }
 
 impl SizeQueue {
-    /// Packets of these sizes, the first of which has been sent at `first_end`.
+    /// Creates a queue of these sizes whose first packet departs at `first_end`.
     pub(super) fn of(mut sizes: VecDeque<u16>, first_end: u64) -> Self {
         let bytes = sizes.iter().map(|&size| u64::from(size)).sum();
         let first = sizes.pop_front();
@@ -32,7 +31,7 @@ impl SizeQueue {
         usize::from(self.first.is_some()) + self.others.len()
     }
 
-    /// Whether one more needs more memory.
+    /// Returns whether another packet would need a new allocation.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.others.len() == self.others.capacity()
@@ -50,7 +49,7 @@ impl SizeQueue {
         self.others.clear();
     }
 
-    /// A packet that has been sent at `end`, right after the one before it.
+    /// Adds a packet that departs at `end`, directly after the one before it.
     #[inline]
     pub(super) fn push(&mut self, size: u16, end: u64) {
         self.bytes += u64::from(size);
@@ -62,9 +61,9 @@ impl SizeQueue {
         }
     }
 
-    /// Forgets what has been sent at `now` or before; returns how many packets that are.
+    /// Removes packets that have been sent by `now`. Returns their number.
     #[inline]
-    pub(super) fn forget_sent(&mut self, now: u64, transmission: impl Fn(u16) -> u64) -> usize {
+    pub(super) fn remove_sent(&mut self, now: u64, transmission: impl Fn(u16) -> u64) -> usize {
         let mut sent = 0;
         while self.first_end <= now
             && let Some(size) = self.first
@@ -77,7 +76,7 @@ impl SizeQueue {
         sent
     }
 
-    /// When each has been sent.
+    /// Returns the departure time of each packet.
     pub(super) fn ends(&self, transmission: impl Fn(u16) -> u64) -> Vec<u64> {
         let mut end = self.first_end;
         let followed = self.others.iter().map(|&size| {
@@ -87,7 +86,7 @@ impl SizeQueue {
         self.first.map(|_| self.first_end).into_iter().chain(followed).collect()
     }
 
-    /// The sizes from the place `first` on.
+    /// Returns the sizes from index `first` on.
     pub(super) fn sizes_from(&self, first: usize) -> impl Iterator<Item = u16> {
         self.first.iter().chain(self.others.iter()).skip(first).copied()
     }

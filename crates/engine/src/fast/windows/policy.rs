@@ -1,17 +1,17 @@
-//! Where a run uses windows, and the reasons for which it does not.
+//! Policy for windows, and the reasons for not using them.
 
 use std::fmt;
 
 use crate::engine::Engine;
 
-/// Where a run uses windows.
+/// Policy for windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WindowPolicy {
-    /// Where they pay.
+    /// Use windows where they save time.
     WherePaying,
-    /// Nowhere.
+    /// Never use windows.
     Never,
-    /// Wherever they are possible: of 2^n ps, n being at least 6, or as several threads would have them.
+    /// Use windows wherever possible, of 2^n ps (n at least 6), or as for several threads.
     WherePossible(Option<u32>),
 }
 
@@ -25,24 +25,24 @@ impl From<Engine> for WindowPolicy {
     }
 }
 
-/// Why a run has no windows.
+/// Reason for not using windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoWindowsReason {
-    /// Gates and bridges depend on the order of packets that arrive over different paths.
+    /// Selectors and bridges depend on the order of packets that arrive over different paths.
     Special,
     /// Bursts share the wavelengths of a core.
     Bursts,
-    /// Schedules and queues of several paths concern many ports at the same time.
+    /// Schedules and queues with several paths affect many ports at the same time.
     Schedules,
-    /// A path leads in a circle in which no packet ever waits.
+    /// A path forms a loop in which no packet ever waits.
     Endless,
-    /// Everything can reach everything within the shortest window.
+    /// Every vertex can affect every other within the shortest window.
     Near,
-    /// Too few packets move in a window.
+    /// Too few packets move within a window.
     Few,
-    /// All waiting packets fit into near memory, and there is one thread.
+    /// All waiting packets fit in the cache, and there is one thread.
     Small,
-    /// The next control action, reading or stop is too near.
+    /// The next control action, reading or stop is too close.
     Brief,
     /// The policy is [`WindowPolicy::Never`].
     Unwanted,
@@ -51,13 +51,13 @@ pub(super) enum NoWindowsReason {
 impl fmt::Display for NoWindowsReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            NoWindowsReason::Special => "gates or bridges",
+            NoWindowsReason::Special => "selectors or bridges",
             NoWindowsReason::Bursts => "bursts",
-            NoWindowsReason::Schedules => "schedules, or queues of several ways",
-            NoWindowsReason::Endless => "a circle without a queue",
+            NoWindowsReason::Schedules => "schedules, or queues with several paths",
+            NoWindowsReason::Endless => "a loop without a queue",
             NoWindowsReason::Near => "no delay between its parts",
             NoWindowsReason::Few => "too few packets",
-            NoWindowsReason::Small => "few packets under way, and one thread",
+            NoWindowsReason::Small => "few packets in flight, and one thread",
             NoWindowsReason::Unwanted => "not wanted",
             NoWindowsReason::Brief => "actions or readings too close to each other",
         })

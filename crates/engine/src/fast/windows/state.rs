@@ -1,8 +1,8 @@
-//! Windows as the state of a run: its logical processes, while there are any, and what has been sent to them.
+//! State of windows: the logical processes while windows are open, and the packets sent to them.
 
 use std::fmt;
 
-use optcp_des::{Buckets, Calendar, Class, Due, Key, Wheel};
+use optcp_des::{Buckets, Class, Due, EventQueue, Key, Wheel};
 use optcp_net::{FlowId, Hop, Label, Packet, PortId};
 use optcp_units::{Duration, Time};
 
@@ -14,26 +14,26 @@ use crate::fast::forwarding::{Entry, Forwarding, LpId};
 use crate::model::Model;
 use crate::timers::TimerEvent;
 
-/// The windows of a run. Displayed, it says how packets wait.
+/// State of windows. [`fmt::Display`] describes how packets are stored.
 #[derive(Clone, Debug)]
 pub(in crate::fast) struct Windows {
     pub(super) policy: WindowPolicy,
-    /// The logical processes, from the opening of windows until they are closed.
+    /// Logical processes while windows are open.
     pub(super) processes: Option<Box<Processes>>,
-    /// Why there were none when they were last looked for.
+    /// Reason for having no windows, from the last attempt.
     pub(super) reason: NoWindowsReason,
-    /// How often windows have been opened.
+    /// Number of times that windows have been opened.
     pub(super) opened: u64,
-    /// The logical process that is being executed, whose events are those at hand in the engine.
+    /// Current logical process, whose event queues the engine holds.
     pub(super) running: LpId,
-    /// By logical process: packets that others have sent to it since it was last executed.
+    /// Packets sent to each logical process since its last execution.
     pub(super) inboxes: Vec<Vec<Due<Packet>>>,
-    /// The event queue of the whole run, empty, while windows are open.
-    pub(super) undivided: Option<Buckets<Packet>>,
+    /// Empty event queue of the whole run while windows are open.
+    pub(super) whole_run: Option<Buckets<Packet>>,
 }
 
 impl Windows {
-    /// No windows yet, for a run on this engine.
+    /// Creates closed windows for a run on this engine.
     pub(in crate::fast) fn new(engine: Engine) -> Self {
         Windows {
             policy: engine.into(),
@@ -42,28 +42,28 @@ impl Windows {
             opened: 0,
             running: LpId::ALL,
             inboxes: Vec::new(),
-            undivided: None,
+            whole_run: None,
         }
     }
 
-    /// The same for a further thread, which has no logical processes yet.
+    /// Returns the state for another thread, without logical processes.
     pub(super) fn for_thread(&self) -> Self {
         Windows {
             processes: None,
             opened: 0,
             running: LpId::NONE,
             inboxes: Vec::new(),
-            undivided: None,
+            whole_run: None,
             ..*self
         }
     }
 
-    /// How many logical processes there are; without windows all is one.
+    /// Returns the number of logical processes; 1 without windows.
     pub(super) fn process_count(&self) -> usize {
         self.processes.as_ref().map_or(1, |processes| processes.each.len())
     }
 
-    /// The logical process in which a packet waits.
+    /// Returns the logical process in which a packet waits.
     pub(super) fn process_of(&self, vertices: Vertices, due: &Due<Packet>) -> LpId {
         let Some(processes) = &self.processes else { return LpId::ALL };
         let lp_of = &processes.partition.lp_of_vertex;
@@ -78,14 +78,14 @@ impl Windows {
         }
     }
 
-    /// The packets of logical processes that are not being executed, sent to them or waiting there.
-    pub(super) fn for_each_waiting(&self, look: &mut impl FnMut(Due<Packet>)) {
+    /// Calls `visit` for the packets of all suspended logical processes, in their queues and inboxes.
+    pub(super) fn for_each_waiting(&self, visit: &mut impl FnMut(Due<Packet>)) {
         let processes = self.processes.iter().flat_map(|processes| &processes.each);
-        processes.for_each(|process| process.waiting.for_each(&mut *look));
-        self.inboxes.iter().flatten().for_each(|&due| look(due));
+        processes.for_each(|process| process.waiting.for_each(&mut *visit));
+        self.inboxes.iter().flatten().for_each(|&due| visit(due));
     }
 
-    /// A time before which no logical process has anything to do.
+    /// Returns a time before which no logical process has an event.
     pub(in crate::fast) fn next_at(&self) -> Time {
         let processes = self.processes.iter().flat_map(|processes| &processes.each);
         let sent = self.inboxes.iter().flatten().map(|due| due.at);
@@ -100,24 +100,24 @@ impl fmt::Display for Windows {
                 let (count, width) = (processes.each.len(), processes.partition.window());
                 write!(f, "{count} logical processes, windows of {} ps", width.as_ps())
             }
-            None => write!(f, "one calendar: {}", self.reason),
+            None => write!(f, "one event queue: {}", self.reason),
         }
     }
 }
 
-/// The logical processes of a run.
+/// Logical processes of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Processes {
     pub(super) partition: Partition,
     pub(super) each: Vec<LogicalProcess>,
-    /// By label: where a packet under it waits; [`LpId::NONE`] where it is lost.
+    /// Logical process in which packets of a label wait; [`LpId::NONE`] if they are lost.
     pub(super) lp_of_label: Vec<LpId>,
-    /// How many times windows had been opened before these.
+    /// Number of times that windows had been opened before.
     pub(super) number: u64,
 }
 
 impl Processes {
-    /// The logical processes of a partition, without packets and timers.
+    /// Creates the logical processes of a partition without packets and timers.
     pub(super) fn new<O>(
         number: u64,
         partition: Partition,
@@ -134,7 +134,7 @@ impl Processes {
         }
     }
 
-    /// The same for a further thread: logical processes without packets and timers.
+    /// Returns equal logical processes for another thread, without packets and timers.
     pub(super) fn for_thread(&self) -> Self {
         Processes {
             each: LogicalProcess::all(&self.partition),
@@ -144,7 +144,7 @@ impl Processes {
         }
     }
 
-    /// The logical process in which an event of the calendar is executed.
+    /// Returns the logical process that executes an event of the event queue.
     pub(super) fn lp_of_event(&self, vertices: Vertices, key: Key) -> usize {
         let entity = FlowId::new(key.entity()).index();
         let vertex = match key.class() {
@@ -154,7 +154,7 @@ impl Processes {
         usize::from(self.partition.lp_of_vertex[vertex])
     }
 
-    /// The first end of a window after `begin`, or `limit` if that is earlier.
+    /// Returns the first end of a window after `begin`, at most `limit`.
     pub(super) fn window_end(&self, begin: Time, limit: Time) -> Time {
         let log2 = self.partition.window_log2;
         let end = ((begin.as_ps() >> log2) + 1) << log2;
@@ -162,7 +162,7 @@ impl Processes {
     }
 }
 
-/// The logical process in which packets under a label wait.
+/// Returns the logical process in which packets of a label wait.
 fn lp_of_label<O>(
     label: Label,
     lp_of_vertex: &[u16],
@@ -174,11 +174,11 @@ fn lp_of_label<O>(
     match entry.port() {
         Entry::DELIVER => LpId::LOOK_UP,
         Entry::BUNDLE => {
-            let bundle = model.labels.entrance(entry.next()).bundle;
+            let bundle = model.labels.bundle_hop(entry.next()).bundle;
             lp_of(model.bundles[bundle as usize].members()[0])
         }
-        // Whichever next hop it is, all are in one logical process.
-        Entry::SPREAD => {
+        // All next hops are in one logical process.
+        Entry::ECMP => {
             let next_hops = model.labels.leads_to(Hop::Ecmp(entry.next()));
             lp_of_label(next_hops[0].1, lp_of_vertex, model, forwarding)
         }
@@ -187,37 +187,37 @@ fn lp_of_label<O>(
     }
 }
 
-/// A part of the run with an event queue of its own.
+/// Part of the run with its own event queue.
 #[derive(Clone, Debug)]
 pub(super) struct LogicalProcess {
     pub(super) waiting: Wheel<Packet>,
-    pub(super) calendar: Calendar,
-    /// By how much its timers may fire before they are due.
+    pub(super) event_queue: EventQueue,
+    /// Maximum time by which timers may fire before they are due.
     pub(super) timer_advance: Duration,
-    /// Everything before has been executed.
+    /// Time before which all events have been executed.
     pub(super) executed_until: Time,
 }
 
 impl LogicalProcess {
-    /// The logical processes of a partition, without packets and timers.
+    /// Creates the logical processes of a partition without packets and timers.
     fn all(partition: &Partition) -> Vec<Self> {
         let process = |&timer_advance: &Duration| LogicalProcess {
             waiting: Wheel::of_width(partition.window_log2),
-            calendar: Calendar::default(),
+            event_queue: EventQueue::default(),
             timer_advance,
             executed_until: Time::ZERO,
         };
         partition.timer_advances.iter().map(process).collect()
     }
 
-    /// A time before which it has nothing to do.
+    /// Returns a time before which the process has no event.
     fn next_at(&self) -> Time {
-        let timer_at = earlier(self.calendar.next_at(), self.timer_advance);
+        let timer_at = earlier(self.event_queue.next_at(), self.timer_advance);
         self.waiting.not_before().min(timer_at)
     }
 }
 
-/// A time less an advance.
+/// Returns a time minus an advance.
 pub(super) fn earlier(at: Time, advance: Duration) -> Time {
     Time::from_ps(at.as_ps().saturating_sub(advance.as_ps()))
 }

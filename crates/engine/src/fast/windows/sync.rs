@@ -1,8 +1,9 @@
-//! What the threads of a stretch share: a barrier, and what they send each other.
+//! Data that the threads of a stretch share: a barrier and mailboxes.
 //!
 //! # Model
-//! Threads send packets and records while they execute a phase, and receive them after the barrier at its end. A thread
-//! is never a whole window ahead of another.
+//! Threads send packets and records during a phase and receive them after the barrier at its end. A thread is never a
+//! whole window ahead of another.
+//!
 //! # Limitations
 //! A thread that panics breaks the barrier, and the others end the stretch.
 
@@ -13,26 +14,26 @@ use optcp_des::Due;
 use optcp_net::Packet;
 use optcp_units::Time;
 
-/// Times that a thread checks the barrier, some tens of microseconds, before it sleeps.
+/// Number of barrier checks, some tens of microseconds, before a thread sleeps.
 const CHECKS: u32 = 2000;
 
-/// The state that the threads of a stretch share.
+/// State that the threads of a stretch share.
 #[derive(Debug)]
 pub(super) struct ThreadSync<O> {
     barrier: Barrier,
-    /// By logical process: packets that other threads have sent to it.
+    /// Packets that other threads have sent, by logical process.
     packets: Vec<Mutex<Vec<Due<Packet>>>>,
-    /// By thread: records of the window. The first thread has the observer of the run, and leaves its place empty.
+    /// Records of the window, by thread. The first thread owns the observer of the run and does not use its place.
     records: Vec<Mutex<O>>,
-    /// By window, even and odd, and by thread: a time before which it has nothing to do. Two windows are enough, since
-    /// no thread is further ahead.
+    /// Time before which a thread has no event, by parity of the window and by thread. Two windows suffice, because no
+    /// thread is further ahead.
     next: [Vec<AtomicU64>; 2],
     stop: [AtomicBool; 2],
 }
 
 impl<O> ThreadSync<O> {
-    /// For as many threads as `records` has places, and so many logical processes. Threads that sleep at once leave the
-    /// processor to the others.
+    /// Creates the state for `records.len()` threads and `processes` logical processes. With `sleep_at_once`, threads
+    /// do not spin and leave the processor to the others.
     pub(super) fn new(records: Vec<O>, processes: usize, sleep_at_once: bool) -> Self {
         let threads = records.len();
         let next = || (0..threads).map(|_| AtomicU64::new(0)).collect();
@@ -49,12 +50,12 @@ impl<O> ThreadSync<O> {
         self.records.len()
     }
 
-    /// Waits until all threads are here; says whether all are, which they never will be after a panic.
+    /// Waits until all threads have arrived. Returns `false` after a panic of a thread.
     pub(super) fn meet(&self) -> bool {
         self.barrier.wait()
     }
 
-    /// Breaks the barrier if the calling thread panics.
+    /// Returns a guard that breaks the barrier if the calling thread panics.
     pub(super) fn watch(&self) -> Watch<'_> {
         Watch(&self.barrier)
     }
@@ -69,17 +70,17 @@ impl<O> ThreadSync<O> {
         inbox.append(&mut locked(&self.packets[process]));
     }
 
-    /// The records of a thread.
+    /// Returns the records of a thread.
     pub(super) fn records(&self, thread: usize) -> MutexGuard<'_, O> {
         locked(&self.records[thread])
     }
 
-    /// Reports that a thread has nothing to do before `at` after the window.
+    /// Reports that a thread has no event before `at` after the window.
     pub(super) fn report_next(&self, window: usize, thread: usize, at: Time) {
         self.next[window % 2][thread].store(at.as_ps(), Ordering::Relaxed);
     }
 
-    /// A time before which no thread has anything to do. All threads have met since they reported theirs.
+    /// Returns a time before which no thread has an event. Valid after the barrier that follows all reports.
     pub(super) fn next(&self, window: usize) -> Time {
         let reported = self.next[window % 2].iter().map(|next| next.load(Ordering::Relaxed));
         Time::from_ps(reported.min().unwrap_or(u64::MAX))
@@ -90,13 +91,13 @@ impl<O> ThreadSync<O> {
         self.stop[window % 2].store(true, Ordering::Relaxed);
     }
 
-    /// Whether the window is the last one.
+    /// Returns whether the window is the last one.
     pub(super) fn stops(&self, window: usize) -> bool {
         self.stop[window % 2].load(Ordering::Relaxed)
     }
 }
 
-/// Breaks the barrier if its thread panics.
+/// Guard that breaks the barrier if its thread panics.
 pub(super) struct Watch<'a>(&'a Barrier);
 
 impl Drop for Watch<'_> {
@@ -107,13 +108,13 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// Where threads wait for each other: they check for a while, and then sleep.
+/// Barrier whose threads spin for a while and then sleep.
 #[derive(Debug)]
 struct Barrier {
     threads: usize,
     checks: u32,
     arrived: AtomicUsize,
-    /// How often all threads have met here.
+    /// Number of completed waits.
     meetings: AtomicUsize,
     broken: AtomicBool,
     sleepers: Mutex<()>,
@@ -165,13 +166,13 @@ impl Barrier {
     }
 
     fn wake(&self) {
-        // While this lock is held no thread is between its last check and its sleep.
+        // No thread is between its last check and its sleep while this lock is held.
         drop(locked(&self.sleepers));
         self.all_arrived.notify_all();
     }
 }
 
-// A panic of the thread that held the lock ends the run anyway.
+// Poisoning is ignored: a panic of the thread that held the lock ends the run anyway.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,24 +1,24 @@
 //! Windows on several threads.
 //!
 //! # Model
-//! Each thread executes some of the logical processes. Within a window those of one phase are executed at the same time,
-//! since they are a window apart; all threads meet at a barrier before the next phase. The partition does not depend on
-//! the number of threads, and each logical process executes the same events in the same order on any thread, so only
-//! time depends on the threads.
+//! Each thread executes a subset of the logical processes. Within a window, the processes of one phase run at the same
+//! time, because they are at least a window apart. All threads wait at a barrier before the next phase. The partition
+//! does not depend on the number of threads, and each logical process executes the same events in the same order on any
+//! thread. Only the computing time depends on the threads.
 //!
-//! A thread has an engine and a model of its own, in which the ports, endpoints and bundles of its logical processes are
-//! put in place when a stretch begins, and from which they are taken back when it ends. So the run is in one piece at
-//! control actions and readings, and no memory is shared but what [`ThreadSync`] guards.
+//! Each thread has its own engine and model. The ports, endpoints and bundles of its logical processes move there at
+//! the beginning of a stretch and back at its end. The run is therefore complete at control actions and readings, and
+//! threads share no memory outside [`ThreadSync`].
+//!
 //! # References
-//! See the parent module. Phases: the topological order of logical processes that are near in one direction only.
-//! # Parameters
-//! `--threads`.
+//! See the parent module. Phases are a topological order of logical processes that are near in one direction only.
+//!
 //! # Limitations
-//! Threads keep their logical processes for a stretch; none is moved when another thread is idle.
+//! Logical processes do not move between threads within a stretch, even if a thread is idle.
 
 use std::ops::Range;
 
-use optcp_des::{Buckets, Calendar};
+use optcp_des::{Buckets, EventQueue};
 use optcp_units::Time;
 
 use super::partition::Partition;
@@ -33,23 +33,23 @@ use crate::model::Model;
 use crate::observe::Observer;
 use crate::workers::WorkerState;
 
-/// A stretch in which fewer packets pass ports is no work for several threads.
-const ENOUGH: u128 = 50_000;
+/// Minimum number of packet-hops of a stretch for several threads.
+const MIN_PACKET_HOPS: u128 = 50_000;
 
-/// A thread's engine and model.
-type Helper<O> = (Fast, Model<O>);
+/// Engine and model of a thread.
+type Worker<O> = (Fast, Model<O>);
 
-/// Which thread executes which logical processes.
+/// Assignment of logical processes to threads.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment {
-    /// By logical process.
+    /// Thread by logical process.
     thread_of: Vec<usize>,
-    /// The logical processes of each phase.
+    /// Logical processes of each phase.
     phases: Vec<Range<usize>>,
 }
 
 impl Assignment {
-    /// In each phase the logical process with the largest load that is left goes to the thread with the smallest.
+    /// Assigns, in each phase, the logical process with the largest remaining load to the thread with the smallest.
     fn new(partition: &Partition, threads: usize) -> Self {
         let count = partition.processes();
         let mut thread_of = vec![0; count];
@@ -75,24 +75,24 @@ impl Assignment {
         Assignment { thread_of, phases }
     }
 
-    /// The logical processes that a thread executes in a phase.
+    /// Returns the logical processes that a thread executes in a phase.
     fn processes_of(&self, thread: usize, phase: &Range<usize>) -> impl Iterator<Item = usize> {
         phase.clone().filter(move |&process| self.thread_of[process] == thread)
     }
 }
 
 impl Fast {
-    /// Executes everything before the cut, window by window, on several threads if that may pay.
+    /// Executes everything before the cut window by window, on several threads if that may save time.
     pub(super) fn run_windows<O: Observer>(
         &mut self,
         model: &mut Model<O>,
-        workers: &mut WorkerState<Helper<O>>,
-        began: Time,
+        workers: &mut WorkerState<Worker<O>>,
+        start: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
-        let threads = self.threads_for(workers.threads, began);
+        let threads = self.threads_for(workers.threads, start);
         if threads < 2 {
-            return self.run_windows_alone(model, began, go_on);
+            return self.run_windows_alone(model, start, go_on);
         }
         let Some(processes) = &self.windows.processes else { return true };
         let assignment = Assignment::new(&processes.partition, threads);
@@ -100,52 +100,52 @@ impl Fast {
         let others = &mut workers.each[..threads - 1];
         let mut in_flight = std::mem::take(&mut model.in_flight).share(threads).into_iter();
         model.in_flight = in_flight.next().unwrap_or_default();
-        for ((thread, helper), in_flight) in (1..).zip(&mut *others).zip(in_flight) {
-            helper.0.cut = self.cut;
-            helper.1.in_flight = in_flight;
-            helper.1.counts = Counts::default();
-            self.hand_over(model, helper, &assignment, thread);
+        for ((thread, worker), in_flight) in (1..).zip(&mut *others).zip(in_flight) {
+            worker.0.cut = self.cut;
+            worker.1.in_flight = in_flight;
+            worker.1.counts = Counts::default();
+            self.hand_over(model, worker, &assignment, thread);
         }
         let free = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let records = (0..threads).map(|_| model.observer.helper()).collect();
         let sync = ThreadSync::new(records, assignment.thread_of.len(), threads > free);
-        let through = std::thread::scope(|scope| {
-            for (thread, helper) in (1..).zip(&mut *others) {
+        let reached = std::thread::scope(|scope| {
+            for (thread, worker) in (1..).zip(&mut *others) {
                 let (sync, assignment) = (&sync, &assignment);
-                let (fast, model) = helper;
-                scope.spawn(move || fast.run_thread(model, sync, assignment, thread, began, None));
+                let (fast, model) = worker;
+                scope.spawn(move || fast.run_thread(model, sync, assignment, thread, start, None));
             }
-            self.run_thread(model, &sync, &assignment, 0, began, Some(go_on))
+            self.run_thread(model, &sync, &assignment, 0, start, Some(go_on))
         });
-        for (thread, helper) in (1..).zip(others) {
-            self.hand_over(model, helper, &assignment, thread);
-            model.counts.add(&helper.1.counts);
-            helper.1.in_flight = InFlightStore::default();
+        for (thread, worker) in (1..).zip(others) {
+            self.hand_over(model, worker, &assignment, thread);
+            model.counts.add(&worker.1.counts);
+            worker.1.in_flight = InFlightStore::default();
             model.observer.absorb(&mut sync.records(thread));
         }
         for (process, inbox) in self.windows.inboxes.iter_mut().enumerate() {
             sync.receive(process, inbox);
         }
         model.in_flight = InFlightStore::join(&mut model.in_flight);
-        through
+        reached
     }
 
-    /// How many threads a stretch is worth.
-    fn threads_for(&self, most: usize, began: Time) -> usize {
+    /// Returns the number of threads that a stretch justifies.
+    fn threads_for(&self, max_threads: usize, start: Time) -> usize {
         let Some(processes) = &self.windows.processes else { return 1 };
         let partition = &processes.partition;
-        let span = u128::from(self.cut.saturating_since(began).as_ps());
+        let span = u128::from(self.cut.saturating_since(start).as_ps());
         let load: u128 = partition.loads.iter().map(|&load| u128::from(load)).sum();
-        let enough = load * span / 1_000_000_000_000 >= ENOUGH;
+        let enough = load * span / 1_000_000_000_000 >= MIN_PACKET_HOPS;
         let tried = matches!(self.windows.policy, WindowPolicy::WherePossible(Some(_)));
-        if enough || tried { most.min(partition.processes()) } else { 1 }
+        if enough || tried { max_threads.min(partition.processes()) } else { 1 }
     }
 
-    /// Makes missing helpers, and brings all up to date with the windows that are open now.
+    /// Creates missing workers and updates all of them to the windows that are open now.
     fn prepare<O: Observer>(
         &mut self,
         model: &Model<O>,
-        workers: &mut WorkerState<Helper<O>>,
+        workers: &mut WorkerState<Worker<O>>,
         threads: usize,
     ) {
         let Some(processes) = &self.windows.processes else { return };
@@ -153,10 +153,10 @@ impl Fast {
         while workers.len() < threads - 1 {
             workers.push((self.for_thread(), model.helper()));
         }
-        for (fast, helper) in workers {
+        for (fast, worker) in workers {
             let number = fast.windows.processes.as_ref().map(|processes| processes.number);
             if number != Some(processes.number) {
-                helper.forward_like(model);
+                worker.copy_labels(model);
                 fast.forwarding = self.forwarding.clone();
                 fast.waiting = Buckets::of_width(processes.partition.window_log2);
                 fast.windows.inboxes = vec![Vec::new(); processes.each.len()];
@@ -165,70 +165,70 @@ impl Fast {
         }
     }
 
-    /// An engine for a further thread.
+    /// Returns an engine for another thread.
     fn for_thread(&self) -> Fast {
         Fast {
             ports: self.ports.placeholders(),
             forwarding: self.forwarding.clone(),
             stale: false,
             waiting: Buckets::of_width(20),
-            calendar: Calendar::default(),
+            event_queue: EventQueue::default(),
             windows: self.windows.for_thread(),
             feeders: None,
             cut: self.cut,
-            survey_at: Time::MAX,
+            analyse_at: Time::MAX,
             resumed: None,
         }
     }
 
-    /// Exchanges the ports, endpoints, bundles and queues of a thread's logical processes with its helper.
+    /// Exchanges the ports, endpoints, bundles and queues of a thread's logical processes with its worker.
     fn hand_over<O: Observer>(
         &mut self,
         model: &mut Model<O>,
-        helper: &mut Helper<O>,
+        worker: &mut Worker<O>,
         assignment: &Assignment,
         thread: usize,
     ) {
         let vertices = self.vertices();
-        let (windows, theirs) = (&mut self.windows, &mut helper.0.windows);
-        let (Some(Processes { partition, each, .. }), Some(their_processes)) =
-            (windows.processes.as_deref_mut(), &mut theirs.processes)
+        let (windows, worker_windows) = (&mut self.windows, &mut worker.0.windows);
+        let (Some(Processes { partition, each, .. }), Some(worker_processes)) =
+            (windows.processes.as_deref_mut(), &mut worker_windows.processes)
         else {
             return;
         };
-        let is_theirs = |lp: u16| assignment.thread_of[usize::from(lp)] == thread;
+        let is_assigned = |lp: u16| assignment.thread_of[usize::from(lp)] == thread;
         for (vertex, &lp) in partition.lp_of_vertex.iter().enumerate() {
             match vertices.at(vertex) {
-                _ if !is_theirs(lp) => {}
-                Vertex::Port(port) => self.ports.exchange(&mut helper.0.ports, port),
+                _ if !is_assigned(lp) => {}
+                Vertex::Port(port) => self.ports.exchange(&mut worker.0.ports, port),
                 Vertex::End { flow, receives } => {
-                    model.exchange_end(&mut helper.1, flow, receives);
+                    model.exchange_end(&mut worker.1, flow, receives);
                 }
             }
         }
-        for (bundle, other) in model.bundles.iter_mut().zip(&mut helper.1.bundles) {
-            if is_theirs(partition.lp_of_vertex[bundle.members()[0].index()]) {
+        for (bundle, other) in model.bundles.iter_mut().zip(&mut worker.1.bundles) {
+            if is_assigned(partition.lp_of_vertex[bundle.members()[0].index()]) {
                 std::mem::swap(bundle, other);
             }
         }
         for process in assignment.processes_of(thread, &(0..each.len())) {
-            std::mem::swap(&mut each[process], &mut their_processes.each[process]);
-            std::mem::swap(&mut windows.inboxes[process], &mut theirs.inboxes[process]);
+            std::mem::swap(&mut each[process], &mut worker_processes.each[process]);
+            std::mem::swap(&mut windows.inboxes[process], &mut worker_windows.inboxes[process]);
         }
     }
 
-    /// A thread's part of a stretch: whether it came to the cut. The first thread asks whether to go on.
+    /// Executes a thread's part of a stretch. Returns whether it reached the cut. Only the first thread has `go_on`.
     fn run_thread<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         sync: &ThreadSync<O>,
         assignment: &Assignment,
         thread: usize,
-        began: Time,
+        start: Time,
         mut go_on: Option<&mut dyn FnMut(Time) -> bool>,
     ) -> bool {
         let _watch = sync.watch();
-        let (mut end, mut events_before) = (began, 0);
+        let (mut end, mut events_before) = (start, 0);
         for window in 0.. {
             if go_on.as_mut().is_some_and(|go_on| !go_on(end)) {
                 sync.stop(window);

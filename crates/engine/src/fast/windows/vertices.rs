@@ -1,18 +1,18 @@
-//! Numbers for ports and endpoints, which are the vertices of the graph that is partitioned.
+//! Numbering of ports and endpoints as vertices of the graph to partition.
 
 use optcp_net::PortId;
 
-/// Numbers the vertices of a run: its ports first, then the sending and the receiving end of each flow and source.
+/// Numbering of the vertices of a run: ports first, then the sending and the receiving end of each flow and source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vertices {
     ports: usize,
 }
 
-/// A port or an endpoint.
+/// Port or endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Vertex {
     Port(PortId),
-    /// A sender or source, or the receiver or sink if it `receives`.
+    /// Sender or source; receiver or sink if it `receives`.
     End {
         flow: usize,
         receives: bool,
@@ -24,18 +24,18 @@ impl Vertices {
         Vertices { ports }
     }
 
-    /// The number of an endpoint; that of a port is its index.
+    /// Returns the number of an endpoint. The number of a port is its index.
     #[inline(always)]
     pub(super) fn end(self, flow: usize, receives: bool) -> usize {
         self.ports + 2 * flow + usize::from(receives)
     }
 
-    /// How many vertices there are with `flows` flows and sources.
+    /// Returns the number of vertices with `flows` flows and sources.
     pub(super) fn count(self, flows: usize) -> usize {
         self.end(flows, false)
     }
 
-    /// The port or endpoint with a number.
+    /// Returns the port or endpoint with a number.
     pub(super) fn at(self, number: usize) -> Vertex {
         match number.checked_sub(self.ports) {
             None => Vertex::Port(PortId::at(number)),

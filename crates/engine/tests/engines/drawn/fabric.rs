@@ -1,8 +1,8 @@
-//! Routers that spread flows over next hops of equal cost, towards several destinations.
+//! ECMP routers with paths to several destinations.
 //!
-//! A link leads to the first of several layers of routers, and each router has a link to some routers of the next layer.
-//! Flows and sources begin in front of the link or at any router, and end at any router. Ports therefore have one feeder
-//! or several, and the packets of a pipe reach a port under labels that are spread and under labels that are not.
+//! A link leads to the first of several layers of routers; each router has a link to some routers of the next layer.
+//! Flows and sources start in front of the link or at any router, and end at any router. Ports therefore have one or
+//! several feeders, and packets of a link reach a port under labels with and without ECMP.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use super::*;
 use optcp_des::mix;
 use optcp_net::Multipath;
 
-/// The routers, the ports between them, and the labels of each destination.
+/// Routers, the ports between them, and the labels of each destination.
 struct Fabric {
-    /// The router from which each link leads, the one behind it, and its port.
+    /// Start router, end router and port of each link.
     links: Vec<(usize, usize, PortId)>,
     layer_of: Vec<usize>,
-    /// Where endpoints take packets.
+    /// Label of delivery.
     delivers: Label,
-    /// Whether links have neither losses nor jitter nor a discipline.
+    /// Whether links have no losses, jitter or discipline.
     plain: bool,
-    /// By destination: the label at each router from which a path leads there.
+    /// Label at each router with a path to the destination, by destination.
     tables: BTreeMap<usize, Vec<Option<Label>>>,
-    /// By port and the label behind it: an entry that others lead to.
+    /// Shared entry, by port and the label behind it.
     shared: BTreeMap<(PortId, Label), Label>,
 }
 
 impl Draw {
-    /// Draws from a stream of its own: the other parts of a blueprint stay as they are without a fabric.
+    /// Draws from a separate stream, so that other parts of the scenario are equal without a fabric.
     pub(super) fn fabric(&mut self, seed: u64) {
         let others =
             std::mem::replace(&mut self.stream, Streams::new(seed).stream("equal-cost paths"));
@@ -91,7 +91,7 @@ impl Draw {
                 self.world.tallied.push(port);
             }
         }
-        // From a stream of its own: the rest of the fabric stays the same.
+        // A separate stream keeps the rest of the fabric unchanged.
         let aside = Streams::new(self.stream.clone().next_u64()).stream("routers aside");
         let others = std::mem::replace(&mut self.stream, aside);
         for _ in 0..self.below(4) {
@@ -103,7 +103,7 @@ impl Draw {
         self.world.paths.set_keys(keys);
     }
 
-    /// A router of the next layer, to which one port leads, or any router.
+    /// Draws a router of the next layer with one port, or any router.
     fn destination(&mut self, fabric: &Fabric, from: usize) -> usize {
         let layer = fabric.layer_of[from] + 1;
         let next: Vec<usize> =
@@ -114,7 +114,7 @@ impl Draw {
         }
     }
 
-    /// A link with a queue that is deep in half of the cases.
+    /// Adds a link with a queue, which is long in half of the cases.
     fn link(&mut self, plain: bool) -> PortId {
         if !plain {
             return self.port();
@@ -130,7 +130,7 @@ impl Draw {
         self.world.port(mbps, delay, limit)
     }
 
-    /// The ports from an endpoint to a router: over the trunk, over a link of its own, or none.
+    /// Returns the ports from an endpoint to a router: over the trunk, over its own link, or none.
     fn access(&mut self, router: usize, trunk: PortId) -> Vec<PortId> {
         let mut ports = Vec::new();
         if router == 0 && !self.one_in(4) {
@@ -168,8 +168,8 @@ impl Draw {
         });
     }
 
-    /// A router aside, to which packets are no longer sent from some time on: those in flight are the only ones under the
-    /// label that is spread there, and share links with packets under other labels.
+    /// Adds a router that receives no more packets after some time. Afterwards only packets in flight carry its ECMP
+    /// label; they share links with packets of other labels.
     fn router_aside(&mut self, fabric: &Fabric) {
         let links = [self.link(true), self.link(true)];
         let mut next_hops = Vec::new();
@@ -205,7 +205,7 @@ impl Draw {
         }
     }
 
-    /// Datagrams at a high rate around a time: several are in each link at once.
+    /// Adds datagrams at a high rate around a time, several at once on each link.
     fn burst(&mut self, data: Label, around: Time) {
         let rate = PacketRate::new([500, 1000, 2000][self.place(&[(); 3])], 1_000_000_000_000)
             .expect("a rate above zero");
@@ -227,7 +227,7 @@ impl Draw {
         });
     }
 
-    /// The labels of a destination, by router.
+    /// Returns the labels of a destination by router.
     fn towards(&mut self, fabric: &mut Fabric, to: usize) -> Vec<Option<Label>> {
         if let Some(known) = fabric.tables.get(&to) {
             return known.clone();
@@ -235,7 +235,7 @@ impl Draw {
         let mut labels = vec![None; fabric.layer_of.len()];
         let sink = if self.one_in(2) { vec![self.link(true)] } else { Vec::new() };
         labels[to] = Some(self.world.paths.lay(&sink, fabric.delivers));
-        // From the last layer to the first: what lies behind a router is known before it.
+        // From the last layer to the first, so that labels behind a router exist before it.
         for router in (0..to).rev() {
             let next_hops = fabric.next_hops(router, &labels);
             if !next_hops.is_empty() {
@@ -247,7 +247,7 @@ impl Draw {
         labels
     }
 
-    /// Spreads flows over some of the next hops, or sends them to one.
+    /// Distributes flows over some of the next hops, or sends them to one.
     fn spread(&mut self, fabric: &mut Fabric, next_hops: &[(PortId, Label)]) -> Hop {
         let (port, next) = next_hops[self.place(next_hops)];
         if self.one_in(6) {
@@ -280,7 +280,7 @@ impl Draw {
         self.world.paths.multipath(Multipath { hashing, seed, next_hops })
     }
 
-    /// The entry for packets that take a next hop of several.
+    /// Returns the entry for packets of one next hop of several.
     fn next_hop(&mut self, fabric: &mut Fabric, port: PortId, next: Label) -> Label {
         let hop = match self.below(24) {
             0 => Hop::Tunnel { port, next },
@@ -305,7 +305,7 @@ impl Draw {
         self.world.paths.add(hop)
     }
 
-    /// The set of next hops of a router changes, for one destination.
+    /// Changes the next hops of a router for one destination.
     fn reroute(&mut self, fabric: &mut Fabric) {
         let router = self.place(&fabric.layer_of);
         let tables: Vec<Vec<Option<Label>>> = fabric.tables.values().cloned().collect();
@@ -323,7 +323,7 @@ impl Draw {
 }
 
 impl Fabric {
-    /// The ports from a router by which a destination with these labels is reached, and the labels behind them.
+    /// Returns the ports of a router towards a destination, and the labels behind them.
     fn next_hops(&self, router: usize, labels: &[Option<Label>]) -> Vec<(PortId, Label)> {
         let from_here = self.links.iter().filter(|&&(from, ..)| from == router);
         from_here.filter_map(|&(_, to, port)| Some((port, labels[to]?))).collect()

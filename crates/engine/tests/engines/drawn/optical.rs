@@ -1,9 +1,9 @@
-//! Optical parts of a blueprint: bundles, assemblers of bursts, cores of burst switches.
+//! Optical parts of a scenario: bundles, burst assemblers and cores of burst switches.
 
 use super::*;
 
 impl Draw {
-    /// A port of a way, in whose place there may be an assembler.
+    /// Adds a port of a path, which may be replaced by an assembler.
     pub(super) fn port_of_way(&mut self) -> PortId {
         let port = self.port();
         if self.one_in(6) && self.all {
@@ -35,7 +35,7 @@ impl Draw {
         self.world.assemblers.push(Assembler::new(path, assembly));
     }
 
-    /// Bursts of the assembler in the place of a port go over some fibres of the core.
+    /// Routes the bursts of a port's assembler over some fibres of the core.
     pub(super) fn cross_the_core(&mut self, port: PortId, assembly: Assembly, more: Duration) {
         let (config, losses) = &mut self.world.ports[port.index()];
         config.jitter = None;
@@ -52,7 +52,7 @@ impl Draw {
         self.world.assemblers.push(Assembler::new(path, assembly));
     }
 
-    /// The core: its fibres, of which several assemblers share most.
+    /// Adds the core, most of whose fibres several assemblers share.
     pub(super) fn core(&mut self) {
         let rate = Rate::from_bps(1_000_000 * [4, 8, 20][self.place(&[(); 3])]);
         let rate = rate.expect("a rate above zero");
@@ -73,7 +73,7 @@ impl Draw {
         self.world.assemblers.iter().any(|assembler| assembler.port() == port)
     }
 
-    /// The bundle of which a port is the first one.
+    /// Returns the bundle of a first port.
     pub(super) fn bundle(&mut self, first: PortId) -> BundleId {
         if let Some(&(_, known)) = self.bundles.iter().find(|&&(port, _)| port == first) {
             return known;

@@ -1,9 +1,9 @@
-//! Changes by plan: schedules, the virtual output queues and limits that they change, and who is told.
+//! Scheduled changes: schedules, the queues and limits that they change, and notified senders.
 
 use super::*;
 
 impl Draw {
-    /// Some senders listen to a queue, be it on their way or not.
+    /// Makes some senders listen to a queue, whether or not it is on their path.
     pub(super) fn listeners(&mut self) {
         let queues: Vec<PortId> = self.world.queues.iter().map(|queue| queue.port).collect();
         let mut own = Streams::new(self.world.ports.len() as u64).stream("listeners");
@@ -22,12 +22,12 @@ impl Draw {
         }
     }
 
-    /// One of the ways of a queue, or none.
+    /// Draws one of the paths of a queue, or none.
     pub(super) fn way_of(&mut self, ways: &[Vec<PortId>]) -> Option<u8> {
         (!self.one_in(4)).then(|| u8::try_from(self.place(ways)).expect("few ways"))
     }
 
-    /// Changes of queues and of other ports, by plan.
+    /// Adds scheduled changes of queues and other ports.
     pub(super) fn schedule(&mut self, plain: &[PortId]) {
         let mut steps: Vec<Step> = Vec::new();
         let queues = self.world.queues.clone();
@@ -40,7 +40,7 @@ impl Draw {
             }
             steps.push(Step { after, changes });
         }
-        // What becomes short often becomes long again, so that it loses packets in each period.
+        // A reduced limit is often increased again, so that packets are lost in each period.
         let limits =
             steps.iter().flat_map(|step| &step.changes).filter_map(|change| match change {
                 Change::Limit(port, _) => Some(*port),
@@ -86,13 +86,13 @@ impl Draw {
     }
 
     pub(super) fn limit(&mut self, port: PortId) -> Change {
-        // What waits under such a discipline is its own.
+        // Such a discipline stores its packets itself.
         if self.world.ports[port.index()].0.decides_on_departure() {
             return Change::Delay(port, Duration::from_ms(self.below(20)));
         }
         let limit = match self.below(3) {
             0 => QueueLimit::Bytes(1500 * (1 + self.below(10))),
-            // Often fewer packets than the queue holds.
+            // The limit is often below the current queue length.
             1 => QueueLimit::Packets(1 + self.number(20)),
             _ => QueueLimit::Packets(1 + self.number(2)),
         };

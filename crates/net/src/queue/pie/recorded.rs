@@ -1,4 +1,4 @@
-//! PIE of ns-3.37, recorded update by update, and ours from the same probability and delays.
+//! Comparison with PIE of ns-3.37, update by update, from the same probability and delays.
 
 use serde_json::Value;
 
@@ -9,14 +9,15 @@ use crate::queue::tests::link;
 const RECORD: &str =
     include_str!("../../../../../papers/optcp_papers/evidence/data/queue_ns3.json");
 
-/// Delay and probability after an update.
+/// Returns delay and probability after an update.
 fn row(row: &Value) -> (Duration, f64) {
     let ms = row[0].as_f64().unwrap();
     (Duration::from_secs_f64(ms * 1e-3).unwrap(), row[1].as_f64().unwrap())
 }
 
-/// Each of the first 200 updates of seven worlds, once the burst allowance is used: ns-3 holds the probability at zero until
-/// then, RFC 8033 (section 4.4 and appendix A) lets it grow. Probabilities have ten digits there.
+/// Compares the first 200 updates of seven scenarios, after the burst allowance is used. Until then ns-3 keeps the
+/// probability at zero, while RFC 8033 (section 4.4 and appendix A) lets it grow. Recorded probabilities have ten
+/// digits.
 #[test]
 fn ns_3_updates_alike() {
     let record: Value = serde_json::from_str(RECORD).unwrap();

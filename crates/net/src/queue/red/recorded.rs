@@ -1,4 +1,4 @@
-//! RED of ns-2.35, recorded arrival by arrival, and ours at the same arrivals with the same draws.
+//! Comparison with RED of ns-2.35, arrival by arrival, with the same arrivals and random numbers.
 
 use std::str::FromStr;
 
@@ -11,12 +11,12 @@ use crate::queue::tests::{link, packet};
 const RECORD: &str =
     include_str!("../../../../../papers/optcp_papers/evidence/data/queue_ns2.json");
 
-/// A setting of a recorded world.
+/// Returns a setting of a recorded scenario.
 fn number<T: FromStr + Default>(world: &Value, name: &str) -> T {
     world["set"][name].as_str().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// Ours as the world was set, in packets.
+/// Creates RED with the settings of the scenario, in packets.
 fn red(world: &Value, rate: Rate) -> Red {
     let on = |name: &str| world["set"][name].as_str().is_some_and(|text| text == "true");
     let packets = |name: &str| QueueLimit::Packets(number(world, name));
@@ -34,8 +34,8 @@ fn red(world: &Value, rate: Rate) -> Red {
     Red::new(&parameters, &Link { rate, ..link(QueueLimit::Unlimited) })
 }
 
-/// Whether averages and greatest probabilities are those of the record; and of each decision that is not, the average as a
-/// share of `max`.
+/// Returns whether averages and maximum probabilities match the record, and the average as a share of `max` for each
+/// decision that differs.
 fn differences(record: &Value, name: &str) -> (bool, Vec<f64>) {
     let world = &record["law"][name];
     let rate = Rate::from_bps(world["rate_bps"].as_u64().unwrap()).unwrap();
@@ -52,8 +52,8 @@ fn differences(record: &Value, name: &str) -> (bool, Vec<f64>) {
         let fits = waiting < limit;
         let backlog = Backlog { now, packets: waiting, bytes: 0, until: free, fits };
         let ours = if waiting <= 1 {
-            // The one rule of ns-2 that is not ours: what finds no more than one packet waiting is let through.
-            red.learn(&backlog);
+            // ns-2 rule that OpTCP does not have: a packet that finds at most one packet queued is accepted.
+            red.update_average(&backlog);
             red.beyond = false;
             '.'
         } else {
@@ -62,7 +62,7 @@ fn differences(record: &Value, name: &str) -> (bool, Vec<f64>) {
                 asked = true;
                 draws.next().unwrap()
             });
-            // ns-2 draws also where the answer is certain.
+            // ns-2 draws even if the result is certain.
             if armed && !asked && red.average >= red.thresholds[0] {
                 draws.next();
             }
@@ -74,8 +74,8 @@ fn differences(record: &Value, name: &str) -> (bool, Vec<f64>) {
             }
         };
         let close = |column: &str, ours: f64| {
-            let theirs = world[column][place].as_f64();
-            theirs.is_none_or(|theirs| (ours - theirs).abs() <= 1e-9 * theirs.max(1.0))
+            let recorded = world[column][place].as_f64();
+            recorded.is_none_or(|recorded| (ours - recorded).abs() <= 1e-9 * recorded.max(1.0))
         };
         same &= close("ave", red.average) && close("max_p", red.max_probability);
         if ours != did {
@@ -88,11 +88,14 @@ fn differences(record: &Value, name: &str) -> (bool, Vec<f64>) {
     (same, found)
 }
 
-/// Every average, greatest probability and decision of ns-2.35, at 400 to 600 arrivals of each world. What differs is known:
-/// above `max` ns-2 spares the first packet after it found the queue short (one of `small-weight`; the paper of 1993 drops
-/// it), marks (61 of `ecn`; RFC 3168 section 7 asks to drop), and lets the gentle part start from the first greatest
-/// probability, not from the one that has adapted (39 of `adaptive`). A queue in bytes is left out: there ns-2 counts whole
-/// packets since the last drop.
+/// Compares all averages, maximum probabilities and decisions of ns-2.35, at 400 to 600 arrivals per scenario. The
+/// differences are known. Above `max`, ns-2:
+///
+/// - accepts the first packet after a short queue (one of `small-weight`; the 1993 paper drops it),
+/// - marks (61 of `ecn`; RFC 3168 section 7 asks to drop),
+/// - starts the gentle part from the initial maximum probability instead of the adapted one (39 of `adaptive`).
+///
+/// A queue in bytes is excluded, because ns-2 then counts whole packets since the last drop.
 #[test]
 fn ns_2_decides_alike_at_each_arrival() {
     let record: Value = serde_json::from_str(RECORD).unwrap();

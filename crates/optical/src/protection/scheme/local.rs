@@ -1,13 +1,13 @@
-//! Local protection: a backup from the node beside the fault.
+//! Local protection: a backup that starts at the node adjacent to the failure.
 //!
-//! # Models
-//! The PSL lies beside the protected link and switches as soon as it knows; nobody is told.
-//! # Source
+//! # Model
+//! The PSL is adjacent to the protected link and switches upon detection. No node is notified.
+//!
+//! # References
 //! GMPLS paper, section 2, Fig. 1, and section 8.1 ("local").
-//! # Parameters
-//! None of its own.
-//! # Limits
-//! Each protected link (or node) needs a backup of its own.
+//!
+//! # Limitations
+//! Each protected link (or node) needs its own backup.
 
 use optcp_units::Duration;
 

@@ -1,15 +1,16 @@
-//! The loop-back variant: loop-back until the PSL is told.
+//! Loop-back variant: loop-back until the PSL is notified.
 //!
-//! # Models
-//! As local loop-back; the node before the fault also tells the PSL, which then puts packets on the
-//! backup itself, so that the loop empties. After the repair the PSL reverts when it is told, the node
-//! before the fault as soon as it knows.
-//! # Source
+//! # Model
+//! As local loop-back. In addition, the node in front of the failure notifies the PSL, which then sends packets
+//! directly over the backup, so that the loop drains. After the repair the PSL reverts when it is notified, the node in
+//! front of the failure upon detection. Each notified node takes `processing` per message; links take their propagation
+//! delay.
+//!
+//! # References
 //! GMPLS paper, section 8.1 ("loopbackvar").
-//! # Parameters
-//! `processing` of each node that the message comes to; links take their propagation delay.
-//! # Limits
-//! While the loop empties, looped and direct packets merge at the PSL's port into the backup.
+//!
+//! # Limitations
+//! While the loop drains, looped and direct packets share the PSL's port to the backup.
 
 use super::{ProtectedSegment, SetUp, SwitchPoint, loopback};
 
@@ -17,8 +18,8 @@ pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<SwitchPoint> {
     let looping = segment.covered.iter().filter(|&&link| link > 0);
     let mut points: Vec<SwitchPoint> =
         looping.map(|&link| loopback::point(segment, link)).collect();
-    let news =
+    let reports =
         segment.covered.iter().map(|&link| (link, segment.upstream_notification_delay(link)));
-    points.push(segment.head(news.collect()));
+    points.push(segment.head(reports.collect()));
     points
 }

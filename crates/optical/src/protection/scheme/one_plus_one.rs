@@ -1,24 +1,25 @@
-//! 1+1 protection: packets always travel both ways, and the last node chooses.
+//! 1+1 protection: packets always travel both paths, and the tail end selects one copy.
 //!
-//! # Models
-//! A permanent bridge at the first node of the segment, a selector at the last. The selector changes
-//! when the end of the light reaches the last node and has been detected; nobody is told.
-//! # Source
+//! # Model
+//! A permanent bridge at the head end of the segment and a selector at the tail end. The selector switches when loss of
+//! signal has reached the tail end and has been detected. No node is notified.
+//!
+//! # References
 //! RFC 4427, sections 4.6 to 4.8 (1+1, permanent bridge, selective selector); ITU-T G.808.1.
-//! # Parameters
-//! None of its own.
-//! # Limits
-//! The two copies are not aligned: on a longer backup some packets come twice at a switch, and at the
-//! way back some not at all.
+//!
+//! # Limitations
+//! The two copies are not aligned. If the backup is longer, some packets arrive twice after a switchover, and some are
+//! lost at reversion.
 
 use optcp_units::Duration;
 
 use super::{ProtectedSegment, SetUp, SwitchAction, SwitchPoint};
 
 pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<SwitchPoint> {
-    let dark = |links: &[Duration]| links.iter().fold(Duration::ZERO, |sum, &link| sum + link);
+    let los_delay = |links: &[Duration]| links.iter().fold(Duration::ZERO, |sum, &link| sum + link);
     let working = segment.covered.iter().map(|&link| (link, segment.downstream_los_delay(link)));
-    let backup = (0..segment.backup.len()).map(|link| (link, dark(&segment.backup[link + 1..])));
+    let backup =
+        (0..segment.backup.len()).map(|link| (link, los_delay(&segment.backup[link + 1..])));
     vec![SwitchPoint {
         node: segment.working.len(),
         turn: SwitchAction::Select,

@@ -1,21 +1,22 @@
-//! 1:1 protection: the last node sees the fault and asks the first one to switch.
+//! 1:1 protection: the tail end detects the failure and requests the switchover from the head end.
 //!
-//! # Models
-//! The end of the light travels down to the last node of the segment; its request (one-phase APS)
-//! travels up the backup to the first one, which then switches. The same of a repair.
-//! # Source
+//! # Model
+//! Loss of signal travels downstream to the tail end of the segment. Its request (one-phase APS) travels upstream over
+//! the backup to the head end, which then switches. Repairs work in the same way. Each node on the way takes
+//! `processing` per request; links take their propagation delay.
+//!
+//! # References
 //! RFC 6378 (protection state coordination over the protection path); ITU-T G.873.1 (1-phase APS).
-//! # Parameters
-//! `processing` of each node that the request comes to; links take their propagation delay.
-//! # Limits
-//! Requests are not packets of the simulation. The last node takes packets from both ways at once, or
-//! discards those of the backup after a repair, as reversion says.
+//!
+//! # Limitations
+//! Requests are not simulated as packets. The tail end accepts packets of both paths immediately, or discards packets
+//! of the backup after a repair, depending on reversion.
 
 use super::{ProtectedSegment, SetUp, SwitchPoint};
 
 pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<SwitchPoint> {
     let request = segment.message(&segment.backup_upstream);
-    let news =
+    let reports =
         segment.covered.iter().map(|&link| (link, segment.downstream_los_delay(link) + request));
-    vec![segment.head(news.collect())]
+    vec![segment.head(reports.collect())]
 }

@@ -1,14 +1,14 @@
-//! End-to-end restoration: the backup is found and set up after the fault.
+//! End-to-end restoration: the backup is computed and set up after the failure.
 //!
-//! # Models
-//! The PSL is told as with path protection, computes a route, and sets it up by a message down the
-//! backup and one back up; then it switches.
-//! # Source
+//! # Model
+//! The PSL is notified as with path protection and computes a route in `computation`. It sets up the backup with a
+//! message downstream and another one upstream, and then switches. Each node takes `processing` per message.
+//!
+//! # References
 //! RFC 4427, section 4.6 (full LSP re-routing); RFC 4428, section 5.5.2; RSVP-TE's Path and Resv messages (RFC 3473).
-//! # Parameters
-//! `computation`, the time to find the route; `processing` of each node that a message comes to.
-//! # Limits
-//! The route is that of the scenario, whatever has failed; set-up never fails for want of capacity.
+//!
+//! # Limitations
+//! The scenario defines the route, regardless of the failed links. Set-up never fails for lack of capacity.
 
 use super::{ProtectedSegment, SetUp, SwitchPoint, path};
 

@@ -1,14 +1,11 @@
-//! Channels: where packets wait for their next event.
+//! Channels between vertices: where packets wait for their next event.
 //!
 //! # Model
-//! A channel leads from a port to the vertex at which its packets wait after its link: the next port, where they do not
-//! enter it ahead of time, or their endpoint. Logical processes affect each other over channels only.
+//! A channel leads from a port to the vertex at which its packets wait behind the link. This is the next port, unless
+//! they enter it early, or their endpoint. Logical processes affect each other only over channels.
+//!
 //! # References
 //! Chandy and Misra 1979: processes that send messages with time stamps over channels.
-//! # Parameters
-//! None.
-//! # Limitations
-//! None.
 
 use optcp_net::PortId;
 
@@ -16,10 +13,10 @@ use super::paths::Path;
 use super::view::NetworkView;
 use crate::fast::forwarding::Ahead;
 
-/// From a port to a vertex.
+/// Channel from a port to a vertex.
 pub(super) type Channel = (usize, usize);
 
-/// The channels of a run whose packets are on `paths`.
+/// Returns the channels of a run whose packets follow `paths`.
 pub(super) fn channels<'a>(
     view: &NetworkView<'_>,
     paths: impl Iterator<Item = &'a Path>,
@@ -32,7 +29,7 @@ pub(super) fn channels<'a>(
     channels
 }
 
-/// Channels from ports to ports that packets do not enter ahead of time.
+/// Returns the channels from ports to ports that packets do not enter early.
 fn between_ports(view: &NetworkView<'_>) -> Vec<Channel> {
     let mut channels = Vec::new();
     let waits = |label| view.forwarding.at(label).ahead() != Ahead::Go;
@@ -41,7 +38,7 @@ fn between_ports(view: &NetworkView<'_>) -> Vec<Channel> {
         if ports.is_empty() {
             continue;
         }
-        for label in view.spread_labels(next) {
+        for label in view.ecmp_labels(next) {
             let Some(&to) = view.next_ports(label).0.first() else { continue };
             channels.extend(ports.iter().map(|&from| (from, to)));
         }
@@ -49,13 +46,13 @@ fn between_ports(view: &NetworkView<'_>) -> Vec<Channel> {
     channels
 }
 
-/// Channels from the last ports of a path to an endpoint that does not take packets ahead of time.
+/// Returns the channels from the last ports of a path to an endpoint that does not take packets early.
 fn to_end(path: &Path) -> impl Iterator<Item = Channel> {
     let last = path.hops.last().into_iter().flatten();
     last.filter_map(|&port| Some((port, path.late_end?)))
 }
 
-/// Channels of packets in ports of the stepped lane, which may be under labels that are no longer in use.
+/// Returns the channels of packets in stepped ports, whose labels may no longer be in use.
 fn from_stepped_ports(view: &NetworkView<'_>) -> impl Iterator<Item = Channel> {
     let channel = |(id, packet)| Some((PortId::index(id), view.vertex_of(packet)?));
     view.packets_in_stepped_ports().filter_map(channel)

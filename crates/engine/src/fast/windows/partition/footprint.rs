@@ -1,18 +1,15 @@
-//! Footprints: the ports and endpoints that one event may touch.
+//! Footprints: the ports and endpoints that one event may affect.
 //!
 //! # Model
-//! An event of the fast engine is a packet that arrives behind a port, or a timer of an endpoint. It touches the port that
-//! the packet enters next; further ports and the endpoint as long as the packet goes on ahead of time; and the port by
-//! which an endpoint answers. All links of a bundle belong together, since the node in front chooses by their queues, and
-//! so do the next hops over which a node spreads flows.
+//! An event of the fast engine is the arrival of a packet behind a port, or a timer of an endpoint. It affects the port
+//! that the packet enters next, further ports and the endpoint while the packet continues early, and the output port of
+//! an endpoint. All links of a bundle form one group, because their queues determine the choice, and so do the next
+//! hops of an ECMP label.
 //!
-//! Invariant: an event touches vertices of one group only, and waits in the queue of that group.
-//! # References
-//! This simulator's; early steps are in `fast/eager.rs`.
-//! # Parameters
-//! None.
+//! Invariant: an event affects vertices of one group only, and waits in the queue of that group.
+//!
 //! # Limitations
-//! Gates and bridges, bursts and schedules touch vertices anywhere: such runs have no windows.
+//! Selectors, bridges, bursts and schedules affect vertices anywhere; such runs have no windows.
 
 use petgraph::unionfind::UnionFind;
 
@@ -20,13 +17,13 @@ use super::super::policy::NoWindowsReason;
 use super::view::NetworkView;
 use crate::fast::forwarding::Ahead;
 
-/// Groups of vertices that one event may touch.
+/// Groups of vertices that one event may affect.
 #[derive(Clone, Debug)]
 pub(super) struct Footprints {
     pub(super) groups: UnionFind<usize>,
-    /// By vertex: whether a packet or a timer can come to it.
+    /// Whether a packet or a timer can reach a vertex, by vertex.
     pub(super) live: Vec<bool>,
-    /// By port: whether packets enter it ahead of time, after another port.
+    /// Whether packets enter a port early behind another port, by port.
     pub(super) entered_early: Vec<bool>,
 }
 
@@ -45,15 +42,15 @@ impl Footprints {
         Ok(footprints)
     }
 
-    /// Adds the ports that packets touch when they arrive.
+    /// Groups the ports that packets affect when they arrive.
     fn add_arrivals(&mut self, view: &NetworkView<'_>) -> Result<(), NoWindowsReason> {
         for label in view.reached_labels() {
             if view.is_special(label) {
                 return Err(NoWindowsReason::Special);
             }
-            if view.is_spread(label) {
-                // Packets wait in one place whichever next hop they take.
-                let next_hops = view.spread_labels(label).into_iter();
+            if view.is_ecmp(label) {
+                // Packets of all next hops must wait in one place.
+                let next_hops = view.ecmp_labels(label).into_iter();
                 let ports: Vec<Vec<usize>> =
                     next_hops.map(|next_hop| view.next_ports(next_hop).0).collect();
                 if ports.iter().any(Vec::is_empty) {
@@ -71,7 +68,7 @@ impl Footprints {
             if let Some(&first) = ports.first()
                 && view.forwarding.at(label).ahead() == Ahead::Go
             {
-                for label in view.spread_labels(next) {
+                for label in view.ecmp_labels(next) {
                     view.next_ports(label).0.first().map(|&port| self.groups.union(first, port));
                 }
             }
@@ -79,17 +76,17 @@ impl Footprints {
         Ok(())
     }
 
-    /// Adds to each endpoint the port by which it sends, and the port whose packets it takes ahead of time.
+    /// Groups each endpoint with its output port, and with the port whose packets it takes early.
     fn add_ends(&mut self, view: &NetworkView<'_>) {
         for (flow, receives) in view.ends() {
             let end = view.vertices.end(flow, receives);
             let first_label = view.first_label(flow, receives);
             self.live[end] = first_label.is_some() || view.is_reached(flow, receives);
-            let labels = first_label.map_or_else(Vec::new, |label| view.spread_labels(label));
+            let labels = first_label.map_or_else(Vec::new, |label| view.ecmp_labels(label));
             for label in labels {
                 match view.next_ports(label).0.first() {
                     Some(&port) => _ = self.groups.union(end, port),
-                    // Both ends are at one node.
+                    // Both ends are at the same node.
                     None if view.delivers(label) => {
                         self.groups.union(end, view.vertices.end(flow, !receives));
                     }

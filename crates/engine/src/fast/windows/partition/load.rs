@@ -1,27 +1,27 @@
-//! Load: how many packets pass each port, estimated from link rates.
+//! Estimated packet rate of each port, from link rates.
 //!
 //! # Model
-//! The flows through a port share its rate equally, and a flow sends at its smallest share along its path; its ACKs are as
-//! many as its segments.
+//! The flows through a port share its rate equally. A flow sends at its smallest share along its path, and its ACK rate
+//! equals its segment rate.
+//!
 //! # References
-//! Equal shares at the narrowest link: one step of max-min fairness (D. Bertsekas and R. Gallager, *Data Networks*, 1992,
-//! section 6.5.2).
-//! # Parameters
-//! None.
+//! Equal shares at the bottleneck link: one step of max-min fairness (D. Bertsekas and R. Gallager, *Data Networks*,
+//! 1992, section 6.5.2).
+//!
 //! # Limitations
-//! Rate that a flow leaves to others because it is slower elsewhere is not given to them. Sources count as if they sent
-//! 1500-byte packets at their share.
+//! Rate that a flow leaves unused because of a slower link elsewhere is not redistributed. Sources count as 1500-byte
+//! packets at their share.
 
 use optcp_net::PortId;
 
 use super::paths::Path;
 use super::view::NetworkView;
 
-/// Shares of ports are counted in such parts, of which bundles of up to sixteen take whole ones.
+/// Units per flow, a multiple of every bundle size up to sixteen.
 const PARTS: u64 = 720_720;
 const PS_PER_S: u128 = 1_000_000_000_000;
 
-/// By port: packets per second.
+/// Returns the packets per second by port.
 pub(super) fn packets_per_second(view: &NetworkView<'_>, paths: &[Path]) -> Vec<u64> {
     let rates = flow_rates(view, paths);
     let mut loads = vec![0; view.ports.len()];
@@ -33,7 +33,7 @@ pub(super) fn packets_per_second(view: &NetworkView<'_>, paths: &[Path]) -> Vec<
     loads
 }
 
-/// Packets on all links together at these loads.
+/// Returns the number of packets on all links at these loads.
 pub(super) fn in_flight(view: &NetworkView<'_>, loads: &[u64]) -> u128 {
     let on_link = |(port, &load): (usize, &u64)| {
         let delay = view.ports.get(PortId::at(port)).delay().as_ps();
@@ -42,7 +42,7 @@ pub(super) fn in_flight(view: &NetworkView<'_>, loads: &[u64]) -> u128 {
     loads.iter().enumerate().map(on_link).sum()
 }
 
-/// By flow and source: packets per second that it sends.
+/// Returns the packets per second that each flow or source sends.
 fn flow_rates(view: &NetworkView<'_>, paths: &[Path]) -> Vec<u64> {
     let flows = flows_per_port(view, paths);
     let share = |port: usize| {
@@ -59,7 +59,7 @@ fn flow_rates(view: &NetworkView<'_>, paths: &[Path]) -> Vec<u64> {
     rates
 }
 
-/// By port: how many flows send data through it, in parts; a flow over a bundle counts in equal parts for its links.
+/// Returns the number of flows with data through each port, in units of `1 / PARTS`; bundle links share a flow equally.
 fn flows_per_port(view: &NetworkView<'_>, paths: &[Path]) -> Vec<u64> {
     let mut flows = vec![0; view.ports.len()];
     let data = paths.iter().filter(|path| path.to_receiver);

@@ -1,23 +1,23 @@
-//! Lookahead: the minimum time from the event that sends a packet to the arrival of the packet at another vertex.
+//! Lookahead: minimum time from the event that sends a packet to the packet's arrival at another vertex.
 //!
 //! # Model
-//! A packet that enters a port at time t arrives after its link, at t plus the delay of the link or later. If the packet
-//! entered the port ahead of time, the event began before t by the delays of all links that the packet passed ahead of
-//! time in it ([`EventStart`]). The lookahead of a channel is the sum of these delays.
+//! A packet that enters a port at time t arrives behind its link at t plus the link delay or later. If it entered the
+//! port early, the event began before t by the delays of all links that the packet passed early in this event
+//! ([`EventStart`]). The lookahead of a channel is the sum of these delays.
 //!
-//! An endpoint that takes packets ahead of time has their time in advance as lookahead: the event that brings it a packet
-//! begins that much before the packet arrives there. Its timers must not have less, so they fire in advance too: at most
-//! by the time that every packet is early (*timer advance*). Nothing is missed: when all events up to (due time - advance)
-//! have been executed, all packets that reach the endpoint before the due time have reached it.
+//! An endpoint that takes packets early has a lookahead equal to their advance: the event that delivers a packet begins
+//! that much before the packet arrives. Its timers must not have less, so they also fire in advance, by at most the
+//! advance of every packet (*timer advance*). This is safe: when all events up to (due time - advance) have been
+//! executed, all packets that reach the endpoint before the due time have reached it.
 //!
-//! Invariant: the packets of an event that is executed at time t arrive in other logical processes at t + lookahead or
-//! later.
+//! Invariant: the packets of an event executed at time t arrive in other logical processes at t + lookahead or later.
+//!
 //! # References
-//! Lookahead: Chandy and Misra 1979; Fujimoto 1990. Its sum over early steps, and timers in advance, are this simulator's.
-//! # Parameters
-//! None.
+//! Lookahead: Chandy and Misra 1979; Fujimoto 1990. Its sum over early steps, and timers in advance, are specific to
+//! this simulator.
+//!
 //! # Limitations
-//! Transmission times and queues do not count, though they make the real time longer.
+//! Transmission times and queueing delays are ignored, although they increase the real lookahead.
 
 use optcp_net::PortId;
 
@@ -27,31 +27,31 @@ use super::footprint::Footprints;
 use super::view::NetworkView;
 use crate::fast::eager::Feeder;
 
-/// A longer path of early steps is taken for a circle.
-const LONGEST_PATH: usize = 1000;
-/// The advance of timers that nothing else disturbs: as long as the window.
+/// Path length of early steps above which a loop is assumed.
+const MAX_PATH_HOPS: usize = 1000;
+/// Timer advance without an upper bound, which the window length then limits.
 const UNBOUNDED: u64 = u64::MAX;
 
-/// The beginning of the event in which a packet enters a port.
+/// Start of the event in which a packet enters a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EventStart {
-    /// Time from there until the packet enters the port, in ps.
+    /// Time from the start until the packet enters the port, in ps.
     pub(super) before: u64,
-    /// The endpoint that sends the packet; none where it comes from a port.
+    /// Endpoint that sends the packet; `None` if it comes from a port.
     pub(super) end: Option<usize>,
 }
 
 /// Times within events.
 #[derive(Clone, Debug)]
 pub(super) struct Lookahead {
-    /// By port.
+    /// Event start by port.
     pub(super) starts: Vec<EventStart>,
-    /// By vertex: by how much the timers of an endpoint may fire before they are due, in ps; zero for ports.
+    /// Timer advance of endpoints by vertex, in ps; zero for ports.
     pub(super) timer_advances: Vec<u64>,
 }
 
 impl Lookahead {
-    /// Finds the times within the events of a run.
+    /// Computes the times within the events of a run.
     pub(super) fn find(
         view: &NetworkView<'_>,
         footprints: &Footprints,
@@ -69,7 +69,7 @@ impl Lookahead {
     }
 }
 
-/// The beginning of the event in which packets enter `port`, as far as `known`.
+/// Returns the start of the event in which packets enter `port`; `known` caches results.
 fn event_start(
     view: &NetworkView<'_>,
     footprints: &Footprints,
@@ -80,7 +80,7 @@ fn event_start(
     if let Some(start) = known[port] {
         return Ok(start);
     }
-    if depth > LONGEST_PATH {
+    if depth > MAX_PATH_HOPS {
         return Err(NoWindowsReason::Endless);
     }
     let start = match view.only_feeder(port) {
@@ -98,7 +98,7 @@ fn event_start(
     Ok(start)
 }
 
-/// By how much the timers of an endpoint may fire before they are due, in ps.
+/// Returns the timer advance of an endpoint, in ps.
 fn timer_advance(
     view: &NetworkView<'_>,
     starts: &[EventStart],
@@ -106,7 +106,7 @@ fn timer_advance(
     receives: bool,
     depth: usize,
 ) -> Result<u64, NoWindowsReason> {
-    if depth > LONGEST_PATH {
+    if depth > MAX_PATH_HOPS {
         return Err(NoWindowsReason::Endless);
     }
     if view.is_source(flow, receives) {
@@ -124,10 +124,10 @@ fn timer_advance(
     Ok(advance_of_sender.saturating_add(before + delay))
 }
 
-/// Whether nothing else enters the ports by which an endpoint sends.
+/// Returns whether no other traffic enters the output ports of an endpoint.
 fn has_ports_alone(view: &NetworkView<'_>, flow: usize, receives: bool) -> bool {
     let end = u32::try_from(view.vertices.end(flow, receives)).expect("fewer than 2^32 vertices");
-    let alone = |port: &usize| view.feeders.of_port[*port] == Feeder::One(end);
+    let alone = |port: &usize| view.feeders.by_port[*port] == Feeder::One(end);
     view.first_label(flow, receives).is_some_and(|label| {
         view.forwarding.at(label).is_port() && view.next_ports(label).0.iter().all(alone)
     })

@@ -1,19 +1,19 @@
-//! Merging of groups into logical processes, for a window of a given length.
+//! Merging of groups into logical processes for a given window length.
 //!
 //! # Model
-//! A channel is *near* if its lookahead is less than a window. Groups in a circle of near channels become one logical
-//! process (strongly connected components). What is left has no circles, so the groups have levels, which become phases:
-//! a near channel always leads to a later phase. Groups are merged further until at most [`MOST`] are left.
+//! A channel is *near* if its lookahead is less than a window. Groups in a cycle of near channels become one logical
+//! process (strongly connected components). The remaining graph is acyclic, so groups have levels, which become phases:
+//! a near channel always leads to a later phase. Groups are merged further until at most [`MAX_PROCESSES`] are left.
 //!
-//! Merging can shorten the timer advance of a group, which is the minimum of its members, and so make more channels near.
-//! So passes are repeated until nothing is merged.
+//! Merging can reduce the timer advance of a group, which is the minimum over its members, and thus make more channels
+//! near. Passes are repeated until nothing is merged.
+//!
 //! # References
-//! Components: M. Sharir 1981, after S. R. Kosaraju. Cutting where delays are long: most parallel network simulators, such
+//! Components: M. Sharir 1981, after S. R. Kosaraju. Partitions at long delays: most parallel network simulators, such
 //! as Unison (EuroSys 2024).
-//! # Parameters
-//! None.
+//!
 //! # Limitations
-//! Within a level neighbours in number are merged, not neighbours in the network.
+//! Within a level, groups with adjacent numbers are merged, not neighbours in the network.
 
 use optcp_net::PortId;
 use optcp_units::Duration;
@@ -29,8 +29,8 @@ use super::lookahead::{EventStart, Lookahead};
 use super::view::NetworkView;
 use crate::fast::forwarding::LpId;
 
-/// So many logical processes at most.
-const MOST: usize = LpId::MOST;
+/// Maximum number of logical processes.
+const MAX_PROCESSES: usize = LpId::MAX;
 
 /// Groups of vertices with the channels between them.
 #[derive(Debug)]
@@ -39,27 +39,27 @@ pub(super) struct ChannelGraph<'a> {
     pub(super) footprints: Footprints,
     pub(super) channels: Vec<Channel>,
     pub(super) lookahead: Lookahead,
-    /// By port: packets per second.
+    /// Packets per second by port.
     pub(super) loads: &'a [u64],
 }
 
-/// Groups by number.
+/// Numbered groups.
 struct Numbered {
-    /// The group of each vertex.
+    /// Group of each vertex.
     group_of: Vec<usize>,
     count: usize,
 }
 
 impl ChannelGraph<'_> {
-    /// The logical processes for windows of 2^window_log2 ps.
+    /// Returns the logical processes for windows of 2^window_log2 ps.
     pub(super) fn partition(&self, window_log2: u32) -> Partition {
         let window = 1_u64 << window_log2;
         let mut merged = self.footprints.groups.clone();
         loop {
             let groups = self.numbered(&merged);
             match self.levels(&groups, window) {
-                Err(circles) => self.merge_circles(&mut merged, &groups, &circles),
-                Ok(levels) if groups.count > MOST => {
+                Err(cycles) => self.merge_cycles(&mut merged, &groups, &cycles),
+                Ok(levels) if groups.count > MAX_PROCESSES => {
                     self.merge_levels(&mut merged, &groups, &levels);
                 }
                 Ok(levels) => return self.in_order(window_log2, &groups, &levels),
@@ -67,8 +67,8 @@ impl ChannelGraph<'_> {
         }
     }
 
-    /// The groups, numbered by their first vertices. Vertices to which nothing comes are in the first group, which there
-    /// always is.
+    /// Numbers the groups by their first vertices. Vertices that nothing reaches belong to group 0, which always
+    /// exists.
     fn numbered(&self, merged: &UnionFind<usize>) -> Numbered {
         let live = &self.footprints.live;
         let mut numbers = vec![usize::MAX; live.len()];
@@ -87,10 +87,11 @@ impl ChannelGraph<'_> {
         Numbered { group_of, count: next.max(1) }
     }
 
-    /// The level of each group, which is above those of all groups with near channels to it.
+    /// Returns the level of each group, which exceeds the levels of all groups with near channels to it.
     ///
     /// # Errors
-    /// The groups of each circle of near channels, if there is one. A group in no circle stands alone.
+    /// Returns the groups of each cycle of near channels, if there is one. A group outside any cycle is a list of its
+    /// own.
     fn levels(&self, groups: &Numbered, window: u64) -> Result<Vec<usize>, Vec<Vec<usize>>> {
         let near = self.near_groups(groups, window);
         let mut graph = DiGraph::<(), ()>::with_capacity(groups.count, near.len());
@@ -98,16 +99,15 @@ impl ChannelGraph<'_> {
         for &(from, to) in &near {
             graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
         }
-        // From the last that is reached to the first.
-        let circles = kosaraju_scc(&graph);
-        if circles.len() < groups.count {
-            let numbers =
-                |circle: Vec<NodeIndex>| circle.into_iter().map(NodeIndex::index).collect();
-            return Err(circles.into_iter().map(numbers).collect());
+        // Components are in reverse topological order.
+        let cycles = kosaraju_scc(&graph);
+        if cycles.len() < groups.count {
+            let numbers = |cycle: Vec<NodeIndex>| cycle.into_iter().map(NodeIndex::index).collect();
+            return Err(cycles.into_iter().map(numbers).collect());
         }
         let mut levels = vec![0_usize; groups.count];
-        for circle in circles.iter().rev() {
-            let from = circle[0];
+        for cycle in cycles.iter().rev() {
+            let from = cycle[0];
             for to in graph.neighbors(from) {
                 levels[to.index()] = levels[to.index()].max(levels[from.index()] + 1);
             }
@@ -115,7 +115,7 @@ impl ChannelGraph<'_> {
         Ok(levels)
     }
 
-    /// Pairs of groups with a near channel from the first to the second.
+    /// Returns pairs of groups with a near channel from the first to the second.
     fn near_groups(&self, groups: &Numbered, window: u64) -> Vec<(usize, usize)> {
         let advances = self.timer_advances(groups, window);
         let group_of = &groups.group_of;
@@ -132,12 +132,12 @@ impl ChannelGraph<'_> {
         near
     }
 
-    /// By group: by how much all of its timers may fire before they are due, at most a window, in ps.
+    /// Returns the timer advance of each group, at most a window, in ps.
     fn timer_advances(&self, groups: &Numbered, window: u64) -> Vec<u64> {
         let mut advances = vec![window; groups.count];
         for (vertex, &group) in self.live_vertices(groups) {
             let advance = match self.view.vertices.at(vertex) {
-                // Ends of transmissions are events at their time.
+                // Ends of transmissions are executed at their time.
                 Vertex::Port(port) if self.view.ports.get(port).is_stepped() => 0,
                 Vertex::Port(_) => continue,
                 Vertex::End { flow, receives } if self.view.is_sink(flow, receives) => continue,
@@ -148,14 +148,14 @@ impl ChannelGraph<'_> {
         advances
     }
 
-    /// By group: packets per second through its ports.
+    /// Returns the packets per second through the ports of each group.
     fn group_loads(&self, groups: &Numbered) -> Vec<u64> {
         let mut loads = vec![0_u64; groups.count];
         self.loads.iter().zip(&groups.group_of).for_each(|(load, &group)| loads[group] += load);
         loads
     }
 
-    /// The first vertex of each group.
+    /// Returns the first vertex of each group.
     fn first_vertices(&self, groups: &Numbered) -> Vec<usize> {
         let mut first = vec![usize::MAX; groups.count];
         let vertices: Vec<_> = self.live_vertices(groups).collect();
@@ -163,7 +163,7 @@ impl ChannelGraph<'_> {
         first
     }
 
-    /// The vertices to which something comes, with their group.
+    /// Returns the vertices that something reaches, with their group.
     fn live_vertices<'a>(
         &'a self,
         groups: &'a Numbered,
@@ -172,30 +172,30 @@ impl ChannelGraph<'_> {
         vertices.filter(|(vertex, _)| self.footprints.live[*vertex])
     }
 
-    /// Merges the groups of each circle.
-    fn merge_circles(
+    /// Merges the groups of each cycle.
+    fn merge_cycles(
         &self,
         merged: &mut UnionFind<usize>,
         groups: &Numbered,
-        circles: &[Vec<usize>],
+        cycles: &[Vec<usize>],
     ) {
         let first = self.first_vertices(groups);
-        for circle in circles {
-            for &other in &circle[1..] {
-                merged.union(first[circle[0]], first[other]);
+        for cycle in cycles {
+            for &other in &cycle[1..] {
+                merged.union(first[cycle[0]], first[other]);
             }
         }
     }
 
-    /// Merges groups so that [`MOST`] are left: those of one level, or of several that follow each other where there are
-    /// many levels. A group with much of the load stays alone.
+    /// Merges groups until [`MAX_PROCESSES`] are left: within a level, or across consecutive levels if there are many. A group
+    /// with a large share of the load stays separate.
     fn merge_levels(&self, merged: &mut UnionFind<usize>, groups: &Numbered, levels: &[usize]) {
         let first = self.first_vertices(groups);
-        // One more for each, so that groups without a load are merged too.
+        // One is added so that groups without load are merged, too.
         let loads: Vec<u128> =
             self.group_loads(groups).iter().map(|&load| u128::from(load) + 1).collect();
         let deepest = levels.iter().max().map_or(1, |&last| last + 1);
-        let bands = deepest.min(MOST / 2);
+        let bands = deepest.min(MAX_PROCESSES / 2);
         let mut members = vec![Vec::new(); bands];
         for (group, level) in levels.iter().enumerate() {
             members[level * bands / deepest].push(group);
@@ -203,8 +203,8 @@ impl ChannelGraph<'_> {
         let total: u128 = loads.iter().sum();
         for band in members {
             let load: u128 = band.iter().map(|&group| loads[group]).sum();
-            // One place for each band, and the others by load.
-            let places = 1 + load * (MOST - bands) as u128 / total;
+            // Each band gets one place; load decides about the others.
+            let places = 1 + load * (MAX_PROCESSES - bands) as u128 / total;
             let (mut load_before, mut leader) = (0_u128, None);
             for group in band {
                 let place = load_before * places / load;
@@ -219,7 +219,7 @@ impl ChannelGraph<'_> {
         }
     }
 
-    /// The groups as logical processes, in the order of their levels.
+    /// Returns the groups as logical processes in the order of their levels.
     fn in_order(&self, window_log2: u32, groups: &Numbered, levels: &[usize]) -> Partition {
         let mut order: Vec<usize> = (0..groups.count).collect();
         order.sort_by_key(|&group| levels[group]);

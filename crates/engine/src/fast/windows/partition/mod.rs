@@ -1,23 +1,22 @@
-//! Partition of a run into logical processes, and the length of its windows.
+//! Partition of a run into logical processes, and the window length.
 //!
 //! # Model
-//! Ports and endpoints are the vertices of a graph. Vertices that one event may touch stay together ([`footprint`]).
-//! Packets go from one group of vertices to another over *channels* ([`channels`]), each with a *lookahead*
-//! ([`lookahead`]): the minimum time from the event that sends a packet to the event that it causes. For a window of a
-//! given length, groups that are closer than a window in a circle become one logical process; the others are ordered in
-//! phases ([`merging`]).
+//! Ports and endpoints are the vertices of a graph. Vertices that one event may affect stay together ([`footprint`]).
+//! Packets travel between groups of vertices over *channels* ([`channels`]). The *lookahead* ([`lookahead`]) of a
+//! channel is the minimum time from the event that sends a packet to the event that it causes. Groups in a cycle that
+//! is shorter than a window become one logical process; the others are ordered in phases ([`merging`]).
 //!
-//! Windows double from 0.13 ms to 4.3 ms until enough packets move in one ([`load`]). A longer window has fewer barriers
-//! and fewer logical processes.
+//! The window length doubles from 0.13 ms to 4.3 ms until a window contains enough packets ([`load`]). A longer window
+//! needs fewer barriers but leaves fewer logical processes.
 //!
-//! Invariant: a channel from one logical process to another either has a lookahead of at least a window, or leads to a
-//! later phase. The partition depends on the network and its packets alone, never on the number of threads.
+//! Invariant: a channel between logical processes either has a lookahead of at least a window or leads to a later
+//! phase. The partition depends on the network and its packets only, never on the number of threads.
+//!
 //! # References
 //! See the parent module.
-//! # Parameters
-//! The constants below.
+//!
 //! # Limitations
-//! Loads are estimates from link rates: TCP is taken to fill its share of the narrowest link.
+//! Loads are estimates from link rates: TCP is assumed to use its share of the bottleneck link.
 
 mod channels;
 mod footprint;
@@ -38,41 +37,41 @@ use lookahead::Lookahead;
 use merging::ChannelGraph;
 pub(super) use view::NetworkView;
 
-/// Windows are 2^n ps long, 0.13 to 4.3 ms.
+/// Exponents n of window lengths of 2^n ps, 0.13 to 4.3 ms.
 const WINDOW_LOG2: std::ops::RangeInclusive<u32> = 27..=32;
-/// So many packets pass the ports of a logical process in a window on average, or it is not worth its barriers.
-const ENOUGH: u64 = 64;
-/// On one thread windows pay only where so many packets are in flight that they do not fit into near memory: 8 MiB.
-const MANY: u128 = 1 << 18;
+/// Minimum mean number of packets per logical process and window; fewer do not justify the barriers.
+const MIN_PACKETS_PER_WINDOW: u64 = 64;
+/// Minimum number of packets in flight for windows on one thread: 8 MiB, more than caches hold.
+const MIN_PACKETS_IN_FLIGHT: u128 = 1 << 18;
 
-/// The logical processes of a run, in the order in which they are executed in a window.
+/// Logical processes of a run in the order of execution within a window.
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
-    /// A window is 2^window_log2 ps long.
+    /// Exponent of the window length, 2^window_log2 ps.
     pub(super) window_log2: u32,
-    /// The logical process of each vertex.
+    /// Logical process of each vertex.
     pub(super) lp_of_vertex: Vec<u16>,
-    /// By logical process: by how much its timers may fire before they are due.
+    /// Timer advance by logical process.
     pub(super) timer_advances: Vec<Duration>,
-    /// By logical process. Those of one phase are a window apart.
+    /// Phase by logical process. Processes of one phase are at least a window apart.
     pub(super) phases: Vec<u16>,
-    /// By logical process: packets per second through its ports, estimated.
+    /// Estimated packets per second through the ports of each logical process.
     pub(super) loads: Vec<u64>,
 }
 
 impl Partition {
-    /// How many logical processes there are.
+    /// Returns the number of logical processes.
     pub(super) fn processes(&self) -> usize {
         self.phases.len()
     }
 
-    /// The length of a window.
+    /// Returns the window length.
     pub(super) fn window(&self) -> Duration {
         Duration::from_ps(1 << self.window_log2)
     }
 }
 
-/// Finds the partition of a run in which the packets `pending` wait.
+/// Finds the partition of a run with the waiting packets `pending`.
 pub(super) fn find(
     view: &NetworkView<'_>,
     pending: &[Due<Packet>],
@@ -88,9 +87,11 @@ pub(super) fn find(
     let graph = ChannelGraph { view, footprints, channels, lookahead, loads: &loads };
     if let WindowPolicy::WherePossible(Some(window_log2)) = policy {
         let partition = graph.partition(window_log2);
-        return Some(partition).filter(|it| it.processes() > 1).ok_or(NoWindowsReason::Near);
+        return Some(partition)
+            .filter(|partition| partition.processes() > 1)
+            .ok_or(NoWindowsReason::Near);
     }
-    let is_small = || load::in_flight(view, &loads) < MANY;
+    let is_small = || load::in_flight(view, &loads) < MIN_PACKETS_IN_FLIGHT;
     if threads == 1 && policy == WindowPolicy::WherePaying && is_small() {
         return Err(NoWindowsReason::Small);
     }
@@ -103,7 +104,7 @@ pub(super) fn find(
             break;
         }
         let per_window = (u128::from(per_second) << window_log2) / 1_000_000_000_000;
-        if per_window >= u128::from(ENOUGH * count) {
+        if per_window >= u128::from(MIN_PACKETS_PER_WINDOW * count) {
             return Ok(partition);
         }
         reason = NoWindowsReason::Few;

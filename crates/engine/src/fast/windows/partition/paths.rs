@@ -5,19 +5,19 @@ use optcp_net::{FlowId, Label, Packet};
 
 use super::view::NetworkView;
 
-/// The way of a flow's packets in one direction, as labels are now.
+/// Path of a flow's packets in one direction, under the current labels.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub(super) flow: usize,
-    /// Whether it leads to the receiver or sink.
+    /// Whether the path leads to the receiver or sink.
     pub(super) to_receiver: bool,
-    /// Hop by hop the ports of which a packet takes one: several in front of a bundle.
+    /// Candidate ports of each hop: several at a bundle, otherwise one.
     pub(super) hops: Vec<Vec<usize>>,
-    /// The endpoint, if its packets wait there for their event after the last port.
+    /// Endpoint at which packets wait for their event after the last port, if they do.
     pub(super) late_end: Option<usize>,
 }
 
-/// The paths on which flows and sources send: data and ACKs.
+/// Returns the data and ACK paths of all flows and sources.
 pub(super) fn flow_paths(view: &NetworkView<'_>) -> Vec<Path> {
     let path = |(flow, receives)| {
         let label = view.first_label(flow, receives)?;
@@ -26,7 +26,7 @@ pub(super) fn flow_paths(view: &NetworkView<'_>) -> Vec<Path> {
     view.ends().filter_map(path).collect()
 }
 
-/// The paths of packets in flight, which may be under labels that are no longer in use.
+/// Returns the paths of packets in flight whose labels may no longer be in use.
 pub(super) fn stray_paths(view: &NetworkView<'_>, pending: &[Due<Packet>]) -> Vec<Path> {
     let waiting = pending.iter().map(|due| due.item);
     let in_ports = view.packets_in_stepped_ports().map(|(_, packet)| packet);
@@ -40,18 +40,18 @@ pub(super) fn stray_paths(view: &NetworkView<'_>, pending: &[Due<Packet>]) -> Ve
     strays.into_iter().map(path).collect()
 }
 
-/// The path of a flow's packets from a label on.
+/// Returns the path of a flow's packets from a label on.
 fn path(view: &NetworkView<'_>, label: Label, flow: usize, to_receiver: bool) -> Path {
     let key = view.labels.key(FlowId::at(flow), !to_receiver);
     let mut path = Path { flow, to_receiver, hops: Vec::new(), late_end: None };
-    let mut label = view.spread_label(label, key);
-    // A path in a circle ends somewhere.
+    let mut label = view.ecmp_label(label, key);
+    // The number of labels bounds the length of a loop.
     for _ in 0..view.labels.len() {
         let (ports, next) = view.next_ports(label);
         if ports.is_empty() {
             break;
         }
-        label = view.spread_label(next, key);
+        label = view.ecmp_label(next, key);
         path.hops.push(ports);
     }
     if !path.hops.is_empty()

@@ -1,4 +1,4 @@
-//! The network as the partition sees it: where packets go under each label, now.
+//! View of the network for the partition: destinations of packets under the current labels.
 
 use optcp_net::{Hop, Label, LabelTable, Packet, PortId};
 use optcp_optical::bundle::Bundle;
@@ -12,7 +12,7 @@ use crate::fast::port::Ports;
 use crate::flow::{ReceivingEnd, SendingEnd};
 use crate::model::Model;
 
-/// The parts of an engine and its model that a partition is found from.
+/// Parts of an engine and its model from which a partition is computed.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::fast::windows) struct NetworkView<'a> {
     pub(super) ports: &'a Ports,
@@ -24,7 +24,7 @@ pub(in crate::fast::windows) struct NetworkView<'a> {
     senders: &'a [SendingEnd],
     sources: &'a [Datagrams],
     bundles: &'a [Bundle],
-    /// Whether schedules or queues of several paths are part of the run, or assemblers of bursts.
+    /// Whether the run has schedules or queues with several paths.
     has_plans: bool,
     has_bursts: bool,
 }
@@ -46,12 +46,12 @@ impl<'a> NetworkView<'a> {
             senders: &model.senders,
             sources: &model.datagrams,
             bundles: &model.bundles,
-            has_plans: model.planned.is_any(),
+            has_plans: model.schedule_state.is_active(),
             has_bursts: !model.assemblers.is_empty(),
         }
     }
 
-    /// Refuses runs with events that touch vertices anywhere.
+    /// Returns an error for runs with events that affect vertices anywhere.
     pub(super) fn check(&self) -> Result<(), NoWindowsReason> {
         match self {
             NetworkView { has_bursts: true, .. } => Err(NoWindowsReason::Bursts),
@@ -60,32 +60,32 @@ impl<'a> NetworkView<'a> {
         }
     }
 
-    /// How many flows and sources there are.
+    /// Returns the number of flows and sources.
     pub(super) fn flows(&self) -> usize {
         self.feeders.delivered.len()
     }
 
-    /// How many ports and endpoints there are.
+    /// Returns the number of ports and endpoints.
     pub(super) fn vertex_count(&self) -> usize {
         self.vertices.count(self.flows())
     }
 
-    /// The ends of flows and sources: (flow, whether it receives).
+    /// Returns the ends of flows and sources: (flow, whether it receives).
     pub(super) fn ends(&self) -> impl Iterator<Item = (usize, bool)> + use<> {
         (0..self.flows()).flat_map(|flow| [(flow, false), (flow, true)])
     }
 
-    /// The end of a sink, which sends nothing and has no timers.
+    /// Returns whether an end is a sink, which sends nothing and has no timers.
     pub(super) fn is_sink(&self, flow: usize, receives: bool) -> bool {
         receives && flow >= self.senders.len()
     }
 
-    /// The end of a source.
+    /// Returns whether an end is a source.
     pub(super) fn is_source(&self, flow: usize, receives: bool) -> bool {
         !receives && flow >= self.senders.len()
     }
 
-    /// The label under which an end of a flow or source sends.
+    /// Returns the label under which an end of a flow or source sends.
     pub(super) fn first_label(&self, flow: usize, receives: bool) -> Option<Label> {
         match (flow.checked_sub(self.senders.len()), receives) {
             (None, false) => Some(self.senders[flow].data),
@@ -95,12 +95,12 @@ impl<'a> NetworkView<'a> {
         }
     }
 
-    /// Whether a packet can reach an end.
+    /// Returns whether a packet can reach an end.
     pub(super) fn is_reached(&self, flow: usize, receives: bool) -> bool {
         self.feeders.delivered[flow][usize::from(!receives)] != Feeder::None
     }
 
-    /// The port whose packets an end takes ahead of time, if it does.
+    /// Returns the port whose packets an end takes early, if any.
     pub(super) fn early_feeder(&self, flow: usize, receives: bool) -> Option<usize> {
         match self.feeders.delivered[flow][usize::from(!receives)] {
             Feeder::One(port) if self.forwarding.delivers_to(flow, receives) => Some(port as usize),
@@ -108,10 +108,10 @@ impl<'a> NetworkView<'a> {
         }
     }
 
-    /// The port or endpoint that alone feeds a port, if one does.
+    /// Returns the port or endpoint that is the only feeder of a port, if any.
     pub(super) fn only_feeder(&self, port: usize) -> Option<Vertex> {
-        match self.feeders.of_port[port] {
-            // Numbers beyond stand for gates, bridges and bundles.
+        match self.feeders.by_port[port] {
+            // Larger numbers denote selectors, bridges and bundles.
             Feeder::One(feeder) if (feeder as usize) < self.vertex_count() => {
                 Some(self.vertices.at(feeder as usize))
             }
@@ -119,55 +119,56 @@ impl<'a> NetworkView<'a> {
         }
     }
 
-    /// The labels under which packets may come to a node.
+    /// Returns the labels that packets may carry at a node.
     pub(super) fn reached_labels(&self) -> impl Iterator<Item = Label> {
         let labels = (0..).zip(&self.feeders.reached);
         labels.filter(|(_, reached)| **reached).map(|(number, _)| Label(number))
     }
 
-    /// The ports into one of which a packet under `label` goes, and its label after them; no ports where it goes into none.
+    /// Returns the candidate output ports of a packet under `label` and its label behind them; no ports if it is not
+    /// forwarded.
     pub(super) fn next_ports(&self, label: Label) -> (Vec<usize>, Label) {
         let entry = self.forwarding.at(label);
         match entry.port() {
             Entry::BUNDLE => {
-                let entrance = self.labels.entrance(entry.next());
-                let members = self.bundles[entrance.bundle as usize].members();
-                (members.iter().map(|port| port.index()).collect(), entrance.next)
+                let bundle_hop = self.labels.bundle_hop(entry.next());
+                let members = self.bundles[bundle_hop.bundle as usize].members();
+                (members.iter().map(|port| port.index()).collect(), bundle_hop.next)
             }
             port if entry.is_port() => (vec![port.index()], Label(entry.next())),
             _ => (Vec::new(), label),
         }
     }
 
-    /// The labels to which a node may change `label` when it spreads flows over next hops: itself if it does not.
-    pub(super) fn spread_labels(&self, label: Label) -> Vec<Label> {
-        if !self.is_spread(label) {
+    /// Returns the labels that ECMP may assign instead of `label`, or `label` itself without ECMP.
+    pub(super) fn ecmp_labels(&self, label: Label) -> Vec<Label> {
+        if !self.is_ecmp(label) {
             return vec![label];
         }
         let next_hops = self.labels.leads_to(Hop::Ecmp(self.forwarding.at(label).next()));
-        next_hops.into_iter().flat_map(|(_, next)| self.spread_labels(next)).collect()
+        next_hops.into_iter().flat_map(|(_, next)| self.ecmp_labels(next)).collect()
     }
 
-    /// That of them which a packet with the hash key `key` gets.
-    pub(super) fn spread_label(&self, label: Label, key: u64) -> Label {
-        if !self.is_spread(label) {
+    /// Returns the label that ECMP assigns to a packet with hash `key`.
+    pub(super) fn ecmp_label(&self, label: Label, key: u64) -> Label {
+        if !self.is_ecmp(label) {
             return label;
         }
-        let next = self.labels.spread_by(self.forwarding.at(label).next(), key);
-        self.spread_label(next, key)
+        let next = self.labels.ecmp_by_key(self.forwarding.at(label).next(), key);
+        self.ecmp_label(next, key)
     }
 
-    /// Whether a node spreads the flows under a label.
-    pub(super) fn is_spread(&self, label: Label) -> bool {
-        self.forwarding.at(label).port() == Entry::SPREAD
+    /// Returns whether a node applies ECMP to a label.
+    pub(super) fn is_ecmp(&self, label: Label) -> bool {
+        self.forwarding.at(label).port() == Entry::ECMP
     }
 
-    /// Whether an endpoint takes the packets under a label.
+    /// Returns whether packets of a label are delivered.
     pub(super) fn delivers(&self, label: Label) -> bool {
         self.forwarding.at(label).port() == Entry::DELIVER
     }
 
-    /// Whether a gate or a bridge takes the packets under a label.
+    /// Returns whether a label leads to a selector or a bridge.
     pub(super) fn is_special(&self, label: Label) -> bool {
         self.forwarding.at(label).port() == Entry::SPECIAL && !self.discards(label)
     }
@@ -179,15 +180,15 @@ impl<'a> NetworkView<'a> {
         matches!(self.labels.hop(label), Hop::Discard(_))
     }
 
-    /// The vertex at which a packet waits for its event; none where it is lost.
+    /// Returns the vertex at which a packet waits for its event; `None` if it is lost.
     pub(super) fn vertex_of(&self, packet: Packet) -> Option<usize> {
-        let label = self.spread_labels(packet.label)[0];
+        let label = self.ecmp_labels(packet.label)[0];
         let port = self.next_ports(label).0.first().copied();
         let end = || self.vertices.end(packet.flow().index(), !packet.is_ack());
         port.or_else(|| self.delivers(label).then(end))
     }
 
-    /// Packets in ports of the stepped lane, with their port.
+    /// Returns the packets in stepped ports, with their port.
     pub(super) fn packets_in_stepped_ports(&self) -> impl Iterator<Item = (PortId, Packet)> {
         self.ports.stepped().flat_map(|(id, port)| port.inside().map(move |packet| (id, packet)))
     }

@@ -1,4 +1,4 @@
-//! The calendar of pending events.
+//! Event queue.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,22 +7,22 @@ use optcp_units::Time;
 
 use crate::Key;
 
-/// Pending events, earliest first, in a binary heap of keys.
+/// Pending events in a binary heap of keys, earliest first.
 ///
-/// An entry carries no payload: its key says which port, flow or pipe to look at, and that entity
-/// knows what is due. An entry whose entity has changed its mind is stale and is skipped there.
+/// Entries have no payload: the key identifies the port, flow or link that handles the event. Obsolete entries are
+/// ignored there.
 #[derive(Clone, Debug, Default)]
-pub struct Calendar {
+pub struct EventQueue {
     heap: BinaryHeap<Reverse<Key>>,
 }
 
-impl Calendar {
+impl EventQueue {
     /// Adds an event.
     pub fn push(&mut self, key: Key) {
         self.heap.push(Reverse(key));
     }
 
-    /// Takes the earliest event out if it happens before `limit`.
+    /// Removes the earliest event if it is before `limit`.
     pub fn pop_before(&mut self, limit: Time) -> Option<Key> {
         let first = self.heap.peek_mut()?;
         if first.0.time() >= limit {
@@ -31,25 +31,25 @@ impl Calendar {
         Some(std::collections::binary_heap::PeekMut::pop(first).0)
     }
 
-    /// When the earliest event happens.
+    /// Returns the time of the earliest event, or [`Time::MAX`].
     #[inline]
     #[must_use]
     pub fn next_at(&self) -> Time {
         self.heap.peek().map_or(Time::MAX, |first| first.0.time())
     }
 
-    /// All events, in no particular order.
+    /// Returns all events, in no particular order.
     pub fn into_events(self) -> impl Iterator<Item = Key> {
         self.heap.into_iter().map(|Reverse(key)| key)
     }
 
-    /// How many events are pending, stale ones included.
+    /// Returns the number of pending events, including obsolete ones.
     #[must_use]
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether nothing is pending.
+    /// Returns whether no events are pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
@@ -62,7 +62,7 @@ mod tests {
     use crate::Class;
 
     #[test]
-    fn events_come_out_in_order_whatever_the_order_they_went_in() {
+    fn events_are_removed_in_order() {
         let key = |ps, class, entity| Key::new(Time::from_ps(ps), class, entity, 0);
         let keys = [
             key(3, Class::Arrival, 0),
@@ -70,14 +70,14 @@ mod tests {
             key(3, Class::TransmissionEnd, 9),
             key(1, Class::Timer, 7),
         ];
-        let mut calendar = Calendar::default();
-        keys.iter().for_each(|&k| calendar.push(k));
+        let mut event_queue = EventQueue::default();
+        keys.iter().for_each(|&k| event_queue.push(k));
         let mut out = Vec::new();
-        while let Some(k) = calendar.pop_before(Time::from_ps(3)) {
+        while let Some(k) = event_queue.pop_before(Time::from_ps(3)) {
             out.push(k);
         }
         assert_eq!(out, [keys[3], keys[1]]);
-        assert_eq!(calendar.len(), 2);
-        assert_eq!(calendar.pop_before(Time::MAX), Some(keys[2]));
+        assert_eq!(event_queue.len(), 2);
+        assert_eq!(event_queue.pop_before(Time::MAX), Some(keys[2]));
     }
 }

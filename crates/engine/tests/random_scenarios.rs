@@ -1,4 +1,4 @@
-//! Random worlds: packets are conserved at every instant, and a forked run is the run itself.
+//! Random scenarios: packets are conserved at all times, and a forked run equals a direct one.
 
 use std::num::NonZeroU32;
 
@@ -15,7 +15,7 @@ use optcp_traffic::{ExponentialSize, PacketRate, PacketSize, Poisson, Process};
 use optcp_units::{Codepoint, Duration, Time};
 use proptest::prelude::*;
 
-/// What a random world is made of.
+/// Ingredients of a random scenario.
 #[derive(Clone, Debug)]
 struct Recipe {
     links: Vec<(u64, u64, u32)>,
@@ -48,7 +48,7 @@ fn recipe() -> impl Strategy<Value = Recipe> {
 
 const STOP: Duration = Duration::from_secs(4);
 
-/// Flows over the chain of links 0 - 1 - 2, where link 3 runs in parallel to link 1.
+/// Returns flows over the chain of links 0 - 1 - 2, where link 3 is parallel to link 1.
 fn world(recipe: &Recipe) -> Blueprint {
     let mut world = WorldBuilder::default();
     let mut there: Vec<PortId> = Vec::new();
@@ -95,7 +95,7 @@ fn world(recipe: &Recipe) -> Blueprint {
             });
             continue;
         }
-        // SACK's ACKs say more than fits a packet: a bridge and a gate must copy and forget that, too.
+        // ACKs with SACK are stored outside the packet: bridges and selectors must copy and remove them, too.
         let config = if segments % 4 == 3 {
             Config { window_limit: 40, ..Profile::Linux6.config() }
         } else {
@@ -112,7 +112,7 @@ fn world(recipe: &Recipe) -> Blueprint {
         world.flow(&config, Some(segments), start, u32::from(span), (&route, &reverse));
     }
     let working = world.paths.entry(0, &[there[1], there[2]]);
-    // The node behind both takes packets of one of them only; one way or both are used.
+    // The node behind both paths accepts packets of one of them; one path or both are used.
     let behind = world.paths.entry(0, &[there[2]]);
     let (selector, onto) = world.paths.select(working, behind, there[3]);
     let detour = world.paths.detour(&[there[3]], onto);
@@ -141,16 +141,16 @@ fn observed(blueprint: &Blueprint, engine: Engine) -> Simulation<Observations> {
 }
 
 fn outcome(simulation: &Simulation<Observations>) -> (Option<String>, Counts) {
-    // How many events it takes is the engine's affair.
+    // The number of events differs between engines.
     (simulation.observer().sha256(), Counts { events: 0, ..simulation.counts() })
 }
 
-/// The reference and what is checked against it; `stepped` are ports whose departures are events.
+/// Returns the reference and the engines compared with it; `stepped` are ports whose departures are events.
 fn engines(stepped: u64) -> [Engine; 3] {
     [Engine::Reference, Engine::Fast, Engine::Stepped(stepped)]
 }
 
-/// Every record in order.
+/// Returns every record in order.
 fn log(blueprint: &Blueprint, engine: Engine) -> Vec<(Time, Record)> {
     let mut simulation = Simulation::new(blueprint, engine, Log::default());
     simulation.run();
@@ -161,7 +161,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn packets_are_conserved_at_every_instant(recipe in recipe(), stepped: u64) {
+    fn packets_are_conserved_at_all_times(recipe in recipe(), stepped: u64) {
         let blueprint = world(&recipe);
         let mut expected = None;
         for engine in engines(stepped) {
@@ -177,9 +177,9 @@ proptest! {
         }
     }
 
-    /// The engines give the same records, one by one.
+    /// All engines produce the same records.
     #[test]
-    fn the_engines_agree(recipe in recipe(), stepped: u64) {
+    fn engines_agree(recipe in recipe(), stepped: u64) {
         let blueprint = world(&recipe);
         let [plain, others @ ..] = engines(stepped).map(|engine| log(&blueprint, engine));
         for fast in others {
@@ -193,9 +193,9 @@ proptest! {
         }
     }
 
-    /// Cutting a run anywhere and going on with a copy changes nothing.
+    /// A clone of an interrupted run produces the same results.
     #[test]
-    fn a_clone_goes_on_as_the_run_itself(
+    fn clone_continues_like_the_run(
         recipe in recipe(),
         cut_ms in 0..4000_u64,
         stepped: u64,
@@ -213,9 +213,9 @@ proptest! {
         }
     }
 
-    /// A branch that shares another world's past up to where they differ ends as if run alone.
+    /// A branch that shares the past of another scenario ends like a direct run.
     #[test]
-    fn a_branch_ends_as_a_run_of_its_own(
+    fn branch_ends_like_a_direct_run(
         recipe in recipe(),
         shift in 0..500_u64,
         slower in 0..3_u64,
@@ -223,7 +223,7 @@ proptest! {
     ) {
         let trunk = world(&recipe);
         let mut other = trunk.clone();
-        // The way around may be another: the past is shared until it is used.
+        // The detour may differ, because the past is shared until it is used.
         other.ports[6].0.delay += Duration::from_ms(10 * slower);
         if let Some(last) = other.controls.last_mut() {
             last.at = last.at + Duration::from_ms(shift);

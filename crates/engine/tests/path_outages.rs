@@ -1,4 +1,4 @@
-//! When ways lead nowhere: small tables against hand calculation.
+//! Path outages of small networks, compared with hand calculation.
 
 use crate::common::{WorldBuilder, ms};
 use optcp_engine::{Blueprint, path_outages};
@@ -17,7 +17,7 @@ fn flow(world: &mut WorldBuilder, path: u32, there: &[PortId], back: &[PortId]) 
     world.flow(&Profile::Rfc.config(), None, Time::ZERO, path, (there, back));
 }
 
-/// Each cut as flow, whether of ACKs, and its ends in milliseconds, up to 100 ms.
+/// Returns each outage until 100 ms as flow, direction (`true` for ACKs), start and end in milliseconds.
 fn found(blueprint: &Blueprint) -> Vec<(u32, bool, u64, u64)> {
     let ms = |at: Time| at.as_ps() / 1_000_000_000;
     let one =
@@ -29,10 +29,10 @@ fn controls(list: &[(u64, Action)]) -> Vec<Control> {
     list.iter().map(|&(at, action)| Control { at: ms(at), action }).collect()
 }
 
-/// The port fails at 10 ms, works again at 20 and fails at once at the next instant; what happens at one instant happens
-/// together. Two flows share the way of data, one the way back.
+/// The port fails at 10 ms, is repaired at 20 ms and fails immediately again. Actions at the same time count together.
+/// Two flows share the data path; one has the return path.
 #[test]
-fn flows_share_the_cuts_of_their_way() {
+fn flows_on_one_path_have_equal_outages() {
     let mut world = WorldBuilder::default();
     let [out, back, other] = [(); 3].map(|()| port(&mut world));
     flow(&mut world, 0, &[out], &[back]);
@@ -48,9 +48,9 @@ fn flows_share_the_cuts_of_their_way() {
     assert_eq!(found(&blueprint), []);
 }
 
-/// As many ports as a packet gets through, and one more; and two routers that send to each other from 30 ms on.
+/// Paths with as many routers as the time to live permits and with one more, and a loop of two routers from 30 ms.
 #[test]
-fn a_way_is_as_long_as_the_time_to_live() {
+fn path_length_is_limited_by_ttl() {
     for (ports, cut) in [(INITIAL_TTL, false), (INITIAL_TTL + 1, true)] {
         let mut world = WorldBuilder::default();
         let there: Vec<PortId> = (0..ports).map(|_| port(&mut world)).collect();
@@ -70,10 +70,10 @@ fn a_way_is_as_long_as_the_time_to_live() {
     assert_eq!(found(&world.build(ms(100))), [(0, false, 30, 100)]);
 }
 
-/// One link of two fails at 10 ms and is taken out at 12; the other one fails from 20 to 30 ms. Any link is enough, but where
-/// the destination chooses: the first subnetwork has the first link as long as that is in service.
+/// One of two links fails at 10 ms and is excluded at 12 ms; the other one fails from 20 to 30 ms. One working link is
+/// enough, except with selection by destination: the first subnetwork uses the first link while it is in service.
 #[test]
-fn a_bundle_needs_a_link() {
+fn bundle_needs_one_working_link() {
     for (selection, expected) in [
         (Selection::RoundRobin, vec![(0, false, 20, 30)]),
         (Selection::Destination, vec![(0, false, 10, 12), (0, false, 20, 30)]),
@@ -83,8 +83,8 @@ fn a_bundle_needs_a_link() {
         flow(&mut world, 0, &[first], &[back]);
         world.bundles.push(Bundle::new(vec![first, second], selection));
         let next = world.paths.entry(0, &[]);
-        let entrance = world.paths.entrance(BundleHop { bundle: 0, destination: 0, next });
-        world.flows[0].data = world.paths.add(entrance);
+        let bundle_hop = world.paths.entrance(BundleHop { bundle: 0, destination: 0, next });
+        world.flows[0].data = world.paths.add(bundle_hop);
         world.controls = controls(&[
             (10, Action::PortDown(first)),
             (12, Action::TakeOut(0, first)),
@@ -95,9 +95,9 @@ fn a_bundle_needs_a_link() {
     }
 }
 
-/// Of two flows that a router spreads over two ports, one over each, a failure cuts the one whose port it is.
+/// Two flows use one port each of an ECMP router; a failure interrupts the flow that uses the failed port.
 #[test]
-fn a_flow_that_is_spread_has_a_way_of_its_own() {
+fn ecmp_flow_fails_with_its_own_port() {
     let mut world = WorldBuilder::default();
     let [first, second, back] = [(); 3].map(|()| port(&mut world));
     flow(&mut world, 0, &[first], &[back]);

@@ -1,4 +1,4 @@
-//! Queues that are served over one of several ways, and links that change by plan: by hand, with every engine.
+//! Queues with several paths, and scheduled links, compared with hand calculation for every engine.
 
 use crate::common::{ENGINES, Log, WorldBuilder};
 use optcp_des::Streams;
@@ -11,7 +11,7 @@ use optcp_tcp::{Config, Profile};
 use optcp_traffic::{Constant, PacketRate, PacketSize, Process};
 use optcp_units::{Bytes, Codepoint, Duration, Marking, Rate, Time};
 
-/// 0.9 us at 80 Gb/s, 7.2 us at 10 Gb/s.
+/// Transmission times: 0.9 us at 80 Gb/s, 7.2 us at 10 Gb/s.
 const SIZE: u16 = 9000;
 const STOP: Duration = Duration::from_ms(5);
 
@@ -23,7 +23,7 @@ fn at(tenths_us: u64) -> Time {
     Time::from_ps(tenths_us * 100_000)
 }
 
-/// Sends `count` packets, one a microsecond, from the label of a path on.
+/// Adds a source of `count` packets, one per microsecond, that start with the label of a path.
 fn source(world: &mut WorldBuilder, data: optcp_net::Label, count: u64) {
     let rate = PacketRate::new(1, 1_000_000).expect("a rate above zero");
     world.datagrams.push(DatagramSpec {
@@ -37,7 +37,7 @@ fn source(world: &mut WorldBuilder, data: optcp_net::Label, count: u64) {
     });
 }
 
-/// A queue of 1000 packets that `ways` may serve; a source of so many packets sends into it.
+/// Adds a queue of 1000 packets with the paths `ways`, and a source of packets into it.
 fn queue(
     world: &mut WorldBuilder,
     path: PathId,
@@ -69,7 +69,7 @@ fn run(blueprint: &Blueprint, engine: Engine) -> Vec<(Time, Record)> {
     simulation.observer().clone().in_order()
 }
 
-/// When a port sent the last bit of which packet.
+/// Returns the times at which a port finished transmissions, with the packets.
 fn sent(records: &[(Time, Record)], from: PortId) -> Vec<(Time, u32)> {
     let of = |&(at, record): &(Time, Record)| match record {
         Record::Transmitted { port, packet, .. } if port == from => Some((at, packet.seq)),
@@ -78,10 +78,10 @@ fn sent(records: &[(Time, Record)], from: PortId) -> Vec<(Time, u32)> {
     records.iter().filter_map(of).collect()
 }
 
-/// A day of 180 us has room for 200 packets of 0.9 us, and one that begins at its very end; what is left waits for the
-/// packet network, each 7.2 us.
+/// A day of 180 us carries 200 packets of 0.9 us, and one more that begins at its very end; the others use the packet
+/// network, 7.2 us each.
 #[test]
-fn a_day_carries_a_packet_more_than_fit_into_it() {
+fn day_carries_one_packet_more_than_fit() {
     let mut world = WorldBuilder::default();
     let packet = world.port(10_000, us(5), QueueLimit::Packets(1));
     let circuit = world.port(80_000, us(30), QueueLimit::Packets(1));
@@ -102,9 +102,9 @@ fn a_day_carries_a_packet_more_than_fit_into_it() {
     }
 }
 
-/// Thirty packets wait when the queue is cut down to sixteen: the oldest stay.
+/// Thirty packets are queued when the limit is reduced to sixteen: the oldest remain.
 #[test]
-fn a_queue_that_shrinks_loses_the_youngest() {
+fn reduced_queue_limit_drops_youngest_packets() {
     let mut world = WorldBuilder::default();
     let packet = world.port(10_000, us(5), QueueLimit::Packets(1));
     let voq = queue(&mut world, 0, &[packet], None, 30);
@@ -128,7 +128,7 @@ fn a_queue_that_shrinks_loses_the_youngest() {
 
 /// Ten packets wait in each of two queues of one transmitter.
 #[test]
-fn a_transmitter_takes_queues_in_turn() {
+fn transmitter_serves_queues_round_robin() {
     let mut world = WorldBuilder::default();
     let shared = world.port(10_000, us(5), QueueLimit::Packets(1));
     let queues = [0, 1].map(|path| queue(&mut world, path, &[shared], None, 10));
@@ -137,7 +137,7 @@ fn a_transmitter_takes_queues_in_turn() {
     let blueprint = world.build(Time::ZERO + STOP);
     for engine in ENGINES {
         let records = run(&blueprint, engine);
-        // The first queue is served at once, before the second one is.
+        // The first queue is connected and served before the second one.
         let order: Vec<u32> = sent(&records, shared).into_iter().map(|(_, seq)| seq).collect();
         let turns: Vec<u32> = (0..10).flat_map(|seq| [seq, seq]).collect();
         assert_eq!(order, turns, "{engine:?}");
@@ -146,10 +146,11 @@ fn a_transmitter_takes_queues_in_turn() {
     }
 }
 
-/// Two queues of one transmitter; the second one leaves and comes back during each of its first five transmissions. Each packet
-/// takes 7.2 us, so its transmissions are from 107.2 us + n 14.4 us on. The first queue, which waits, still has the next turn.
+/// Two queues of one transmitter. The second one is disconnected and reconnected during each of its first five
+/// transmissions. Packets take 7.2 us, so its transmissions start at 107.2 us + n 14.4 us. The first queue, which is
+/// waiting, keeps the next turn.
 #[test]
-fn a_queue_that_comes_back_waits_for_its_turn() {
+fn reconnected_queue_waits_for_its_turn() {
     let mut world = WorldBuilder::default();
     let shared = world.port(10_000, us(5), QueueLimit::Packets(1));
     let queues = [0, 1].map(|path| queue(&mut world, path, &[shared], None, 10));
@@ -175,10 +176,10 @@ fn a_queue_that_comes_back_waits_for_its_turn() {
     }
 }
 
-/// Ten packets at 10 Gb/s; at 10 us, while the second is being sent (7.2 to 14.4 us), the link has 80 Gb/s, and from 20 us
-/// on its transmitter is held for 10 us.
+/// Ten packets at 10 Gb/s. The rate becomes 80 Gb/s at 10 us, during the second transmission (7.2 to 14.4 us); from 20
+/// us the transmitter is held for 10 us.
 #[test]
-fn what_is_being_sent_when_a_link_changes_goes_on() {
+fn transmission_in_progress_continues_after_link_change() {
     let mut world = WorldBuilder::default();
     let link = world.port(10_000, us(5), QueueLimit::Packets(100));
     let data = world.paths.entry(0, &[link]);
@@ -195,7 +196,7 @@ fn what_is_being_sent_when_a_link_changes_goes_on() {
             .into_iter()
             .map(|(at, _)| at.as_ps() / 100_000)
             .collect();
-        // Behind 14.4 us those that wait, one every 0.9 us: at 19.8 us the eighth has left, and the ninth at 20.7 us.
+        // After 14.4 us the others follow every 0.9 us: the eighth leaves at 19.8 us, the ninth at 20.7 us.
         let mut expected = vec![72, 144];
         expected.extend((1..=7).map(|n| 144 + 9 * n));
         assert_eq!(&ends[..9], &expected[..], "{engine:?}");
@@ -204,9 +205,9 @@ fn what_is_being_sent_when_a_link_changes_goes_on() {
     }
 }
 
-/// A path becomes 20 us shorter while packets are on it: they are overtaken, or the others wait for them.
+/// A delay is reduced by 20 us while packets are on the link: later packets overtake, or wait.
 #[test]
-fn packets_overtake_on_a_path_that_becomes_shorter_or_keep_their_order() {
+fn packets_overtake_after_delay_reduction_unless_ordered() {
     for ordered in [false, true] {
         let mut world = WorldBuilder::default();
         let link = world.port(80_000, us(30), QueueLimit::Packets(100));
@@ -223,7 +224,7 @@ fn packets_overtake_on_a_path_that_becomes_shorter_or_keep_their_order() {
             let arrived: Vec<(u32, u64)> =
                 run(&blueprint, engine).iter().filter_map(arrived).collect();
             let of = |seq: u32| arrived.iter().find(|one| one.0 == seq).expect("it arrives").1;
-            // Sent at 9.9 and 10.9 us: one with the old delay, one with the new.
+            // Sent at 9.9 and 10.9 us: one with the old delay, one with the new one.
             assert_eq!(of(9), 99 + 300, "{engine:?}");
             assert_eq!(of(10), if ordered { 399 } else { 109 + 100 }, "{engine:?}");
             let in_order = arrived.is_sorted_by_key(|one| one.0);
@@ -232,10 +233,11 @@ fn packets_overtake_on_a_path_that_becomes_shorter_or_keep_their_order() {
     }
 }
 
-/// Segments of 1000 bytes, one a millisecond, over a link of 8 Mb/s, and their ACKs over one that sets ECE from 10 ms to 20 ms:
-/// of an ACK that comes at these very instants, the first has it and the second does not. Datagrams on the same link never do.
+/// Segments of 1000 bytes, one per millisecond, over a link of 8 Mb/s; their ACKs pass a port that sets ECE from 10 ms
+/// to 20 ms. An ACK that arrives exactly at 10 ms has ECE, one at exactly 20 ms has not. Datagrams on the same link
+/// never have it.
 #[test]
-fn a_port_sets_ece_between_two_instants() {
+fn port_sets_ece_during_schedule() {
     let mut world = WorldBuilder::default();
     let data = world.port(8, Duration::ZERO, QueueLimit::Unlimited);
     let acks = world.port(1_000_000, us(100), QueueLimit::Unlimited);
@@ -268,7 +270,7 @@ fn a_port_sets_ece_between_two_instants() {
         let accepted: Vec<(u64, Marking)> = records.iter().filter_map(accepted).collect();
         let expected: Vec<(u64, Marking)> = (1..=30).map(|ms| (1000 * ms, said(ms))).collect();
         assert_eq!(accepted, expected, "{engine:?}");
-        // The sender hears what the port said, and datagrams pass as they came.
+        // The sender receives the flag of the port, and datagrams pass unchanged.
         let heard = |&(_, record): &(Time, Record)| match record {
             Record::Acknowledged { marking, .. } => Some(marking),
             Record::DatagramArrived { marking, .. } => {
@@ -282,12 +284,13 @@ fn a_port_sets_ece_between_two_instants() {
     }
 }
 
-/// Senders hear 50 us later over which way the queue is served: of the last change of an instant, and not of none. Both have a
-/// window of two segments on each network, and a round trip of 561.2 us. The first hears of the circuit at 550 us: the first ACK
-/// lets two go there, and both have let the window on the packet network grow to four, which is what goes when the next comes,
-/// since that network is back from 950 us on. The second begins on the circuit, at 600 us.
+/// Senders are notified after 50 us of the path that serves the queue: of the last change at a time, and not of
+/// disconnection. Both have a window of two segments on each network, and an RTT of 561.2 us. The first sender learns
+/// of the circuit at 550 us: the first ACK releases two segments there. Both senders have increased the window on the
+/// packet network to four, which is sent with the next ACK, because that network is back from 950 us. The second sender
+/// starts on the circuit at 600 us.
 #[test]
-fn senders_hear_of_the_way_after_a_time() {
+fn senders_are_notified_after_delay() {
     let mut world = WorldBuilder::default();
     let far = world.port(10_000, us(280), QueueLimit::Unlimited);
     let ways = [(); 2].map(|()| world.port(10_000, us(5), QueueLimit::Packets(1)));
