@@ -463,7 +463,7 @@ def test_tables_of_many_cells_are_folded(optcp):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"stop": "1 s"}', "help: this looks like JSON; a scenario is TOML, such as `optcp new` writes"),
+        (b'{"stop": "1 s"}', "help: this looks like JSON; a scenario is TOML; `optcp new` writes an example"),
         (b"# a world\nstop: 1 s\n", "help: this looks like YAML; a scenario is TOML"),
         (b"<graphml/>", "help: this looks like XML; a scenario is TOML"),
         ('stop = "1 s"'.encode("utf-16"), "Error: other.toml: this is UTF-16; save it as UTF-8"),
@@ -471,7 +471,7 @@ def test_tables_of_many_cells_are_folded(optcp):
         ('title = "Málaga"'.encode("latin-1"), "Error: other.toml: not UTF-8 text: "),
         (
             b'format = 9\nstop = "1 s"',
-            "help: scenarios have no version; one of a newer optcp than this (1.0.0) may not",
+            "help: scenario files have no version; a file for a newer OpTCP than 1.0.0 may not",
         ),
         (b"stop = 1 s", "not TOML: "),
     ],
@@ -499,7 +499,7 @@ def test_a_file_of_another_kind_is_named(optcp, tmp_path, monkeypatch, content, 
 def test_texts_in_a_list_without_quotes_are_shown_with_them(optcp, world, value, meant):
     status, _, err = optcp("validate", "world.toml", "--set", f"links.0={value}")
     assert status == 2
-    quoted = re.search(r"need quotes: 'links\.0=(.*)'", err)
+    quoted = re.search(r"quote strings in a list or table: 'links\.0=(.*)'", err)
     assert (quoted and quoted[1]) == meant, err
 
 

@@ -89,9 +89,9 @@ def test_a_schedule_is_read_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("at,link\n1 ms,a-core\n", "`moves.csv`, line 2: what changes is not said"),
+        ("at,link\n1 ms,a-core\n", "`moves.csv`, line 2: change without effect"),
         ("at,link,rate\n1 ms,a-core,fast\n", "`moves.csv`, line 2: "),
-        ("at,link,rate\n1 ms,a-cor,1 Gbps\n", "`moves.csv`, line 2: no link `a-cor`"),
+        ("at,link,rate\n1 ms,a-cor,1 Gbps\n", "`moves.csv`, line 2: unknown link `a-cor`"),
         ("at,link,speed\n1 ms,a-core,1 Gbps\n", "`moves.csv`, line 2: unknown key `speed`"),
         ("at,at,rate\n1 ms,a-core,1 Gbps\n", "`moves.csv`, line 1: expected a name for each column"),
         ("at,link\n1 ms,a-core,1 Gbps\n", "`moves.csv`, line 2: 3 fields, and 2 columns"),

@@ -56,7 +56,7 @@ def test_small_and_large_weights_are_in_exact_proportion(load):
 def test_file_that_the_world_has_in_another_way_is_warned_of(load):
     found = {name: (message, place.rpartition(":")[2]) for name, message, place in load("A Coruña,Madrid,1\n").warnings}
     assert found["rates-not-read"] == (
-        "the file's links have `LinkSpeedRaw`, which is not read: each has the rate 100 Mbps",
+        "link attributes `LinkSpeedRaw` of the file are ignored: every link has the rate 100 Mbps",
         "5",
     )
     assert found["topology-file"] == (
@@ -70,8 +70,8 @@ def test_file_that_the_world_has_in_another_way_is_warned_of(load):
     ("text", "says"),
     [
         ("A Coruña,Madrid,abc\n", "`m.csv`, line 1: column `weight`: `abc`"),
-        ("from,to,weight\nA Coruna,Madrid,1\n", "`m.csv`, line 2: column `from`: no node `A Coruna`"),
-        ("from,to,weight\nMadrid,Madird,1\n", "`m.csv`, line 2: column `to`: no node `Madird`"),
+        ("from,to,weight\nA Coruna,Madrid,1\n", "`m.csv`, line 2: column `from`: unknown node `A Coruna`"),
+        ("from,to,weight\nMadrid,Madird,1\n", "`m.csv`, line 2: column `to`: unknown node `Madird`"),
     ],
 )
 def test_matrix_that_names_no_pair_is_refused_with_its_line(load, text, says):

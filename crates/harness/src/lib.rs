@@ -1,6 +1,6 @@
-//! What drives the parts without a scenario: single-flow cases that other stacks have run too
-//! ([`conformance`]), scripts that test real ones ([`packetdrill`]), and the dumbbell that `optcp bench`
-//! measures ([`workload`]).
+//! Simulations without a scenario file: single-flow cases with results of other stacks ([`conformance`]),
+//! scripts for testing TCP stacks ([`packetdrill`]), and the dumbbell that `optcp bench` measures
+//! ([`workload`]).
 
 pub mod conformance;
 pub mod packetdrill;

@@ -1,10 +1,10 @@
-//! The workload by which speed is measured: greedy flows of some TCP over a dumbbell.
+//! Workload of speed measurements: greedy flows of one TCP over a dumbbell.
 //!
-//! N sources, N sinks, two routers; three links each way. The bottleneck has N times 10 Mb/s and
-//! 48 ms, access links ten times its rate; round trips are 99 to 101 ms, since exactly equal ones lock
-//! flows in step. One packet-hop is one transmission of a data packet or an ACK over one link:
-//! 3 x data sent on the bottleneck + data dropped there + 3 x ACKs. That count is a property of the
-//! workload, whatever an engine executes for it. The TCPs that are compared by it have packets of one size.
+//! N sources, N sinks, two routers; three links in each direction. The bottleneck has N times 10 Mb/s and 48
+//! ms, access links ten times its rate. RTTs are 99 to 101 ms, because equal RTTs would synchronise the
+//! flows. One packet-hop is one transmission of a data packet or an ACK over one link: 3 x data sent on the
+//! bottleneck + data dropped there + 3 x ACKs. This number is a property of the workload and does not depend
+//! on the engine. The compared TCPs have packets of equal size.
 
 use std::sync::Arc;
 
@@ -15,29 +15,29 @@ use optcp_tcp::config::{CongestionKind, Pacing, RecoveryKind};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-/// Ports: the bottleneck there and back, then four for each flow.
+/// Ports: bottleneck forward and backward, then four per flow.
 const BOTTLENECK: PortId = PortId::new(0);
 const BACK: PortId = PortId::new(1);
 const ACCESS_BUFFER: QueueLimit = QueueLimit::Packets(10_000);
 
-/// The TCP of the flows, at both ends.
+/// TCP of the flows, at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tcp {
     /// NewReno: profile `rfc` with the sizes of Linux.
     NewReno,
-    /// The same with SACK.
+    /// NewReno with SACK.
     Sack,
-    /// The profile `linux-6` as it is.
+    /// Profile `linux-6`.
     Linux6,
-    /// The same with BBR.
+    /// Profile `linux-6` with BBR.
     Bbr,
 }
 
 impl Tcp {
-    /// All; the others are compared with the first.
+    /// All TCPs; the others are compared with the first.
     pub const ALL: [Tcp; 4] = [Tcp::NewReno, Tcp::Sack, Tcp::Linux6, Tcp::Bbr];
 
-    /// Its name in rows.
+    /// Returns its name in result rows.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -71,12 +71,12 @@ impl Tcp {
     }
 }
 
-/// The dumbbell with `flows` flows, `seconds` long.
+/// Creates the dumbbell with `flows` flows for `seconds`.
 fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
     let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("at least one flow");
     let (bottleneck, access) = (rate(u64::from(flows) * 10), rate(u64::from(flows) * 100));
     let port = |rate, delay, limit| (PortConfig::new(rate, delay, limit), Vec::new());
-    // A tenth of the bandwidth-delay product of 100 ms, in packets of 1500 bytes: 8 1/3 a flow.
+    // A tenth of the BDP at 100 ms, in packets of 1500 bytes: 8 1/3 per flow.
     let buffer = QueueLimit::Packets(flows * 25 / 3);
     let span = Duration::from_ms(48);
     let mut ports =
@@ -120,38 +120,38 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
     }
 }
 
-/// The ports of a flow's access links: first and last there, first and last back.
+/// Returns the ports of a flow's access links: first and last forward, first and last backward.
 fn access_ports(flow: u32) -> [PortId; 4] {
     [2, 3, 4, 5].map(|port| PortId::new(4 * flow + port))
 }
 
-/// The fractional part of `index` x `ten_thousandths` / 10 000, of `whole`.
+/// Returns the fractional part of `index` x `ten_thousandths` / 10 000, multiplied by `whole`.
 fn fraction(index: u32, ten_thousandths: u64, whole: Duration) -> Duration {
     let part = u64::from(index) * ten_thousandths % 10_000;
     Duration::from_ps(whole.as_ps() / 10_000 * part)
 }
 
-/// What a run of the workload did.
+/// Result of a workload run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorkloadResult {
-    /// Packet-hops as the workload defines them.
+    /// Number of packet-hops, as defined by the workload.
     pub packet_hops: u64,
-    /// Share of the bottleneck's rate that data took in the second half.
+    /// Share of the bottleneck's rate used by data in the second half.
     pub utilisation: f64,
-    /// Events that the engine executed.
+    /// Number of events that the engine processed.
     pub events: u64,
 }
 
-/// A run of the workload.
+/// Run of the workload.
 #[derive(Clone, Debug)]
 pub struct Dumbbell {
     simulation: Simulation<()>,
-    /// The rate of the bottleneck.
+    /// Rate of the bottleneck.
     rate: Rate,
 }
 
 impl Dumbbell {
-    /// The run at time zero; this is the set-up.
+    /// Creates the run at time zero; this is the set-up.
     ///
     /// # Panics
     /// Without flows.
@@ -162,18 +162,18 @@ impl Dumbbell {
         Dumbbell { simulation: Simulation::new(&blueprint, engine, ()), rate }
     }
 
-    /// The same on up to so many threads.
+    /// Creates the run for up to this number of threads.
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Self {
         Dumbbell { simulation: self.simulation.on_threads(threads), ..self }
     }
 
-    /// Runs everything before `limit`.
+    /// Simulates everything before `limit`.
     pub fn run_before(&mut self, limit: Time) {
         self.simulation.run_before(limit);
     }
 
-    /// Runs it to its end.
+    /// Runs to the end.
     pub fn run(&mut self) -> WorkloadResult {
         let stop = self.simulation.stop();
         let half = Time::from_ps(stop.as_ps() / 2);
@@ -195,7 +195,7 @@ impl Dumbbell {
     }
 }
 
-/// Packets whose last bit a port has sent.
+/// Returns the number of packets whose last bit a port has sent.
 fn transmitted(simulation: &Simulation<()>, port: PortId) -> u64 {
     simulation.port_counts(port).accepted - simulation.queue_length(port)
 }
@@ -222,9 +222,9 @@ mod tests {
         }
     }
 
-    /// The packet-hops of the workload are those that the ports count, but for what is under way.
+    /// The packet-hops of the workload equal the counts of the ports, except packets in flight.
     #[test]
-    fn hops_are_counted_alike() {
+    fn packet_hops_match_port_counts() {
         for tcp in Tcp::ALL {
             let engines = [Engine::Reference, Engine::Fast, Engine::Stepped(u64::MAX)];
             let [plain, fast, stepped] = engines.map(|engine| {

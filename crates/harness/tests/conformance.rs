@@ -141,7 +141,7 @@ fn file(case: &Value) -> String {
 }
 
 #[test]
-fn what_is_no_case_is_named_with_its_key() {
+fn invalid_case_is_reported_with_its_key() {
     for (pointer, value, message) in [
         (
             "/variant",
@@ -217,7 +217,7 @@ fn what_is_no_case_is_named_with_its_key() {
         (
             "/id",
             json!(1),
-            "case number 1 of the list: `id`: invalid type: integer `1`, expected a string",
+            "case entry 1 of the list: `id`: invalid type: integer `1`, expected a string",
         ),
     ] {
         let error = run_text(&file(&with(pointer, value))).unwrap_err();
@@ -227,7 +227,7 @@ fn what_is_no_case_is_named_with_its_key() {
     short["tcp"].as_object_mut().unwrap().remove("iw");
     assert_eq!(run_text(&file(&short)).unwrap_err().to_string(), "case plain: `tcp.iw` is missing");
     let twice = json!({ "scenarios": [plain(), plain()] }).to_string();
-    let message = "case plain: another case has this `id` too";
+    let message = "case plain: duplicate `id`";
     assert_eq!(run_text(&twice).unwrap_err().to_string(), message);
     let message = "expected an object whose key `scenarios` holds a list of cases";
     assert_eq!(run_text("[]").unwrap_err().to_string(), message);

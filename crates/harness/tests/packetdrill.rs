@@ -257,7 +257,7 @@ fn a_script_without_bounds_is_refused() {
     }
     let write = "+0 write(4, ..., 4294967295) = 4294967295\n";
     let found = outcome(&server(write));
-    assert!(found.ends_with("more than 1000000 segments are no script"), "{found}");
+    assert!(found.ends_with("script with more than 1000000 segments"), "{found}");
     // From 0.1 s on, line 9: the event behind a hundred of them.
     let found = outcome(&server(&"+10000 close(3) = 0\n".repeat(2000)));
     assert_eq!(found, "109 refused: a script lasts no longer than 1000000.000000 s");
@@ -355,7 +355,7 @@ fn slow_start_after_idle_is_switched_off() {
 
 /// Settings that do more than one thing, or another one than their number says.
 #[test]
-fn a_setting_is_all_that_it_governs() {
+fn setting_changes_all_its_parameters() {
     let open = |settings: &str, syn: &str, answer: &str| {
         outcome(&format!(
             "{settings}\n0 < S 0:0(0) win 65535 <{syn}>\n+0 > S. 0:0(0) ack 1 <{answer}>\n"
@@ -398,7 +398,7 @@ fn a_setting_is_all_that_it_governs() {
 /// The queue of a sender that asks for pacing does not matter, nor when the socket chooses: HyStart and pacing go with the
 /// congestion control.
 #[test]
-fn what_goes_with_a_congestion_control_is_chosen_with_it() {
+fn congestion_control_sets_its_requirements() {
     let socket = |settings: &str, name: &str| {
         format!("{settings}{}", after_a_pause("", 10).replace(
             "+0 accept(3, ..., ...) = 4",

@@ -1,4 +1,4 @@
-//! Columns as an Arrow stream, which other libraries take over without a copy of theirs.
+//! Columns as an Arrow stream, which other libraries import without a copy.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Captures of packets.
+//! Packet captures.
 
 use numpy::{Element, PyArray1, PyArrayMethods};
 use optcp_runs::pcapng::{Agreed, Capture, Connection, Frame};
@@ -7,12 +7,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// Stands for none.
+/// Placeholder for a missing value.
 const NONE: u32 = u32::MAX;
 
-/// Address and port of a sender and of its receiver, and whether they are UDP.
+/// Address and port of sender and receiver, and whether they use UDP.
 type Ends = ([u8; 4], u16, [u8; 4], u16, bool);
-/// The MSS option, bytes of the window, whether it is scaled, whether ACKs report blocks, and whether there are SYNs.
+/// MSS option, receive window in bytes, window scaling, SACK, and presence of SYNs.
 type Agreement = (u16, u32, bool, bool, bool);
 
 #[pyfunction]
@@ -73,7 +73,7 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
         marking.len(),
     ];
     if lengths.iter().any(|&other| other != length) {
-        return Err(PyValueError::new_err("columns of unlike lengths"));
+        return Err(PyValueError::new_err("columns of different lengths"));
     }
     let frame = |row: usize| Frame {
         at: Time::from_ps(times[row].cast_unsigned()),

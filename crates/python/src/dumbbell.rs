@@ -1,4 +1,4 @@
-//! `Dumbbell`: the benchmark workload, set-up apart from run.
+//! `Dumbbell`: the benchmark workload, with separate set-up and run.
 
 use optcp_harness::workload::{self, Tcp};
 use pyo3::exceptions::PyValueError;
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::run::named_engine;
 
-/// One run of the workload.
+/// Run of the workload.
 #[pyclass(module = "optcp._core")]
 pub(crate) struct Dumbbell(workload::Dumbbell);
 
@@ -16,7 +16,7 @@ impl Dumbbell {
     #[pyo3(signature = (tcp, flows, seconds, engine = "fast", threads = 1))]
     fn new(tcp: &str, flows: u32, seconds: u64, engine: &str, threads: usize) -> PyResult<Self> {
         let Some(tcp) = Tcp::ALL.into_iter().find(|known| known.name() == tcp) else {
-            return Err(PyValueError::new_err(format!("the workload knows no TCP `{tcp}`")));
+            return Err(PyValueError::new_err(format!("unknown TCP `{tcp}`")));
         };
         if flows == 0 || seconds == 0 {
             return Err(PyValueError::new_err("the workload needs flows and seconds above zero"));
@@ -25,7 +25,7 @@ impl Dumbbell {
         Ok(Dumbbell(dumbbell.on_threads(threads)))
     }
 
-    /// Packet-hops, second-half utilisation, events.
+    /// Runs the workload; returns packet-hops, utilisation of the second half, and events.
     fn run(&mut self, py: Python<'_>) -> (u64, f64, u64) {
         let outcome = py.detach(|| self.0.run());
         (outcome.packet_hops, outcome.utilisation, outcome.events)

@@ -6,7 +6,7 @@ use optcp_routing::{Bridged, DirectedLink, Link, Topology, Tree, bridges};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Nodes by number, and links that cost the same in both directions.
+/// Nodes by number, and links with equal cost in both directions.
 #[pyclass(frozen, module = "optcp._core")]
 pub(crate) struct Graph(Topology);
 
@@ -43,7 +43,7 @@ impl Graph {
 }
 
 impl Graph {
-    /// Returns the shortest path of each pair of nodes, empty for pairs that no path connects.
+    /// Returns the shortest path of each pair of nodes; empty for unconnected pairs.
     fn shortest(&self, pairs: &[(usize, usize)]) -> PyResult<Vec<Vec<DirectedLink>>> {
         check(self.0.nodes(), pairs.iter().copied())?;
         let mut trees = BTreeMap::new();
@@ -56,7 +56,7 @@ impl Graph {
 
 fn check(nodes: usize, mut pairs: impl Iterator<Item = (usize, usize)>) -> PyResult<()> {
     match pairs.any(|(a, b)| a.max(b) >= nodes) {
-        true => Err(PyValueError::new_err("a node that is not there")),
+        true => Err(PyValueError::new_err("unknown node")),
         false => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! The Hurst parameter of counts.
+//! Hurst parameter of counts.
 
 use numpy::PyReadonlyArray1;
 use optcp_traffic::hurst::{aggregated_variance, local_whittle};

@@ -1,4 +1,4 @@
-//! The Python module `optcp._core`: calls the scenario crate and holds no logic.
+//! Python module `optcp._core`: a thin wrapper of the scenario crate without logic of its own.
 //!
 //! `python/optcp/_core.pyi` documents every item.
 
@@ -32,7 +32,7 @@ create_exception!(
 );
 create_exception!(optcp._core, Cancelled, PyException, "A run was interrupted through Cancel.");
 
-/// What several runs share with whoever waits for them.
+/// Cancellation flag and progress shared by several runs.
 #[pyclass(frozen, module = "optcp._core")]
 #[derive(Default)]
 struct Cancel(optcp_runs::Cancel);

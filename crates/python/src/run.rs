@@ -1,4 +1,4 @@
-//! `Run`, and how runs are made.
+//! `Run`, and the execution of runs.
 
 use optcp_runs::{Engine, RunOptions};
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 use crate::table::dictionaries;
 use crate::{Cancel, Cancelled};
 
-/// The result of one run.
+/// Result of one run.
 #[pyclass(frozen, module = "optcp._core")]
 pub(crate) struct Run {
     run: optcp_runs::Run,
@@ -47,14 +47,14 @@ pub(crate) fn run_branches(
     run(py, branches, seed, options, cancel)
 }
 
-/// The engine of that name.
+/// Returns the engine with this name.
 pub(crate) fn named_engine(name: &str) -> PyResult<Engine> {
     let of_name = |engine: &Engine| engine.name() == name;
-    // `optcp bench` compares these two.
+    // `optcp bench` compares these two engines.
     let compared = [Engine::Calendar, Engine::Windows { length: None, stepped: 0 }];
     Engine::ALL.into_iter().chain(compared).find(of_name).ok_or_else(|| {
         let names = Engine::ALL.map(Engine::name).join("` or `");
-        PyValueError::new_err(format!("`{name}` is no engine: it is `{names}`"))
+        PyValueError::new_err(format!("unknown engine `{name}`: expected `{names}`"))
     })
 }
 
@@ -110,7 +110,7 @@ impl Run {
         &self.run.waiting
     }
 
-    /// A dictionary for each port that failed, in order of time.
+    /// Returns one dictionary per failed port, in order of time.
     #[getter]
     fn failed<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let one = |failed: &optcp_runs::Failed| {
@@ -123,7 +123,7 @@ impl Run {
         self.run.failed.iter().map(one).collect()
     }
 
-    /// A table by its name: its metadata, and its columns.
+    /// Returns metadata and columns of the table with this name.
     fn table<'py>(
         &self,
         py: Python<'py>,

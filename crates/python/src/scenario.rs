@@ -15,7 +15,8 @@ use pyo3::types::PyDict;
 use crate::run::{Run, named_engine, run};
 use crate::{Cancel, Cancelled, ScenarioError};
 
-/// Where a scenario finds topologies and matrices: `optcp.scenarios.topologies`, which is loaded when one is named.
+/// Resolver of topologies and matrices relative to a scenario: `optcp.scenarios.topologies`, which is
+/// imported on first use.
 struct Beside(PathBuf);
 
 impl Beside {
@@ -76,7 +77,7 @@ impl ReferenceResolver for Beside {
     }
 }
 
-/// What is wrong with a file that is no UTF-8.
+/// Returns the message for a file that is not UTF-8.
 fn not_utf8(name: &str, error: &FromUtf8Error) -> String {
     match error.as_bytes() {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
@@ -86,7 +87,7 @@ fn not_utf8(name: &str, error: &FromUtf8Error) -> String {
     }
 }
 
-/// The scenario of a text, which stands at `path`.
+/// Parses the scenario in a text that belongs to `path`.
 fn parsed(
     text: &str,
     name: &str,
@@ -98,7 +99,7 @@ fn parsed(
         .map_err(|diagnostic| ScenarioError::new_err(diagnostic.render(false)))
 }
 
-/// One parsed and checked world.
+/// Parsed and checked scenario.
 #[pyclass(frozen, module = "optcp._core")]
 pub(crate) struct Scenario(pub(crate) optcp_scenario::Scenario);
 
@@ -109,7 +110,7 @@ impl Scenario {
     #[expect(clippy::disallowed_methods, reason = "this is the front end: files come in here")]
     fn load(path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
         let bytes = std::fs::read(&path).map_err(PyOSError::new_err)?;
-        // A path need not be text; in messages it is as near to it as it can be.
+        // A path may not be valid text; messages show the closest text.
         let name = path.to_string_lossy().into_owned();
         let text = String::from_utf8(bytes)
             .map_err(|error| ScenarioError::new_err(not_utf8(&name, &error)))?;
@@ -186,7 +187,7 @@ impl Scenario {
         Ok(Some(dict))
     }
 
-    /// A dictionary for each router and destination; none without routing.
+    /// Returns one dictionary per router and destination; empty without routing.
     fn backups<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let one = |backup: optcp_scenario::Backup| {
             let entry = PyDict::new(py);
@@ -203,7 +204,8 @@ impl Scenario {
         self.0.backups().into_iter().map(one).collect()
     }
 
-    /// Which way the flows that follow the routing go in a run, and how they spread; none unless routers hash.
+    /// Returns the paths of routed flows in a run, and their distribution over next hops; `None` without
+    /// ECMP.
     fn hashed<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Option<Bound<'py, PyDict>>> {
         let plan = self.0.plan();
         let Some(found) = ecmp_paths::hashed(plan, seed) else { return Ok(None) };
@@ -232,8 +234,8 @@ impl Scenario {
         Ok(Some(dict))
     }
 
-    /// By flow that follows written tables, from when in picoseconds on its data have which route, node by node; none is
-    /// empty.
+    /// Returns the routes of data by flow that follows static forwarding: start time in picoseconds, and
+    /// nodes. An empty route means no route.
     fn written_routes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let plan = self.0.plan();
         let found = PyDict::new(py);
@@ -262,7 +264,7 @@ impl Scenario {
         self.0.sha256()
     }
 
-    /// What is possible and hardly meant: name, message and place of each.
+    /// Warnings: name, message and place of each.
     #[getter]
     fn warnings(&self) -> Vec<(&'static str, String, String)> {
         let found = self.0.warnings().into_iter();

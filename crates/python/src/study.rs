@@ -1,4 +1,4 @@
-//! Studies: blocks of runs, and reading their tables back.
+//! Studies: runs in blocks, and reading of their tables.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::scenario::Scenario;
 use crate::table::dictionaries;
 use crate::{Cancel, Cancelled};
 
-/// A value on an axis, as Python has it.
+/// Value of a swept parameter in Python.
 #[derive(FromPyObject)]
 pub(crate) enum Value {
     Number(f64),
@@ -38,7 +38,7 @@ pub(crate) fn run_block<'py>(
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
     if todo.iter().flat_map(|(_, cells)| cells).any(|&cell| cell >= cells.len()) {
-        return Err(PyValueError::new_err("there is no such cell"));
+        return Err(PyValueError::new_err("no such cell"));
     }
     let options = RunOptions { fork, digest, engine: named_engine(engine)?, threads };
     let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();

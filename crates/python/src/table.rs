@@ -10,7 +10,7 @@ fn value_error(error: &ParquetError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The metadata of a table, and its columns.
+/// Returns metadata and columns of a table.
 pub(crate) fn dictionaries(
     py: Python<'_>,
     table: Table,
@@ -52,7 +52,7 @@ pub(crate) fn write_parquet<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// A column of numbers, of truth values, of texts, or of texts as (codes, distinct texts).
+/// Converts a column of numbers, booleans, texts, or texts as (codes, distinct texts).
 pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {
     if let Ok(array) = values.cast::<PyArray1<f64>>() {
         Ok(Data::F64(array.to_vec()?))

@@ -1,21 +1,24 @@
-//! Who learns of a failed link, and when.
+//! Failure detection and flooding: which router is notified of a failed link, and when.
 //!
-//! # Models
-//! The routers at the ends of a link see it fail after a detection time, and work again after another.
-//! A failure that outlasts the hold-down timer, which starts when it is seen, is announced by each
-//! router that saw it; one that ends before is not, and then its end is not either. The end of an
-//! announced failure is announced when it is seen. An announcement goes from router to router over links
-//! that work, and takes the link's delay and a time for processing at each router that it comes to. A
-//! router that has it computes its routes anew and then rewrites its forwarding table. Routers that were cut
-//! off have the news when a repair links them with others again.
-//! # Source
-//! RFC 5714 for fast reroute before convergence; hold-down after Mao, Wen and Yeung (ICC 2012), section I
-//! and Fig. 1; flooding, computation and update as RFC 5714 section 4 takes the times apart.
+//! # Model
+//! The routers at the ends of a link detect a failure after one delay, and a repair after another. The
+//! hold-down timer starts at detection. Each router that detected the failure floods a report if the failure
+//! outlasts this timer; otherwise neither failure nor repair is reported. The repair of a reported failure is
+//! reported when detected. A report travels over working links. It takes the link's delay and a processing
+//! time at each router. A router that receives it computes new routes and then updates its FIB. Routers that
+//! were disconnected receive missed reports when a repair reconnects them.
+//!
+//! # References
+//! RFC 5714 for fast reroute before convergence; hold-down after Mao, Wen and Yeung (ICC 2012), section I and
+//! Fig. 1; the separation of flooding, computation and update as in RFC 5714 section 4.
+//!
 //! # Parameters
-//! `detection`, `detection_up`, `hold_down`, `flooding`, `computation`, `update` by router, and `hold`: see [`crate::hold`].
-//! # Limits
-//! Announcements need no capacity and are not lost. They go over the links that work when they are sent.
-//! A table is rewritten at one instant, not entry by entry. There is no back-off between computations.
+//! `detection`, `detection_up`, `hold_down`, `flooding`, `computation`, `update` per router, and `hold`: see
+//! [`crate::hold`].
+//!
+//! # Limitations
+//! Reports use no capacity and are not lost. They use the links that work when they are sent. A FIB is
+//! updated at once, not entry by entry. There is no backoff between computations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,80 +29,80 @@ use petgraph::unionfind::UnionFind;
 
 use crate::{DirectedLink, Link, Topology};
 
-/// One time that a link is out of service.
+/// Outage of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The link.
+    /// Link.
     pub link: usize,
-    /// The directions that fail.
+    /// Failing directions.
     pub directions: [bool; 2],
-    /// When.
+    /// Time of the failure.
     pub at: Time,
-    /// When it works again; `None` is never.
+    /// Time of the repair; `None` for never.
     pub repair: Option<Time>,
 }
 
-/// How long everything takes.
+/// Delays of detection, flooding and convergence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// From a failure until the routers beside it know.
+    /// Time from a failure until the adjacent routers detect it.
     pub detection: Duration,
-    /// From a repair until they know.
+    /// Time from a repair until the adjacent routers detect it.
     pub detection_up: Duration,
-    /// How long a known failure is kept back.
+    /// Time for which a detected failure is held back.
     pub hold_down: Duration,
-    /// How long a router works on an announcement before it acts on it and passes it on.
+    /// Processing time of a report in each router, before it acts and floods the report.
     pub flooding: Duration,
-    /// How long it takes to compute routes.
+    /// Duration of the route computation.
     pub computation: Duration,
-    /// How long each router takes to rewrite its forwarding table.
+    /// Duration of the FIB update, by router.
     pub update: Vec<Duration>,
-    /// How much longer after a failure routers keep the table that they have.
+    /// Additional time after a failure for which routers keep their FIB.
     pub hold: Duration,
-    /// The propagation delay of each link, from its first end and back.
+    /// Propagation delay of each link, per direction.
     pub delay: Vec<[Duration; 2]>,
 }
 
-/// What the router at the near end of a direction of a link sees: when it takes it for failed, and
-/// when for working again.
+/// Detection of a failure and repair by the router at the near end of a link direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkDetection {
-    /// The direction that leads away from the router.
+    /// Direction that leads away from the router.
     pub hop: DirectedLink,
-    /// When the failure is known.
+    /// Detection time of the failure.
     pub down: Time,
-    /// When the repair is known; `None` is never.
+    /// Detection time of the repair; `None` for never.
     pub up: Option<Time>,
 }
 
-/// Routers say that a link has failed or works again.
+/// Flooded report that a link has failed or works again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Announcement {
-    /// The link.
+    /// Link.
     pub link: usize,
-    /// Whether it works.
+    /// `true`: the link works.
     pub up: bool,
-    /// When it is sent.
+    /// Time at which it is sent.
     pub at: Time,
-    /// How many routers send one of their own.
+    /// Number of routers that originate it.
     pub senders: usize,
-    /// Of a link that is down: the routers that see it themselves.
+    /// For a failed link: the routers that detected the failure themselves.
     pub beside: Vec<usize>,
-    /// When each router has the news; `None` if it does not come to it.
+    /// Time at which each router receives it; `None` for never.
     pub heard: Vec<Option<Time>>,
-    /// When each router is ready with its table: it rewrites it then, unless it holds the old one.
+    /// Time at which each router has its new FIB ready. The router installs it then, unless it holds the old
+    /// one.
     pub installed: Vec<Option<Time>>,
 }
 
 impl Timing {
-    /// When a router that has news at an instant is ready with its table.
+    /// Returns the time at which a router that receives a report at `heard` has its FIB ready.
     fn ready(&self, router: usize, heard: Time) -> Time {
         heard + self.computation + self.update[router]
     }
 }
 
-/// What routers see of failures, in order of time. A failure that is over before it is known is not
-/// seen; one that comes before the repair of the last is known belongs to that one.
+/// Returns the detections of failures, in order of time. A failure that ends before its detection is ignored.
+/// A failure before the detection of the previous repair is merged with the previous one.
 #[must_use]
 pub fn sightings(failures: &[Failure], timing: &Timing) -> Vec<LinkDetection> {
     let mut failures = failures.to_vec();
@@ -124,8 +127,8 @@ pub fn sightings(failures: &[Failure], timing: &Timing) -> Vec<LinkDetection> {
     seen
 }
 
-/// What is announced, in order of time, and when each router has acted on it. Asks at each whether to go on;
-/// `None` if not.
+/// Returns the flooded reports in order of time, with the times at which each router acts. Calls `go_on` for
+/// each; `None` if cancelled.
 #[must_use]
 pub fn announcements(
     topology: &Topology,
@@ -143,7 +146,7 @@ pub fn announcements(
         }
         for (at, is_up) in [(Some(at), false), (up, true)] {
             let Some(at) = at else { continue };
-            // A link is there again once both ends say so.
+            // A link works again once both ends report it.
             if is_up && other_end_holds_down(&seen, timing.hold_down, (link, direction), at) {
                 continue;
             }
@@ -180,8 +183,8 @@ pub fn announcements(
     Some(all)
 }
 
-/// Whether the router at the other end of a link holds it to be down at an instant, and will say when it no
-/// longer does.
+/// Returns whether the router at the other end of a link holds it down at this time, and will report its
+/// repair.
 fn other_end_holds_down(
     seen: &[LinkDetection],
     hold_down: Duration,
@@ -225,7 +228,8 @@ impl Partitions {
     }
 }
 
-/// Passes an announcement on to routers that it did not reach: a repair can link them with routers that have it.
+/// Completes the times of routers that missed a report: when a repair reconnects them, neighbours exchange
+/// what they have missed.
 fn catch_up(
     news: &mut Announcement,
     topology: &Topology,
@@ -269,14 +273,14 @@ fn catch_up(
     Some(())
 }
 
-/// The links that are out of service at a time.
+/// Returns the links that are out of service at a time.
 fn broken(failures: &[Failure], at: Time) -> BTreeSet<usize> {
     let broken =
         |failure: &&Failure| failure.at <= at && failure.repair.is_none_or(|repair| at < repair);
     failures.iter().filter(broken).map(|failure| failure.link).collect()
 }
 
-/// When each router has what `senders` say at an instant.
+/// Returns the time at which each router receives a report that `senders` originate at this time.
 fn heard(
     topology: &Topology,
     failures: &[Failure],
@@ -293,7 +297,7 @@ fn heard(
             graph.add_edge(nodes[node], nodes[adjacency.to], delay);
         }
     }
-    // One search from all senders, however many know the news.
+    // One search from all senders, however many originate the report.
     let source = graph.add_node(());
     for &sender in senders {
         graph.add_edge(source, nodes[sender], Duration::ZERO);

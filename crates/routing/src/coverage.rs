@@ -1,4 +1,4 @@
-//! How much of a network fast reroute protects.
+//! Coverage of fast reroute.
 
 use std::collections::BTreeMap;
 
@@ -6,36 +6,36 @@ use crate::backup::Repair;
 use crate::repair::repair;
 use crate::{DirectedLink, Forwarding, Removed, Routes, Topology};
 
-/// Counts over all pairs of a router and a destination (RFC 6571's per-prefix view), and over all
-/// directions of links (its per-link view). A pair stands for the link that it leaves by, so that pairs
-/// of a link and a destination behind it give the same counts.
+/// Counts over all pairs of a router and a destination (RFC 6571's per-prefix view), and over all link
+/// directions (its per-link view). A pair represents the link over which it leaves, so that pairs of a link
+/// and a destination behind it give the same counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Pairs with a way from the one to the other.
+    /// Pairs with a path.
     pub pairs: u64,
-    /// Pairs with another way once the first link has failed: what any mechanism could protect.
+    /// Pairs with another path after the first link has failed: the maximum for any mechanism.
     pub protectable: u64,
-    /// Pairs with a backup.
+    /// Pairs with a repair path.
     pub protected: u64,
-    /// Pairs with a backup that avoids the next hop too; none if that is the destination.
+    /// Pairs with a repair path that also avoids the next hop; excluded if the next hop is the destination.
     pub node_protected: u64,
-    /// Pairs whose backup is a tunnel.
+    /// Pairs whose repair path is a tunnel.
     pub tunnels: u64,
-    /// Directions of links that some packets leave by.
+    /// Link directions over which some pair leaves.
     pub links: u64,
-    /// Of these, those with a backup for every destination behind them.
+    /// Link directions with a repair path for every destination behind them.
     pub links_protected: u64,
 }
 
-/// The coverage that routers give; of no mechanism, what could be protected. Where flows are spread over several next hops,
-/// each protects the others.
+/// Returns the coverage of all routers; without a mechanism, what could be protected. With ECMP, the next
+/// hops protect each other.
 #[must_use]
 pub fn coverage(topology: &Topology, forwarding: Forwarding) -> Coverage {
     let Forwarding { mechanism, protect, .. } = forwarding;
     let routes = Routes::new(topology);
     let mut counts = Coverage::default();
     let mut links: BTreeMap<DirectedLink, bool> = BTreeMap::new();
-    // Links go both ways: what lies behind one can be reached without it if its far end can.
+    // Links are bidirectional: destinations behind a link are reachable without it if its far end is.
     let mut around: BTreeMap<DirectedLink, bool> = BTreeMap::new();
     for destination in 0..topology.nodes() {
         for router in 0..topology.nodes() {

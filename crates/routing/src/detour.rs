@@ -1,14 +1,16 @@
-//! Shortest paths once a link or a node is gone.
+//! Shortest paths after the removal of a link or node.
 //!
-//! # Models
-//! The same paths that [`Tree::new`] finds in a graph without what is gone. Only nodes whose path led over it get another
-//! one: those behind it in the tree. So the search is among them, and begins where their other neighbours are.
-//! # Source
-//! G. Ramalingam, T. Reps, "An Incremental Algorithm for a Generalization of the Shortest-Path Problem", 1996.
-//! # Parameters
-//! None.
-//! # Limits
-//! One link, both of its directions, or one node with all of its links.
+//! # Model
+//! The paths are those of [`Tree::new`] for the reduced graph. Only nodes whose path used the removed element
+//! get new paths: the nodes behind it in the tree. The search is limited to them and starts from their other
+//! neighbours.
+//!
+//! # References
+//! G. Ramalingam, T. Reps, "An Incremental Algorithm for a Generalization of the Shortest-Path Problem",
+//! 1996.
+//!
+//! # Limitations
+//! One link with both directions, or one node with all its links.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,17 +18,17 @@ use std::collections::{BTreeMap, BinaryHeap};
 use crate::shortest::link;
 use crate::{Adjacency, Distance, Topology, Tree};
 
-/// What is not there any more.
+/// Removed element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removed {
-    /// The link over which this node reaches the destination.
+    /// Link over which this node reaches the destination.
     LinkBehind(usize),
-    /// A node that is not the destination.
+    /// Node other than the destination.
     Node(usize),
 }
 
 impl Tree {
-    /// The adjacencies from `from` on when something is gone; none if there is no way.
+    /// Returns the adjacencies from `from` on after the removal; empty if there is no path.
     #[must_use]
     pub fn detour(&self, topology: &Topology, gone: Removed, from: usize) -> Vec<Adjacency> {
         let (Removed::Node(root) | Removed::LinkBehind(root)) = gone;
@@ -44,7 +46,7 @@ impl Tree {
                 let over = distance(adjacency.to).map(|rest| rest + link(adjacency.cost));
                 usable(adjacency, node) && over.is_some() && over == new
             };
-            // As in a tree: adjacencies stand in the order of neighbours, then links.
+            // As in a tree, adjacencies are sorted by neighbour, then by link.
             let Some(next) = topology.adjacencies(node).iter().find(fits) else {
                 return Vec::new();
             };
@@ -56,7 +58,7 @@ impl Tree {
         way
     }
 
-    /// How far the nodes are whose path leads through `root` when they may use these adjacencies only.
+    /// Returns the distances of the nodes whose path leads through `root`, over the given adjacencies only.
     fn found_anew(
         &self,
         topology: &Topology,

@@ -1,32 +1,35 @@
-//! Two paths between two nodes that share no link, or no node: as short as possible together.
+//! Pairs of link- or node-disjoint paths with minimum total length.
 //!
-//! # Models
-//! The pair with the least sum of costs, then of hops. It exists wherever two disjoint paths do, also where the shortest
-//! path shuts every other one out (a trap).
-//! # Source
-//! J. W. Suurballe, "Disjoint Paths in a Network", Networks 4, 1974, as a flow of two units of least cost (R. Bhandari,
-//! "Survivable Networks", 1999).
-//! Where the network is held together by single links, of which every path needs some, the pair is found between them: bridges by
-//! the depth-first search of R. E. Tarjan, "A Note on Finding the Bridges of a Graph", 1974.
+//! # Model
+//! The pair with the minimum sum of costs, then of hops. It is found whenever two disjoint paths exist, also
+//! if the shortest path blocks all others (a trap).
+//!
+//! # References
+//! J. W. Suurballe, "Disjoint Paths in a Network", Networks 4, 1974, as a minimum-cost flow of two units (R.
+//! Bhandari, "Survivable Networks", 1999). If every path needs some bridges, the pair is found between them.
+//! Bridges are found by the depth-first search of R. E. Tarjan, "A Note on Finding the Bridges of a Graph",
+//! 1974.
+//!
 //! # Parameters
-//! Whether they may share nodes.
-//! # Limits
-//! Costs of one pass of Bellman and Ford for each path. Shared risks of links are not considered: with them the problem is
+//! [`Disjointness`]: whether the paths may share nodes.
+//!
+//! # Limitations
+//! Takes one Bellman-Ford pass per path. Shared risks of links are ignored; with them the problem is
 //! NP-complete.
 
 use crate::k_shortest::length;
 use crate::{DirectedLink, Topology};
 
-/// What two paths must not have in common, apart from their ends.
+/// Elements that two paths must not share, apart from their ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disjointness {
-    /// No link.
+    /// Links.
     Links,
-    /// No node, and so no link.
+    /// Nodes, and therefore links.
     Nodes,
 }
 
-/// An arc of the flow network; every arc holds one unit.
+/// Arc of the flow network with capacity one.
 #[derive(Clone, Copy)]
 struct Arc {
     from: usize,
@@ -37,7 +40,7 @@ struct Arc {
     used: bool,
 }
 
-/// The pair, its shorter path first; `None` where there are no two.
+/// Returns the pair, shorter path first; `None` if there is none.
 #[must_use]
 pub fn disjoint_pair(
     topology: &Topology,
@@ -49,14 +52,14 @@ pub fn disjoint_pair(
         return None;
     }
     let mut arcs = arcs(topology, [from, to], apart);
-    // A node is entered at 2 n and left at 2 n + 1.
+    // Node n is entered at 2 n and left at 2 n + 1.
     let (source, sink) = (2 * from + 1, 2 * to);
     for _ in 0..2 {
         for arc in cheapest(&arcs, 2 * topology.nodes(), source, sink)? {
             arcs[arc].used = !arcs[arc].used;
         }
     }
-    // A link that is used both ways is used by neither path.
+    // A link used in both directions belongs to neither path.
     let used = |hop: DirectedLink| arcs.iter().any(|arc| arc.used && arc.hop == Some(hop));
     let mut left: Vec<DirectedLink> = arcs
         .iter()
@@ -81,11 +84,11 @@ pub fn disjoint_pair(
     Some(pair)
 }
 
-/// The links without which two nodes that are linked now are not, by number: those of hosts, for example.
+/// Returns the bridges by number: links whose removal disconnects two nodes, such as those of hosts.
 #[must_use]
 pub fn bridges(topology: &Topology) -> Vec<bool> {
     let mut found = vec![false; topology.links().len()];
-    // When a node was come to, and the earliest node that is reached from it and from what was come to behind it.
+    // Visiting order of each node, and the earliest node reachable from it and its descendants.
     let mut order: Vec<Option<usize>> = vec![None; topology.nodes()];
     let mut earliest = vec![usize::MAX; topology.nodes()];
     let mut count = 0;
@@ -93,7 +96,7 @@ pub fn bridges(topology: &Topology) -> Vec<bool> {
         if order[root].is_some() {
             continue;
         }
-        // Nodes that are being looked at, each with the link by which it was come to and how many of its links are done.
+        // Open nodes, each with the link by which it was reached and the number of processed links.
         let mut open: Vec<(usize, Option<usize>, usize)> = vec![(root, None, 0)];
         while let Some(&mut (node, by, ref mut done)) = open.last_mut() {
             let here = *order[node].get_or_insert_with(|| {
@@ -124,11 +127,11 @@ pub fn bridges(topology: &Topology) -> Vec<bool> {
     found
 }
 
-/// A network whose bridges are known: pairs of paths are found between them.
+/// Network with known bridges, for finding pairs of paths between them.
 #[derive(Clone, Debug)]
 pub struct Bridged {
     bridges: Vec<bool>,
-    /// The network without them: what is left is where two paths are.
+    /// Network without the bridges, which contains all disjoint pairs.
     between: Topology,
 }
 
@@ -141,13 +144,13 @@ impl Bridged {
         Bridged { bridges, between }
     }
 
-    /// A pair of paths that shares no link but the bridges that every path needs, which are in the shorter path alone, the
-    /// first one; both are empty where there is no path.
+    /// Returns a pair of paths that share no links except the bridges that every path needs. The bridges are
+    /// in the shorter path only, which comes first. Both paths are empty if there is no path.
     ///
-    /// `shortest` is the shortest path of all from there.
+    /// `shortest` is the shortest path between the two nodes.
     ///
     /// # Panics
-    /// If that is not of the same topology.
+    /// If `shortest` belongs to another topology.
     #[must_use]
     pub fn pair(
         &self,
@@ -170,7 +173,7 @@ impl Bridged {
         pair
     }
 
-    /// Goes on with two disjoint paths between nodes that no bridge separates.
+    /// Appends two disjoint paths between nodes that no bridge separates.
     fn extend(&self, pair: &mut [Vec<DirectedLink>; 2], from: usize, to: usize) {
         let between = disjoint_pair(&self.between, from, to, Disjointness::Links);
         debug_assert!(from == to || between.is_some(), "no bridge is between them");
@@ -198,13 +201,13 @@ fn arcs(topology: &Topology, ends: [usize; 2], apart: Disjointness) -> Vec<Arc> 
     arcs
 }
 
-/// The arcs of the cheapest way from one place to another on which a unit may go: over arcs that are free, or back over arcs
-/// that are used, which is paid for by what they cost.
+/// Returns the arcs of the cheapest augmenting path between two places, over free arcs or backwards over used
+/// arcs, which refunds their cost.
 fn cheapest(arcs: &[Arc], places: usize, source: usize, sink: usize) -> Option<Vec<usize>> {
     let mut reached: Vec<Option<([i64; 2], usize)>> = vec![None; places];
     reached[source] = Some(([0; 2], usize::MAX));
     let mut changed = true;
-    // No way of least cost has a loop, so this ends after as many rounds as there are places.
+    // A path of minimum cost has no loop, so that this ends after at most as many rounds as there are places.
     while changed {
         changed = false;
         for (index, arc) in arcs.iter().enumerate() {
@@ -242,7 +245,7 @@ mod tests {
         Topology::new(nodes, links.iter().map(link).collect())
     }
 
-    /// The trap: the shortest path from 0 to 5, over 1 and 4, leaves no other; two disjoint ones exist.
+    /// The trap: the shortest path from 0 to 5, over 1 and 4, blocks all others; two disjoint ones exist.
     #[test]
     fn a_trap_is_avoided() {
         let links = [(0, 1, 1), (1, 4, 1), (4, 5, 1), (0, 2, 2), (2, 4, 2), (1, 3, 2), (3, 5, 2)];
@@ -253,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Two diamonds in a row share the node between them, and no link.
+    /// Two diamonds in a row share the node between them, but no link.
     #[test]
     fn paths_may_share_a_node_but_no_link() {
         let links = [
@@ -271,10 +274,10 @@ mod tests {
         assert_eq!(disjoint_pair(&topology, 0, 6, Disjointness::Nodes), None);
     }
 
-    /// Behind the host's link the pair goes around both triangles; the link between them has no other beside it.
+    /// Behind the host's link, the pair uses both triangles; the link between them has no alternative.
     #[test]
-    fn what_every_path_needs_is_shared() {
-        // 0 is a host at 1; triangles 1 2 3 and 4 5 6, with 3-4 between them.
+    fn bridges_are_shared_by_both_paths() {
+        // Host 0 at node 1; triangles 1 2 3 and 4 5 6, connected by 3-4.
         let links = [
             (0, 1, 1),
             (1, 2, 1),
@@ -295,7 +298,7 @@ mod tests {
         assert_eq!(disjoint_pair(&topology, 0, 6, Disjointness::Links), None);
     }
 
-    /// All paths without loops between two nodes.
+    /// Returns all loop-free paths between two nodes.
     fn all_paths(topology: &Topology, from: usize, to: usize) -> Vec<Vec<DirectedLink>> {
         fn walk(
             topology: &Topology,
@@ -325,7 +328,7 @@ mod tests {
     }
 
     proptest! {
-        /// A link is a bridge exactly where no path is left between its ends without it.
+        /// A link is a bridge exactly if its removal leaves no path between its ends.
         #[test]
         fn bridges_are_what_nothing_goes_around(links in prop::collection::vec((0..6_usize, 0..6_usize, 1..9_u32), 0..12)) {
             let links: Vec<_> = links.into_iter().filter(|(a, b, _)| a != b).collect();
@@ -335,14 +338,14 @@ mod tests {
                 let left = topology.without([number]);
                 prop_assert_eq!(found[number], all_paths(&left, a, b).is_empty());
             }
-            // Where two disjoint paths are, it is these.
+            // If two disjoint paths exist, these are returned.
             if let Some(pair) = disjoint_pair(&topology, 0, 5, Disjointness::Links) {
                 let shortest = Tree::new(&topology, 5).path(&topology, 0);
                 prop_assert_eq!(Bridged::new(&topology).pair(&topology, 0, shortest), pair);
             }
         }
 
-        /// No pair among all paths is shorter, and where there is one, one is found.
+        /// No pair of paths is shorter, and a pair is found whenever one exists.
         #[test]
         fn no_other_pair_is_shorter(links in prop::collection::vec((0..6_usize, 0..6_usize, 1..9_u32), 0..12)) {
             let links: Vec<_> = links.into_iter().filter(|(a, b, _)| a != b).collect();

@@ -1,39 +1,42 @@
-//! How much longer than they need routers keep the table that they have.
+//! Delayed FIB installation: routers keep their old FIB longer than necessary.
 //!
-//! # Models
-//! A router that is ready for a link being down keeps its old table, and the backups in it, for a set time, so that the others
-//! have theirs before: between two routers of which one has the new table and the other one the old one, packets may go to
-//! and fro. With routers that act each in its own time those beside the failure hold theirs: packets that meet them take the
-//! backup, which loops nowhere, until all routers further away have left the failed link. With routers that act all at
-//! once all of them hold theirs.
+//! # Model
+//! A router that is ready for a failed link keeps its old FIB and repair paths for a fixed time, so that
+//! other routers install theirs first. Between a router with a new FIB and one with an old FIB, packets may
+//! loop. If routers act independently, only those adjacent to the failure hold their FIB. Packets that reach
+//! them use the repair path, which is loop-free, until all distant routers avoid the failed link. If all
+//! routers act at once, all of them hold.
 //!
-//! Nothing is held for the end of a failure. A router that has other news before it is ready holds nothing; one that has other
-//! news while it holds ends that, and acts on both when it is ready for the other. So a link that is repaired in the
-//! meantime changes no table of a router that holds.
-//! # Source
-//! RFC 8333 (local convergence delay, for links that go down; another change ends it). Routers that act all at once hold a path
-//! as routers with loop-free paths of segments do for a time that is configured.
+//! Nothing is held after a repair. A router that receives another report before it is ready does not hold.
+//! One that receives a report while holding stops holding, and acts on both when it is ready for the second.
+//! A link that is repaired in the meantime therefore changes no FIB of a holding router.
+//!
+//! # References
+//! RFC 8333 (local convergence delay, for failed links; another change ends it). For routers that act at
+//! once, the configured time of routers with loop-free segment-routed paths.
+//!
 //! # Parameters
-//! The time.
-//! # Limits
-//! What is held is the whole table. All routers hold for the same time. That the other end of a link says that it is down
-//! too is no other news; that a second link is down is.
+//! `hold`: the time.
+//!
+//! # Limitations
+//! The whole FIB is held, for the same time in all routers. The report of a link's other end is not another
+//! report; a second failed link is.
 
 use optcp_units::{Duration, Time};
 
 use crate::convergence::Announcement;
 
-/// What a router has to act on.
+/// Report that a router has to act on.
 struct FailureReport {
     announcement: usize,
-    /// A link, and whether it works.
+    /// Link, and whether it works.
     change: (usize, bool),
     heard: Time,
     ready: Time,
     held: bool,
 }
 
-/// When each router acts on each announcement, if each does in its own time.
+/// Returns the time at which each router acts on each report, if routers act independently.
 pub(crate) fn own(announced: &[Announcement], hold: Duration) -> Vec<Vec<Option<Time>>> {
     let mut acted: Vec<_> = announced.iter().map(|one| one.installed.clone()).collect();
     let mut beside: Vec<usize> =
@@ -58,7 +61,7 @@ pub(crate) fn own(announced: &[Announcement], hold: Duration) -> Vec<Vec<Option<
     acted
 }
 
-/// The same, if all do when the last of them is ready.
+/// Returns the time at which all routers act on each report, if they act when the last one is ready.
 pub(crate) fn synchronized(announced: &[Announcement], hold: Duration) -> Vec<Vec<Option<Time>>> {
     let news = |(announcement, one): (usize, &Announcement)| {
         let ready = *one.installed.iter().flatten().max()?;
@@ -74,10 +77,10 @@ pub(crate) fn synchronized(announced: &[Announcement], hold: Duration) -> Vec<Ve
     acted
 }
 
-/// When somebody acts on each piece of news that somebody has.
+/// Returns the times of action for a sequence of reports.
 fn after(mut news: Vec<FailureReport>, hold: Duration) -> Vec<(usize, Time)> {
     news.sort_by_key(|one| (one.heard, one.announcement));
-    // From the last one on: what is held may end with what comes after it.
+    // Processed backwards, because a later report may end a hold.
     let mut acted: Vec<Time> = news.iter().map(|one| one.ready).collect();
     for (place, one) in news.iter().enumerate().rev().filter(|(_, one)| one.held) {
         let other =

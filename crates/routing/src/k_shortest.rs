@@ -1,20 +1,23 @@
-//! The k shortest paths between two nodes.
+//! K shortest paths between two nodes.
 //!
-//! # Models
-//! Paths without loops in the order of their cost, then of their hops, then as [`Tree`] prefers neighbours and links at
-//! the node where they part. The first is that of [`Tree`].
-//! # Source
+//! # Model
+//! Loop-free paths sorted by cost, then by hops, then by [`Tree`]'s preference of neighbours and links at the
+//! node where they diverge. The first is the path of [`Tree`].
+//!
+//! # References
 //! J. Y. Yen, "Finding the K Shortest Loopless Paths in a Network", Management Science 17, 1971.
+//!
 //! # Parameters
-//! How many.
-//! # Limits
-//! Each further path costs a shortest-path tree for every node of the one before.
+//! `count`: number of paths.
+//!
+//! # Limitations
+//! Each further path needs a shortest-path tree for every node of the previous path.
 
 use std::collections::BTreeSet;
 
 use crate::{Adjacency, DirectedLink, Distance, Topology, Tree};
 
-/// The `count` shortest paths between two nodes, fewer where there are not so many.
+/// Returns the `count` shortest paths between two nodes, or fewer if there are not enough.
 #[must_use]
 pub fn k_shortest(
     topology: &Topology,
@@ -36,8 +39,8 @@ pub fn k_shortest(
         for at in 0..last.len() {
             let (root, spur) = (&last[..at], root_nodes[at]);
             let parting = found.iter().filter(|path| path.starts_with(root)).map(|path| path[at].0);
-            // The root's nodes are not visited again. Taking both directions of a link out changes nothing: none of
-            // these leads back to the node of the parting on a path without loops.
+            // Nodes of the root are excluded. Removing both directions of a link changes nothing: on a
+            // loop-free path, none of these leads back to the node where the paths diverge.
             let root_links = root_nodes[..at]
                 .iter()
                 .flat_map(|&node| topology.adjacencies(node))
@@ -59,7 +62,7 @@ pub fn k_shortest(
     found
 }
 
-/// How long a path is.
+/// Returns the length of a path.
 #[must_use]
 pub fn length(topology: &Topology, path: &[DirectedLink]) -> Distance {
     let costs = path.iter().filter_map(|&hop| topology.adjacency(hop));
@@ -76,12 +79,12 @@ mod tests {
         Topology::new(nodes, links.iter().map(link).collect())
     }
 
-    /// The example of Yen's algorithm in the encyclopaedias: C to H at 5, 7 and 8.
+    /// Textbook example of Yen's algorithm: C to H with costs 5, 7 and 8.
     #[test]
-    fn the_known_example_comes_out() {
+    fn textbook_example_is_reproduced() {
         let [c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5];
         let one_way = |&(a, b, cost): &(usize, usize, u32)| {
-            // Too dear to be taken back.
+            // The reverse direction is too expensive to be used.
             Some(Link { ends: [a, b], costs: [cost, 1000] })
         };
         let links = [
@@ -103,7 +106,7 @@ mod tests {
 
     #[test]
     fn paths_without_loops_are_listed_once_each() {
-        // A square with a diagonal: from 0 to 2 there are the diagonal and two ways around.
+        // Square with a diagonal: from 0 to 2, the diagonal and two detours.
         let topology = graph(4, &[(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 0, 1), (0, 2, 1)]);
         let paths = k_shortest(&topology, 0, 2, 10);
         assert_eq!(paths, [vec![(4, 0)], vec![(0, 0), (1, 0)], vec![(3, 1), (2, 1)]]);

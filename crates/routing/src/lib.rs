@@ -1,5 +1,5 @@
-//! Routing as plain computation: shortest paths, backup paths for fast reroute, and what routers
-//! change when a link fails. Knows graphs and instants; no packets, no engine.
+//! Routing computations: shortest paths, repair paths of fast reroute, and FIB changes after link failures.
+//! The crate uses graphs and times; it does not depend on packets or engines.
 
 mod backup;
 mod convergence;
@@ -30,6 +30,6 @@ pub use ti_lfa::{RepairPath, post_convergence};
 pub use timeline::{Cause, Change, Converge, Entry, Forwarding, Timeline, timeline};
 pub use topology::{Adjacency, DirectedLink, Link, Topology};
 
-/// The families of names that are registered here, as `optcp list` has them.
+/// Families of names registered in this crate, for `optcp list`.
 pub const FAMILIES: &[optcp_units::registry::Family] =
     &[Mechanism::FAMILY, Protect::FAMILY, Converge::FAMILY, TunnelTtl::FAMILY];

@@ -1,43 +1,45 @@
 //! Remote loop-free alternates.
 //!
-//! # Models
-//! A router S without a loop-free alternate tunnels packets to a router that S reaches without the
-//! failed link S-E, and that reaches E without it. The first are S's P-space and the P-spaces of its
-//! neighbours (together the extended P-space), the second E's Q-space; a router in both is a PQ node.
-//! With D(x, y) the cost of the shortest path and c that of S-E:
+//! # Model
+//! A router S without a loop-free alternate tunnels packets to a router that S reaches without the failed
+//! link S-E, and that reaches E without it. The former routers are S's P-space and the P-spaces of its
+//! neighbours (together the extended P-space), the latter E's Q-space. A router in both is a PQ node. With
+//! D(x, y) the cost of the shortest path and c the cost of S-E:
 //!
 //! * P is in the P-space of S: D(S, P) < c + D(E, P);
 //! * P is in the extended P-space: or D(N, P) < D(N, S) + D(S, P) for a neighbour N over another link;
 //! * Q is in the Q-space of E: D(Q, E) < D(Q, S) + c.
-//! # Source
-//! RFC 7490 sections 5.2 and 5.3; the inequality for neighbours as RFC 8102 section 2.2.6 writes it.
-//! # Parameters
-//! None: of several PQ nodes the one is taken whose tunnel costs the least, then the lowest index.
-//! # Limits
-//! PQ nodes are chosen for link protection; node protection is not looked for (RFC 8102), only noticed. The inequality for
-//! neighbours also leaves out ways through S itself, which are in S's own P-space if they are good.
+//!
+//! Of several PQ nodes, the one with the cheapest tunnel is selected, then the lowest index.
+//!
+//! # References
+//! RFC 7490 sections 5.2 and 5.3; the inequality for neighbours as in RFC 8102 section 2.2.6.
+//!
+//! # Limitations
+//! PQ nodes are selected for link protection; node protection (RFC 8102) is only reported if it results. The
+//! inequality for neighbours excludes paths through S itself, which are in S's own P-space if they are valid.
 
 use crate::{Adjacency, Cost, DirectedLink, Routes, Topology};
 
-/// A PQ node and the way there.
+/// PQ node with its tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PqNode {
-    /// The node.
+    /// Node.
     pub node: usize,
-    /// What the tunnel costs.
+    /// Cost of the tunnel.
     pub cost: Cost,
-    /// The hops of the tunnel.
+    /// Hops of the tunnel.
     pub hops: Vec<DirectedLink>,
 }
 
-/// Whether `node` is in the P-space of `router` with regard to one of its adjacencies.
+/// Returns whether `node` is in the P-space of `router` with regard to one of its adjacencies.
 #[must_use]
 pub fn p_space(routes: &Routes, router: usize, protected: Adjacency, node: usize) -> bool {
     routes.cost(router, node) < Cost::from(protected.cost) + routes.cost(protected.to, node)
 }
 
-/// Whether `node` is in the extended P-space: what the tunnel to it costs, and over which neighbour it
-/// goes if the router's own way there will not do. `None` if it is not.
+/// Returns the cost of the tunnel to `node` if it is in the extended P-space, and the neighbour that the
+/// tunnel uses if the router's own path is not suitable. Otherwise returns `None`.
 #[must_use]
 pub fn extended_p_space(
     topology: &Topology,
@@ -58,14 +60,14 @@ pub fn extended_p_space(
     best.map(|adjacency| (cost(adjacency), Some(*adjacency)))
 }
 
-/// Whether `node` is in the Q-space of the far end of `protected`, an adjacency of `router`.
+/// Returns whether `node` is in the Q-space of the far end of `protected`, an adjacency of `router`.
 #[must_use]
 pub fn q_space(routes: &Routes, router: usize, protected: Adjacency, node: usize) -> bool {
     let avoiding = routes.cost(node, protected.to);
     avoiding < routes.cost(node, router) + Cost::from(protected.cost)
 }
 
-/// The PQ node that repairs an adjacency of `router`.
+/// Returns the PQ node that repairs an adjacency of `router`.
 #[must_use]
 pub fn pq_node(
     topology: &Topology,

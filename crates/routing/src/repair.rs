@@ -1,4 +1,4 @@
-//! The backup that a router keeps for a destination.
+//! Repair path of a router for a destination.
 
 use crate::backup::{Mechanism, Protect, Repair, Segment};
 use crate::lfa::{Alternate, alternates, choose};
@@ -6,7 +6,7 @@ use crate::remote_lfa::pq_node;
 use crate::ti_lfa::post_convergence;
 use crate::{DirectedLink, Routes, Topology};
 
-/// The backup of `router` for `destination`; `None` where the mechanism finds none.
+/// Returns the repair path of `router` for `destination`; `None` if the mechanism finds none.
 #[must_use]
 pub fn repair(
     topology: &Topology,
@@ -17,8 +17,8 @@ pub fn repair(
     destination: usize,
 ) -> Option<Repair> {
     let primary = topology.adjacency(routes.next(router, destination)?)?;
-    // The way does not touch the next hop, nor does any shortest path from its end: inequality 3 of
-    // RFC 5286 where the end is a neighbour.
+    // Neither the path nor any shortest path from its end touches the next hop: inequality 3 of RFC 5286 if
+    // the end is a neighbour.
     let node_protecting = |hops: &[DirectedLink], end: usize| {
         let beyond = routes.cost(end, primary.to) + routes.cost(primary.to, destination);
         let touches =

@@ -1,15 +1,18 @@
-//! Shortest paths from every node to every other.
+//! Shortest paths between all nodes.
 //!
-//! # Models
-//! What a link-state protocol installs: for each destination, the next hop on the path of the least
-//! cost. Of paths that cost the same, one is taken: that of the fewest hops, then that over the
-//! neighbour of the lowest index, then that over the link of the lowest index. With equal-cost multipath all of them are,
-//! whatever their hops: the cost falls at each, so that packets do not loop.
-//! # Source
-//! Dijkstra's algorithm as petgraph has it; RFC 2328 section 16.1 for what costs are.
+//! # Model
+//! The result of a link-state protocol: for each destination, the next hop on the path of minimum cost. Ties
+//! are broken by the fewest hops, then the neighbour of the lowest index, then the link of the lowest index.
+//! With equal-cost multipath, all such paths are used, whatever their hops: the cost decreases at each hop,
+//! so that packets do not loop.
+//!
+//! # References
+//! Dijkstra's algorithm of petgraph; RFC 2328 section 16.1 for costs.
+//!
 //! # Parameters
-//! The costs of the links.
-//! # Limits
+//! Costs of the links.
+//!
+//! # Limitations
 //! All links are point-to-point.
 
 use std::collections::BTreeSet;
@@ -20,16 +23,16 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::{Adjacency, DirectedLink, Topology};
 
-/// The cost of a way: RFC 5286's `Distance_opt`.
+/// Cost of a path: RFC 5286's `Distance_opt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(u64);
 
 impl Cost {
-    /// The cost to a node that cannot be reached. It is below nothing, not even itself with more added: a
-    /// strict inequality with it on the left, as those of fast reroute are, does not hold.
+    /// Cost to an unreachable node. It is not less than anything, including itself plus a cost: the strict
+    /// inequalities of fast reroute do not hold with it on the left.
     pub const UNREACHABLE: Cost = Cost(u64::MAX);
 
-    /// The sum of the links' costs; `None` if there is no way.
+    /// Sum of the links' costs; `None` if there is no path.
     #[must_use]
     pub fn sum(self) -> Option<u64> {
         (self != Cost::UNREACHABLE).then_some(self.0)
@@ -49,12 +52,12 @@ impl Add for Cost {
     }
 }
 
-/// How far a node is: by cost, then by hops.
+/// Distance of a node: cost, then hops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Distance {
-    /// The sum of the links' costs.
+    /// Sum of the links' costs.
     pub cost: u64,
-    /// The number of links.
+    /// Number of links.
     pub hops: u32,
 }
 
@@ -65,7 +68,7 @@ impl Add for Distance {
     }
 }
 
-/// The way from every node to one.
+/// Shortest-path tree: the path from every node to one destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     distance: Vec<Option<Distance>>,
@@ -73,7 +76,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The shortest paths to `to`.
+    /// Computes the shortest paths to `to`.
     ///
     /// # Panics
     /// Beyond 2^32 nodes.
@@ -88,7 +91,7 @@ impl Tree {
         let distance: Vec<Option<Distance>> =
             nodes.clone().map(|node| found.get(&NodeIndex::new(node)).copied()).collect();
         let next = |node: usize| {
-            // Adjacencies stand in the order of neighbours, then links: the first that fits.
+            // Adjacencies are sorted by neighbour, then by link: the first match counts.
             topology.adjacencies(node).iter().find(|adjacency| {
                 let over = distance[adjacency.to].map(|rest| rest + link(adjacency.cost));
                 node != to && over.is_some() && over == distance[node]
@@ -98,23 +101,23 @@ impl Tree {
         Tree { distance, next }
     }
 
-    /// How far it is from a node; `None` if there is no way.
+    /// Returns the distance from a node; `None` if there is no path.
     #[must_use]
     pub fn distance(&self, from: usize) -> Option<Distance> {
         self.distance[from]
     }
 
-    /// The next hop of a node; `None` at the destination itself, and where there is no way.
+    /// Returns the next hop of a node; `None` at the destination and if there is no path.
     #[must_use]
     pub fn next(&self, from: usize) -> Option<DirectedLink> {
         self.next[from]
     }
 
-    /// All next hops of a node on paths of the least cost, by neighbour, then by link; none at the destination itself, and
-    /// where there is no way.
+    /// Returns all next hops of a node on paths of minimum cost, sorted by neighbour, then by link; empty at
+    /// the destination and if there is no path.
     #[must_use]
     pub fn next_hops(&self, topology: &Topology, from: usize) -> Vec<DirectedLink> {
-        // At the destination the way is shorter than over any neighbour.
+        // At the destination, the distance is shorter than over any neighbour.
         let cost = |node: usize| self.distance(node).map(|distance| distance.cost);
         let on_the_way = |over: &&Adjacency| {
             let over = cost(over.to).map(|rest| rest + u64::from(over.cost));
@@ -123,7 +126,7 @@ impl Tree {
         topology.adjacencies(from).iter().filter(on_the_way).map(|over| over.hop).collect()
     }
 
-    /// The hops from a node on; empty if there is no way.
+    /// Returns the hops from a node on; empty if there is no path.
     #[must_use]
     pub fn path(&self, topology: &Topology, from: usize) -> Vec<DirectedLink> {
         let mut hops = Vec::new();
@@ -136,7 +139,7 @@ impl Tree {
         hops
     }
 
-    /// The hops of all paths of the least cost from a node on, each once; empty if there is no way.
+    /// Returns the hops of all paths of minimum cost from a node on, each once; empty if there is no path.
     #[must_use]
     pub fn all_paths(&self, topology: &Topology, from: usize) -> Vec<DirectedLink> {
         let (mut hops, mut passed, mut pending) = (Vec::new(), BTreeSet::new(), vec![from]);
@@ -152,14 +155,14 @@ impl Tree {
     }
 }
 
-/// The shortest paths between all nodes.
+/// Shortest paths between all nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routes {
     to: Vec<Tree>,
 }
 
 impl Routes {
-    /// The shortest paths of a graph.
+    /// Computes the shortest paths of a graph.
     #[must_use]
     pub fn new(topology: &Topology) -> Self {
         let reversed = reversed(topology);
@@ -167,20 +170,20 @@ impl Routes {
         Routes { to: (0..topology.nodes()).map(tree).collect() }
     }
 
-    /// The way from every node to this one.
+    /// Returns the tree of paths to this node.
     #[must_use]
     pub fn to(&self, to: usize) -> &Tree {
         &self.to[to]
     }
 
-    /// The next hop of a node to a destination.
+    /// Returns the next hop of a node to a destination.
     #[must_use]
     pub fn next(&self, from: usize, to: usize) -> Option<DirectedLink> {
         self.to[to].next(from)
     }
 
-    /// Whether each next hop of a set to a destination has another one beside it that avoids its node too: inequality 3 of
-    /// RFC 5286.
+    /// Returns whether each next hop of a set has another one that also avoids its node: inequality 3 of RFC
+    /// 5286.
     #[must_use]
     pub fn avoid_each_other(&self, topology: &Topology, set: &[DirectedLink], to: usize) -> bool {
         let node = |&hop: &DirectedLink| topology.adjacency(hop).map(|adjacency| adjacency.to);
@@ -189,7 +192,7 @@ impl Routes {
         nodes.iter().all(|&e| nodes.iter().any(|&n| avoids(n, e)))
     }
 
-    /// The cost from a node to another; [`Cost::UNREACHABLE`] if there is no way.
+    /// Returns the cost from a node to another; [`Cost::UNREACHABLE`] if there is no path.
     #[must_use]
     pub fn cost(&self, from: usize, to: usize) -> Cost {
         self.to[to].distance(from).map_or(Cost::UNREACHABLE, |distance| Cost(distance.cost))
@@ -200,7 +203,7 @@ pub(crate) fn link(cost: u32) -> Distance {
     Distance { cost: u64::from(cost), hops: 1 }
 }
 
-/// The graph with every direction turned round: from a destination outwards.
+/// Returns the graph with all directions reversed, for a search from a destination.
 fn reversed(topology: &Topology) -> DiGraph<(), Distance> {
     let mut graph = DiGraph::with_capacity(topology.nodes(), 2 * topology.links().len());
     let nodes: Vec<NodeIndex> = (0..topology.nodes()).map(|_| graph.add_node(())).collect();

@@ -1,43 +1,46 @@
-//! Topology-independent loop-free alternates.
+//! Topology-independent loop-free alternates (TI-LFA).
 //!
-//! # Models
-//! A router sends packets along the path that they will take once all routers have converged, in a
-//! tunnel up to the first node of it from which the shortest path avoids what failed (a node of the
-//! Q-space of the destination). The segment list names the last node of the path that is reached by
-//! shortest paths that avoid it (of the P-space), then link by link what is left up to the Q-space.
-//! # Source
+//! # Model
+//! A router sends packets along their path after convergence, in a tunnel up to its first node from which the
+//! shortest path avoids the failure (a node of the Q-space of the destination). The segment list names the
+//! last node of the path that shortest paths reach without the failure (P-space), then each link up to the
+//! Q-space.
+//!
+//! # References
 //! RFC 9855 sections 5 and 6.
+//!
 //! # Parameters
 //! `Protect`: whether the path avoids the link or the node behind it.
-//! # Limits
-//! The P-space is that of the first node of the path, which the packet is always handed to. Where no
-//! path avoids the node, one is taken that avoids the link. No shared-risk groups.
+//!
+//! # Limitations
+//! The P-space is computed from the first node of the path, to which the packet is always sent. If no path
+//! avoids the node, one that avoids the link is used. Shared-risk groups are ignored.
 
 use crate::backup::{Protect, Segment};
 use crate::{Adjacency, Cost, DirectedLink, Removed, Routes, Topology};
 
-/// A repair along the post-convergence path.
+/// Repair along the path after convergence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairPath {
-    /// The hops up to the node from which shortest paths do.
+    /// Hops up to the node from which shortest paths avoid the failure.
     pub hops: Vec<DirectedLink>,
     /// That node.
     pub end: usize,
-    /// What stands in the header beside the destination.
+    /// Segment list in the header, in addition to the destination.
     pub segments: Vec<Segment>,
 }
 
-/// What a repair path must not touch.
+/// Element that a repair path must avoid.
 #[derive(Clone, Copy)]
 enum Avoided {
-    /// The link between these two, and its cost from the first to the second and back.
+    /// Link between two nodes, with its cost per direction.
     Link { ends: [usize; 2], costs: [Cost; 2] },
-    /// A node.
+    /// Node.
     Node(usize),
 }
 
 impl Avoided {
-    /// Whether every shortest path from a node to another avoids it.
+    /// Returns whether every shortest path between two nodes avoids the element.
     fn by(self, routes: &Routes, from: usize, to: usize) -> bool {
         let direct = routes.cost(from, to);
         match self {
@@ -50,7 +53,8 @@ impl Avoided {
     }
 }
 
-/// The repair of `router` for `destination` along the post-convergence path; `None` if there is none.
+/// Returns the repair of `router` for `destination` along the path after convergence; `None` if there is
+/// none.
 #[must_use]
 pub fn post_convergence(
     topology: &Topology,
@@ -74,7 +78,7 @@ pub fn post_convergence(
     along(routes, Avoided::Node(primary.to), &around).or_else(link)
 }
 
-/// The repair along a path that avoids what failed.
+/// Returns the repair along a path that avoids the failure.
 fn along(routes: &Routes, avoided: Avoided, path: &[Adjacency]) -> Option<RepairPath> {
     let (first, destination) = (path.first()?.to, path.last()?.to);
     let q = path.iter().position(|step| avoided.by(routes, step.to, destination))?;

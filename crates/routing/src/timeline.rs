@@ -1,23 +1,27 @@
-//! What routers do to their forwarding tables while links fail and come back.
+//! FIB changes of routers while links fail and are repaired.
 //!
-//! # Models
-//! An entry of a table says where a router sends packets of one destination. It follows from the links
-//! that the router believes to be there, as it last installed them, and from those beside it that it
-//! sees fail: the shortest path over the former, or its backup while the next hop of that path is among
-//! the latter. A transient failure thus changes entries beside it and changes them back. With
-//! equal-cost multipath an entry has all next hops of the least cost; one that the router sees fail is
-//! taken out of the set at once, since the others are alternates that do not loop, and only where there
-//! is one has it a backup.
-//! # Source
-//! RFC 5714 sections 4 and 5.2; RFC 5286 section 3.1 for the other members of a set; Mao, Wen and Yeung
-//! (ICC 2012), Fig. 1. Acting all at once is the synchronized update of RFC 5715 section 6.8.
+//! # Model
+//! A FIB entry depends on two sets: the links that the router considered working at its last installation,
+//! and the adjacent links whose failure it detects. It is the shortest path over the former, or the repair
+//! path while the next hop is among the latter. A transient failure therefore changes entries of adjacent
+//! routers and restores them. With equal-cost multipath, an entry has all next hops of minimum cost. A next
+//! hop that fails is removed from the set immediately, because the others are loop-free alternates; only a
+//! single next hop has a repair path.
+//!
+//! # References
+//! RFC 5714 sections 4 and 5.2; RFC 5286 section 3.1 for the other members of a set; Mao, Wen and Yeung (ICC
+//! 2012), Fig. 1. Simultaneous action is the synchronized update of RFC 5715 section 6.8.
+//!
 //! # Parameters
-//! `Forwarding`: which backups, and whether several next hops; `Converge`: whether routers act each in
-//! its own time or all at once; `hold` of [`Timing`]: see [`crate::hold`].
-//! # Limits
-//! A router without a way to a destination keeps its entry, and so does one that sees all next hops of
-//! a set fail. A backup whose first link is seen to fail too is not used, and packets in a tunnel are not repaired a second time: both are lost at the failed
-//! link. A tunnel is laid when the backup is computed and does not follow later changes within it.
+//! `Forwarding`: mechanism, and single or multiple next hops; `Converge`: independent or simultaneous action;
+//! `hold` of [`Timing`]: see [`crate::hold`].
+//!
+//! # Limitations
+//! - A router without a path to a destination keeps its entry, and so does one whose next hops have all
+//!   failed.
+//! - A repair path whose first link has failed, too, is not used, and packets in a tunnel are not repaired
+//!   again: both are lost at the failed link.
+//! - A tunnel is set up when the repair path is computed and does not follow later changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,37 +34,38 @@ use crate::repair::repair;
 use crate::{DirectedLink, Routes, Topology};
 
 registry! {
-    /// When routers act on an announcement.
+    /// Order in which routers update their FIBs.
     pub enum Converge ("convergence") {
-        "synchronized" => Synchronized: "all at once when the last is ready, so that packets never loop", "Mao, Wen and Yeung, ICC 2012, Fig. 1; RFC 5715, section 6.8";
-        "own" => Own: "each when it is ready, so that packets may loop between routers that disagree", "RFC 5715, section 2";
+        "synchronized" => Synchronized: "all routers when the last one is ready; no loops", "Mao, Wen and Yeung, ICC 2012, Fig. 1; RFC 5715, section 6.8";
+        "own" => Own: "each router when it is ready; inconsistent FIBs may cause loops", "RFC 5715, section 2";
     }
 }
 
-/// What a router does with packets of a destination.
+/// FIB entry: treatment of packets for a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// Sends them on along the shortest path that it knows.
+    /// Forward along the known shortest path.
     Next(DirectedLink),
-    /// Spreads them over several next hops of equal cost.
+    /// Distribute over several next hops of equal cost.
     Ecmp(Vec<DirectedLink>),
-    /// Sends them along its backup.
+    /// Forward along the repair path.
     Backup(Repair),
 }
 
-/// How every router forwards.
+/// Forwarding method of every router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Forwarding {
-    /// How it finds backups.
+    /// Fast-reroute mechanism.
     pub mechanism: Mechanism,
-    /// What backups avoid.
+    /// Element that repair paths avoid.
     pub protect: Protect,
-    /// Whether it uses all next hops of equal cost, and not one of them.
+    /// `true`: all next hops of equal cost are used, not only one.
     pub multipath: bool,
 }
 
 impl Forwarding {
-    /// The next hops that a router uses for a destination while it sees none of them fail; none where there is no way.
+    /// Returns the next hops of a router for a destination without detected failures; empty if there is no
+    /// path.
     #[must_use]
     pub fn next_hops(
         self,
@@ -76,67 +81,67 @@ impl Forwarding {
     }
 }
 
-/// Why an entry changes.
+/// Cause of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// The router sees a link beside it fail.
+    /// The router detects the failure of an adjacent link.
     Failure,
-    /// The router sees it work again.
+    /// The router detects the repair.
     Repair,
-    /// The router acts on an announcement.
+    /// The router acts on a report.
     Convergence,
 }
 
-/// A router rewrites an entry.
+/// Change of a FIB entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// The router.
+    /// Router.
     pub router: usize,
-    /// Whose packets it concerns.
+    /// Destination.
     pub destination: usize,
-    /// What it does with them from now on.
+    /// New entry.
     pub entry: Entry,
-    /// Why.
+    /// Cause.
     pub cause: Cause,
 }
 
-/// All that happens to the tables of a network.
+/// All FIB changes of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
-    /// What is announced, in order of time.
+    /// Reports in order of time.
     pub announcements: Vec<Announcement>,
-    /// What is rewritten, in order of time.
+    /// Changes in order of time.
     pub changes: Vec<Change>,
 }
 
-/// Something that a router has to act on.
+/// Event on which a router acts.
 enum Event {
     Sees { hop: DirectedLink, down: bool },
     Installs { announcement: usize },
 }
 
-/// A state of the network and its shortest paths.
+/// State of the network with its shortest paths.
 struct View {
     topology: Topology,
     routes: Routes,
 }
 
-/// One router.
+/// Router.
 #[derive(Clone, Default)]
 struct Router {
-    /// The links that it has been told are down.
+    /// Links that were reported as failed.
     told: BTreeSet<usize>,
-    /// The latest announcement of each link that it has acted on.
+    /// Latest report of each link on which it has acted.
     latest: BTreeMap<usize, usize>,
-    /// The links beside it that it sees down.
+    /// Adjacent links whose failure it detects.
     seen: BTreeSet<DirectedLink>,
-    /// Its table, by destination.
+    /// FIB, by destination.
     table: Vec<Option<Entry>>,
 }
 
-/// What routers do about failures. Asks at each step whether to go on; `None` if not.
+/// Computes the reactions of routers to failures. Calls `go_on` at each step; `None` if cancelled.
 #[must_use]
 pub fn timeline(
     topology: &Topology,
@@ -167,7 +172,7 @@ pub fn timeline(
             events.extend(at.map(|at| (at, router, Event::Installs { announcement })));
         }
     }
-    // Stable: what is seen comes before what is installed, and announcements stay in order.
+    // The sort must be stable: detections precede installations, and reports stay in order.
     events.sort_by_key(|&(at, router, _)| (at, router));
 
     let mut views: BTreeMap<BTreeSet<usize>, View> = BTreeMap::new();
@@ -204,7 +209,7 @@ pub fn timeline(
     Some(Timeline { announcements: announced, changes })
 }
 
-/// The network without the links that are down, computed once.
+/// Returns the network without the failed links, computed once.
 fn view<'v>(
     views: &'v mut BTreeMap<BTreeSet<usize>, View>,
     topology: &Topology,
@@ -217,7 +222,7 @@ fn view<'v>(
 }
 
 impl Router {
-    /// Takes note of an event.
+    /// Records an event.
     fn take(&mut self, event: &Event, announced: &[Announcement]) -> Cause {
         match *event {
             Event::Sees { hop, down: true } => {
@@ -230,7 +235,7 @@ impl Router {
             }
             Event::Installs { announcement } => {
                 let Announcement { link, up, .. } = announced[announcement];
-                // Old news that was overtaken is not news.
+                // A report that a newer one has overtaken is ignored.
                 if self.latest.get(&link).is_none_or(|&latest| latest < announcement) {
                     self.latest.insert(link, announcement);
                     if up {
@@ -244,7 +249,7 @@ impl Router {
         }
     }
 
-    /// What it does with packets of a destination now; `None` if it knows no way.
+    /// Returns the current entry for a destination; `None` if no path is known.
     fn entry(
         &self,
         view: &View,
@@ -266,7 +271,7 @@ impl Router {
         Some(usable.map_or(Entry::Next(next), Entry::Backup))
     }
 
-    /// The same with several next hops of equal cost: those that it does not see fail, or all of them.
+    /// Returns the entry for several next hops of equal cost: those without detected failure, or all of them.
     fn left(&self, all: Vec<DirectedLink>) -> Entry {
         let left: Vec<DirectedLink> =
             all.iter().copied().filter(|hop| !self.seen.contains(hop)).collect();

@@ -1,38 +1,38 @@
-//! The graph that routers know: nodes, and links with a cost in each direction.
+//! Graph that routers use: nodes, and links with a cost per direction.
 
-/// A direction of a link: the link's index, and 0 from its first end to its second or 1 back.
+/// Link direction: the link's index, and 0 from its first end to its second or 1 for the reverse.
 pub type DirectedLink = (usize, usize);
 
-/// A point-to-point link between two routers.
+/// Point-to-point link between two routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Link {
     /// The two nodes.
     pub ends: [usize; 2],
-    /// The cost from the first end to the second, and back; above zero.
+    /// Cost from the first end to the second, and back; above zero.
     pub costs: [u32; 2],
 }
 
-/// A link as the node at its near end sees it.
+/// Link from the perspective of the node at its near end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Adjacency {
-    /// The node at the far end.
+    /// Node at the far end.
     pub to: usize,
-    /// The direction that leads there.
+    /// Direction that leads there.
     pub hop: DirectedLink,
-    /// What it costs.
+    /// Cost.
     pub cost: u32,
 }
 
-/// Nodes and links by index. Parallel links are links of their own.
+/// Nodes and links by index. Parallel links are separate links.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Topology {
     links: Vec<Option<Link>>,
-    /// By node: its adjacencies, by neighbour, then by link.
+    /// Adjacencies by node, sorted by neighbour, then by link.
     adjacencies: Vec<Vec<Adjacency>>,
 }
 
 impl Topology {
-    /// A graph of `nodes` nodes; an index without a link stands for none.
+    /// Creates a graph of `nodes` nodes. `None` in `links` marks an index without a link.
     #[must_use]
     pub fn new(nodes: usize, links: Vec<Option<Link>>) -> Self {
         let mut adjacencies = vec![Vec::new(); nodes];
@@ -50,7 +50,7 @@ impl Topology {
         Topology { links, adjacencies }
     }
 
-    /// The graph that is left when these links are taken out, both directions of each.
+    /// Returns the graph without these links, both directions of each.
     #[must_use]
     pub fn without(&self, taken: impl IntoIterator<Item = usize>) -> Self {
         let mut links = self.links.clone();
@@ -58,25 +58,25 @@ impl Topology {
         Topology::new(self.nodes(), links)
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.adjacencies.len()
     }
 
-    /// The links by index.
+    /// Returns the links by index.
     #[must_use]
     pub fn links(&self) -> &[Option<Link>] {
         &self.links
     }
 
-    /// The adjacencies of a node, by neighbour, then by link.
+    /// Returns the adjacencies of a node, sorted by neighbour, then by link.
     #[must_use]
     pub fn adjacencies(&self, node: usize) -> &[Adjacency] {
         &self.adjacencies[node]
     }
 
-    /// The adjacency over a direction of a link; `None` if the link is not there.
+    /// Returns the adjacency over a link direction; `None` if the link does not exist.
     #[must_use]
     pub fn adjacency(&self, (link, direction): DirectedLink) -> Option<Adjacency> {
         let Link { ends, costs } = self.links[link]?;

@@ -87,7 +87,7 @@ fn two_neighbours() -> Topology {
 }
 
 #[test]
-fn the_choice_prefers_what_is_to_be_protected() {
+fn selection_prefers_required_protection() {
     let (n1, n2, d) = (2, 3, 4);
     let topology = two_neighbours();
     let routes = Routes::new(&topology);
@@ -111,7 +111,7 @@ fn the_choice_prefers_what_is_to_be_protected() {
 }
 
 #[test]
-fn costs_of_both_directions_are_told_apart() {
+fn costs_of_both_directions_are_separate() {
     // A triangle; from N to D it is 2, but back from N to S only 1 and from S to D 1.
     let topology = network(3, &[(0, 1, 1, 1), (0, 2, 1, 1), (2, 1, 2, 2)]);
     let routes = Routes::new(&topology);
@@ -161,7 +161,7 @@ fn the_backups_of_the_square_are_those_of_the_paper() {
 }
 
 #[test]
-fn where_p_and_q_are_apart_the_link_between_them_is_named() {
+fn segment_list_names_link_between_p_and_q() {
     // A ring of five whose link B-C costs 10: from S without S-E, B is as far as shortest paths go, and C
     // the first from which they avoid S-E. S-E 1, E-C 1, C-B 10, B-A 1, A-S 1.
     let (c, b, a) = (2, 3, 4);
@@ -187,7 +187,7 @@ fn ties_are_resolved_by_hops_then_neighbour_then_link() {
 }
 
 #[test]
-fn a_node_without_links_is_nobodys_pq_node() {
+fn isolated_node_is_never_a_pq_node() {
     // A - B - C and X apart: nothing else leads from one end of a link to the other.
     let topology = even(4, &[(0, 1, 1), (1, 2, 1)]);
     let routes = Routes::new(&topology);

@@ -99,13 +99,13 @@ fn a_transient_failure_changes_entries_beside_it_and_back() {
 }
 
 #[test]
-fn a_failure_that_is_over_before_it_is_seen_changes_nothing() {
+fn failure_shorter_than_detection_changes_nothing() {
     let timeline = run(&[failure(2000, Some(2005))], Converge::Own);
     assert!(timeline.changes.is_empty() && timeline.announcements.is_empty());
 }
 
 #[test]
-fn the_hold_down_timer_ends_with_the_news_that_the_link_works() {
+fn repair_report_ends_the_hold_down_timer() {
     let announced = |repair| {
         announcements(&square(), &[failure(2000, Some(repair))], &timing(), &mut || true).unwrap()
     };
@@ -135,7 +135,7 @@ fn each_router_acts_in_its_own_time() {
 }
 
 #[test]
-fn or_all_at_once_when_the_last_is_ready() {
+fn synchronized_routers_act_when_the_last_is_ready() {
     let timeline = run(&[failure(2000, None)], Converge::Synchronized);
     let then: Vec<_> = [(0, 1, 1), (0, 3, 1), (1, 0, 3), (1, 2, 3), (2, 1, 2), (3, 0, 2)]
         .map(|(router, destination, link)| (3101, router, destination, vec![link], Conv))
@@ -205,7 +205,7 @@ fn a_router_that_is_cut_off_keeps_its_table() {
 /// 3005; B hears of it when its links work again, from the nearest that knows: D, 10 + 1 ms away, or A, 20 + 1 ms.
 /// Then 5 ms and its update of 40 ms.
 #[test]
-fn a_router_that_was_cut_off_has_the_news_when_it_is_back() {
+fn reconnected_router_receives_missed_reports() {
     let cut = |link| Failure { link, directions: [true; 2], at: at(1000), repair: Some(at(8000)) };
     let found =
         announcements(&square(), &[failure(2000, None), cut(1), cut(2)], &timing(), &mut || true)
@@ -220,7 +220,7 @@ fn a_router_that_was_cut_off_has_the_news_when_it_is_back() {
 /// A-C is down from A to C from 2000 to 9000 ms, and back from 2000 to 6000 ms. Both announce at 3005 that it is
 /// down; C sees its own direction again at 6007, A at 9007, and only then the link is there for all.
 #[test]
-fn a_link_is_there_again_once_both_ends_say_so() {
+fn link_is_up_once_both_ends_report_it() {
     let of = |directions, repair| Failure {
         link: AC,
         directions,
@@ -236,7 +236,7 @@ fn a_link_is_there_again_once_both_ends_say_so() {
 /// Three links fail for good and one comes back: the questions are as many as the steps, and a no to any of
 /// them ends the work.
 #[test]
-fn whoever_says_no_ends_the_work() {
+fn computation_can_be_cancelled() {
     let cut = |link| Failure { link, ..failure(2500, None) };
     let failures = [failure(2000, Some(5000)), cut(1), cut(2)];
     let ask = |refused: Option<u64>| {
@@ -342,7 +342,7 @@ fn routers_beside_a_failure_that_hold_their_tables_make_no_loops() {
 }
 
 #[test]
-fn or_all_of_them_hold_theirs() {
+fn synchronized_routers_all_hold_their_fibs() {
     let timeline = holding(&[failure(2000, None)], 100, Converge::Synchronized);
     let late: Vec<u64> = told(&timeline).iter().skip(4).map(|change| change.0).collect();
     assert_eq!(late, [3201; 6]);
@@ -371,7 +371,7 @@ fn a_repair_ends_the_hold() {
 /// D and C say at 3105 that the link between them fails too. A hears of it over B at 3137, while it holds, and has its tables
 /// for both 15 ms later: D is behind B, and there is no way to C.
 #[test]
-fn other_news_ends_the_hold() {
+fn another_report_ends_the_hold() {
     let second = Failure { link: 3, ..failure(2100, None) };
     let timeline = holding(&[failure(2000, None), second], 200, Converge::Own);
     let of_a = told(&timeline).into_iter().filter(|change| change.1 == 0 && change.4 == Conv);

@@ -1,8 +1,8 @@
-//! Runs: from a plan and a seed to what was observed.
+//! Runs: from plan and seed to the observed series.
 //!
-//! Every random choice is made when the world is built (`build`); branches that differ only after an
-//! instant share the run up to it (`run`), and so does a run that is forked by hand (`live`); what was observed becomes named columns
-//! (`series`), which are written as Parquet files (`parquet`), and captures (`pcapng`).
+//! Set-up values are drawn when the run is built (`build`). Branches that differ only after some time share
+//! the run up to it (`run`), and so do runs that are forked explicitly (`live`). Observations become named
+//! columns (`series`), which are written as Parquet files (`parquet`) or captures (`pcapng`).
 
 mod build;
 mod live;

@@ -1,4 +1,4 @@
-//! A run that stops where it is told to, and may go on as another world from there.
+//! Run that can be paused, and continued with another scenario.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use optcp_units::Time;
 use crate::build::{World, world};
 use crate::run::{Cancel, Progress, Run, RunOptions, result, shared_until};
 
-/// A run in progress. A clone of it is a fork: both go on from the same instant.
+/// Run in progress. A clone of it is a fork: both continue from the same time.
 #[derive(Clone)]
 pub struct LiveRun {
     scenario: Scenario,
@@ -21,7 +21,7 @@ pub struct LiveRun {
 }
 
 impl LiveRun {
-    /// A run at time zero. Whether branches share their past is up to whoever forks it: `fork` says nothing here.
+    /// Creates a run at time zero. The caller decides whether branches share their past: `fork` is ignored.
     #[must_use]
     pub fn new(scenario: &Scenario, seed: u64, options: RunOptions) -> Self {
         let mut world = built(scenario, seed, options);
@@ -37,23 +37,24 @@ impl LiveRun {
         }
     }
 
-    /// Everything before it has happened.
+    /// Returns the current time: everything before it has been simulated.
     #[must_use]
     pub fn now(&self) -> Time {
         self.progress.simulation.now()
     }
 
-    /// Executes everything that happens before `until`, or before the end of the run.
+    /// Simulates everything before `until`, or before the end of the run.
     pub fn advance(&mut self, until: Time) {
         let cancelled = self.progress.advance(Some(until), &Cancel::default());
         cancelled.expect("nobody else has the flag");
     }
 
-    /// Goes on as a run of `scenario` with the same seed.
+    /// Continues as a run of `scenario` with the same seed.
     ///
     /// # Errors
-    /// The instant before which both are the same, if the run is past it, and zero where they differ from the start, observe
-    /// other things, or end with their flows. Nothing has changed then.
+    /// Returns the time up to which both are equal, if the run is past it. This time is zero if they differ
+    /// from the start, have other observations, or end with their flows. The run is unchanged in case of an
+    /// error.
     pub fn change(&mut self, scenario: &Scenario) -> Result<(), Time> {
         let other = built(scenario, self.seed, self.options);
         let shared = shared_until((self.scenario.plan(), &self.world), (scenario.plan(), &other));
@@ -67,7 +68,7 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Runs to the end: what [`run_branches`](crate::run_branches) finds.
+    /// Runs to the end, with the result of [`run_branches`](crate::run_branches).
     #[must_use]
     pub fn finish(mut self) -> Run {
         let LiveRun { scenario, seed, world, progress, forked_at, .. } = &mut self;

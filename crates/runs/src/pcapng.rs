@@ -1,18 +1,21 @@
-//! Packets as a capture, for programs that read what real networks sent.
+//! Packet captures (pcapng), for programs that read captures of real networks.
 //!
-//! # Models
-//! A capture (pcapng) of IPv4 headers with TCP or UDP behind them, as if someone had listened at a place of the
-//! network. Hosts have names in it, and a packet may have a comment. Payloads are left out; how long a packet
-//! was is told.
-//! # Source
+//! # Model
+//! A capture of IPv4 headers followed by TCP or UDP, as recorded at some place of the network. Hosts have
+//! names, and packets may have comments. Payloads are omitted, but their lengths are stored.
+//!
+//! # References
 //! IETF draft-ietf-opsawg-pcapng; RFC 791, 768, 2018, 3168, 6691, 7323, 9293, 9768.
+//!
 //! # Parameters
-//! What was captured, and where.
-//! # Limits
-//! Times are cut to nanoseconds, the finest that readers of the format understand. Options are padded to four bytes as real
-//! ones are, and SACK blocks that no longer fit behind timestamps are left out. The AccECN option is left out. The time to live is
-//! the one that packets begin with, wherever they were seen; identification is 0, as of packets that are never fragmented (RFC
-//! 6864).
+//! Captured packets and places: see [`Capture`].
+//!
+//! # Limitations
+//! - Times are truncated to nanoseconds, the finest resolution that readers of the format support.
+//! - Options are padded to four bytes, as in real packets. SACK blocks that do not fit next to timestamps are
+//!   omitted, and so is the AccECN option.
+//! - The time to live is the initial one at every place. The identification is 0, as for packets that are
+//!   never fragmented (RFC 6864).
 
 use std::borrow::Cow;
 use std::time;
@@ -28,105 +31,106 @@ use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
 
-/// Timestamps count nanoseconds.
+/// Timestamp resolution: nanoseconds.
 const NANOSECONDS: u8 = 9;
 const PS_PER_NS: u64 = 1000;
-/// The scale with which windows of up to a gigabyte can be said (RFC 7323 section 2.3).
+/// Maximum window scale, for windows up to a gigabyte (RFC 7323 section 2.3).
 const MOST_SHIFT: u8 = 14;
-/// What packets carry.
+/// Payload bytes.
 const PAYLOAD: &[u8] = &[0; u16::MAX as usize];
 
-/// A capture.
+/// Packet capture.
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
-    /// Where was listened.
+    /// Places of the capture.
     pub interfaces: Vec<String>,
     /// Names of addresses.
     pub hosts: Vec<([u8; 4], String)>,
-    /// Who talks to whom.
+    /// Connections.
     pub connections: Vec<Connection>,
-    /// What SACK options report: ranges of bytes.
+    /// SACK blocks: ranges of bytes.
     pub sacks: Vec<Vec<(u32, u32)>>,
-    /// What comments say.
+    /// Texts of comments.
     pub comments: Vec<String>,
-    /// What was seen, in the order of time.
+    /// Captured packets, in order of time.
     pub frames: Vec<Frame>,
 }
 
-/// Two ends.
+/// Connection between two ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Connection {
-    /// Address and port of who sends data.
+    /// Address and port of the data source.
     pub source: ([u8; 4], u16),
-    /// Address and port of who receives them.
+    /// Address and port of the data destination.
     pub destination: ([u8; 4], u16),
-    /// Whether the data are datagrams.
+    /// `true`: the data are datagrams.
     pub udp: bool,
-    /// What its SYNs agree on.
+    /// Options negotiated by its SYNs.
     pub agreed: Agreed,
 }
 
-/// What the ends of a connection agree on.
+/// Negotiated options of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agreed {
-    /// What the MSS option says: bytes of data in a segment without options (RFC 9293 section 3.7.1, RFC 6691).
+    /// MSS option: bytes of data in a segment without options (RFC 9293 section 3.7.1, RFC 6691).
     pub mss: u16,
-    /// Bytes that the receiver takes at once.
+    /// Receive window in bytes.
     pub window: u32,
-    /// Whether windows are scaled.
+    /// `true`: window scaling is in use.
     pub scaling: bool,
-    /// Whether ACKs report blocks.
+    /// `true`: ACKs report SACK blocks.
     pub sack: bool,
-    /// Whether there are SYNs to say so: without, readers do not know how the window is scaled.
+    /// `true`: SYNs are present. Without them, readers do not know the window scale.
     pub handshake: bool,
 }
 
 impl Agreed {
-    /// How far the window is shifted: as little as makes it fit.
+    /// Returns the window scale: the smallest with which the window fits.
     fn shift(self) -> u8 {
         let bits = u8::try_from(32 - self.window.leading_zeros()).unwrap_or(32);
         if self.handshake && self.scaling { bits.saturating_sub(16).min(MOST_SHIFT) } else { 0 }
     }
 
-    /// The window as a segment says it; a SYN does not scale it.
+    /// Returns the window field of a segment; a SYN does not scale it.
     fn said(self, opens: bool) -> u16 {
         let shift = if opens { 0 } else { self.shift() };
         u16::try_from(self.window >> shift).unwrap_or(u16::MAX)
     }
 }
 
-/// A packet that was seen.
+/// Captured packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// Where: place among [`Capture::interfaces`].
+    /// Place, as an index of [`Capture::interfaces`].
     pub interface: u32,
-    /// Place among [`Capture::connections`].
+    /// Connection, as an index of [`Capture::connections`].
     pub connection: u32,
-    /// Whether it goes from the connection's destination to its source.
+    /// `true`: it travels from the connection's destination to its source.
     pub backward: bool,
-    /// Whether it opens the connection.
+    /// `true`: it opens the connection.
     pub opens: bool,
-    /// Its first byte or, of what goes backward, the byte that is expected next.
+    /// First byte number; for backward packets, the next expected byte.
     pub number: u32,
-    /// How many bytes of data it carries.
+    /// Bytes of data.
     pub payload: u16,
-    /// Its timestamp and the one that it echoes, where the connection has them.
+    /// Timestamp and echoed timestamp, if the connection uses them.
     pub stamps: Option<(u32, u32)>,
-    /// Place among [`Capture::sacks`].
+    /// SACK blocks, as an index of [`Capture::sacks`].
     pub sack: Option<u32>,
-    /// Place among [`Capture::comments`].
+    /// Comment, as an index of [`Capture::comments`].
     pub comment: Option<u32>,
-    /// What its headers say of congestion.
+    /// ECN fields of the headers.
     pub marking: Marking,
 }
 
 impl Capture {
-    /// The bytes of a pcapng file.
+    /// Returns the bytes of a pcapng file.
     ///
     /// # Errors
-    /// A frame whose interface, connection, SACK blocks or comment there are not, or whose payload is longer than a packet may be.
+    /// If a frame refers to a missing interface, connection, SACK list or comment, or if its payload exceeds
+    /// a packet.
     pub fn to_pcapng(&self) -> Result<Vec<u8>, String> {
         self.write().map_err(|error| error.to_string())
     }
@@ -184,7 +188,7 @@ fn get<T>(all: &[T], place: u32) -> Result<&T, PcapError> {
 }
 
 impl Connection {
-    /// Writes a frame's headers: how long the packet is, unless that is more than one can be.
+    /// Writes the headers of a frame, with the length of the packet unless it exceeds the maximum.
     fn headers(&self, frame: &Frame, sack: &[(u32, u32)], to: &mut Vec<u8>) -> Option<u32> {
         let (mut from, mut into) = (self.source, self.destination);
         if frame.backward {
@@ -229,7 +233,8 @@ fn ip(
     Some(header)
 }
 
-/// A segment's header. The destination sends no data: it stands behind its SYN.
+/// Returns the header of a segment. The destination sends no data: its sequence number is the one after its
+/// SYN.
 fn tcp(frame: &Frame, from: u16, into: u16, agreed: Agreed) -> TcpHeader {
     let other_side = u32::from(!frame.opens);
     let (sequence, acknowledged) = match frame.backward {
@@ -241,7 +246,7 @@ fn tcp(frame: &Frame, from: u16, into: u16, agreed: Agreed) -> TcpHeader {
     header.ack = frame.backward || !frame.opens;
     header.acknowledgment_number = acknowledged;
     header.psh = frame.payload > 0;
-    // What RFC 3540 called NS is AE (RFC 9768 section 3.1).
+    // AE is the bit that RFC 3540 called NS (RFC 9768 section 3.1).
     header.ns = frame.marking.has(Marking::AE);
     header.cwr = frame.marking.has(Marking::CWR);
     header.ece = frame.marking.has(Marking::ECE);
@@ -249,7 +254,7 @@ fn tcp(frame: &Frame, from: u16, into: u16, agreed: Agreed) -> TcpHeader {
 }
 
 impl Agreed {
-    /// A segment's options, in multiples of four bytes, as Linux orders them.
+    /// Returns the options of a segment, in multiples of four bytes, in the order of Linux.
     fn options(self, frame: &Frame, sack: &[(u32, u32)]) -> Vec<TcpOptionElement> {
         use TcpOptionElement as Element;
         let mut options = Vec::new();
@@ -273,7 +278,7 @@ impl Agreed {
             }
             return options;
         }
-        // 40 bytes of options: four blocks, or three behind timestamps.
+        // 40 bytes of options: four blocks, or three with timestamps.
         let most = if stamps.is_some() { 3 } else { 4 };
         if let Some(stamps) = stamps {
             options.extend([Element::Noop, Element::Noop, stamps]);

@@ -1,4 +1,4 @@
-//! Runs: one scenario, one seed, and what was observed.
+//! Runs: one scenario, one seed and the observed series.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,14 +14,14 @@ use crate::series::{Series, series};
 use optcp_scenario::Plan;
 use optcp_scenario::Scenario;
 
-/// What several runs share with whoever waits for them: a flag that stops them, and how far they are.
+/// Flag that stops several runs, and their common progress.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     cancelled: AtomicBool,
-    /// The time that has been simulated, in microseconds.
+    /// Simulated time so far, in microseconds.
     simulated_us: AtomicU64,
 }
 
@@ -30,24 +30,24 @@ struct Shared {
 pub struct Cancelled;
 
 impl Cancel {
-    /// Asks every run that shares the flag to stop.
+    /// Stops every run that shares the flag.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody has.
+    /// Returns whether the runs were cancelled.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
-    /// How much time the runs have simulated together; what they share counts once.
+    /// Returns the total simulated time of the runs; shared parts count once.
     #[must_use]
     pub fn simulated(&self) -> Duration {
         Duration::from_us(self.0.simulated_us.load(Ordering::Relaxed))
     }
 
-    /// A run that had come to `reached` has come to `now`.
+    /// Records that a run advanced from `reached` to `now`.
     fn tell(&self, reached: &mut Time, now: Time) {
         let us = |at: Time| at.as_ps() / 1_000_000;
         if now > *reached {
@@ -57,16 +57,16 @@ impl Cancel {
     }
 }
 
-/// How runs are made. Results are equal for all, but for what is left out.
+/// Execution options. They do not affect results, except that results may omit parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Whether branches whose worlds are the same up to an instant share the run up to there.
+    /// `true`: branches whose scenarios are equal up to some time share the run up to there.
     pub fork: bool,
-    /// Whether [`Run::records_sha256`] is wanted.
+    /// `true`: compute [`Run::records_sha256`].
     pub digest: bool,
-    /// What drives the run.
+    /// Simulation engine.
     pub engine: Engine,
-    /// On how many threads at most; results do not depend on it.
+    /// Maximum number of threads.
     pub threads: usize,
 }
 
@@ -76,75 +76,77 @@ impl Default for RunOptions {
     }
 }
 
-/// The result of one run.
+/// Result of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// The seed.
+    /// Seed.
     pub seed: u64,
     /// [`Scenario::sha256`].
     pub scenario_sha256: String,
-    /// Digest of everything that happened, if it was asked for.
+    /// Digest of all events, if requested.
     pub records_sha256: Option<String>,
     /// Digest of all counts and series.
     pub metrics_sha256: String,
-    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; events; and, where there are any, copied,
+    /// Packet counts: sent, delivered, dropped, in_flight, packet_hops; events; and, if not zero, copied,
     /// duplicated, copies_discarded and marked.
     pub counts: Vec<(&'static str, u64)>,
-    /// Dropped packets by reason, those above zero only.
+    /// Number of dropped packets by reason, without zeros.
     pub drops: Vec<(&'static str, u64)>,
-    /// Up to when the run shared its past with other branches.
+    /// End of the part of the run that was shared with other branches.
     pub forked_at: Option<Time>,
-    /// What protection switched, in order of time.
+    /// Switchovers and reversions, in order of time.
     pub switches: Vec<Switched>,
-    /// Which ports failed, in order of time.
+    /// Failed ports, in order of time.
     pub failed: Vec<Failed>,
-    /// What routing did; `None` without routing.
+    /// Record of routing; `None` without routing.
     pub routing: Option<RoutingRecord>,
-    /// Which routes the flows took that came at random, group by group.
+    /// Routes of randomly arriving flows, by group.
     pub arrived: Vec<Arrived>,
-    /// When the ways of flows led nowhere: by flow, data first, in order of time. No part of the digests.
+    /// Path outages by flow, data first, in order of time. Not part of the digests.
     pub path_outages: Vec<CutOff>,
-    /// What was observed, in the order of the scenario.
+    /// Observed series, in the order of the scenario.
     pub series: Vec<Series>,
-    /// When each group was active whose goodput was observed, in the order of the scenario, without the groups that
-    /// never were. No part of the digests.
+    /// Active periods of groups with observed goodput, in the order of the scenario, without groups that were
+    /// never active. Not part of the digests.
     pub active: Vec<Active>,
-    /// How packets waited for their turn at the end, in words. No part of the digests.
+    /// State of waiting packets at the end, in words. Not part of the digests.
     pub waiting: String,
-    /// What was counted in the part of the run that metrics cover, if that is not the whole run. No part of the digests.
+    /// Counts in the part of the run that metrics cover, if that is not the whole run. Not part of the
+    /// digests.
     pub measured: Option<Counts>,
 }
 
-/// For so long the way of a flow led nowhere, as forwarding tables and ports were.
+/// Period in which a flow had no working path, according to forwarding tables and ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutOff {
-    /// The flow or source of datagrams.
+    /// Flow or source of datagrams.
     pub flow: String,
-    /// Its group.
+    /// Group.
     pub group: String,
-    /// Whether it is the way of its ACKs; of its data otherwise.
+    /// `true`: the path of its ACKs, otherwise of its data.
     pub acks: bool,
-    /// From when on.
+    /// Start.
     pub from: Time,
-    /// Up to when: the run's end where it lasted.
+    /// End; the end of the run if the path stayed broken.
     pub until: Time,
 }
 
-/// When the flows of a group were active.
+/// Active period of the flows of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Active {
-    /// The group.
+    /// Group.
     pub group: String,
-    /// When its first flow started.
+    /// Start of its first flow.
     pub from: Time,
-    /// When the last of its flows had all of its data in order at the receiver; the run's end if one never had.
+    /// Time at which the last of its flows had all its data in order at the receiver; the end of the run if
+    /// one never had.
     pub to: Time,
 }
 
 /// Runs every branch with the same seed.
 ///
 /// # Errors
-/// [`Cancelled`] once `cancel` is set.
+/// [`Cancelled`] if `cancel` was set.
 pub fn run_branches(
     branches: &[&Scenario],
     seed: u64,
@@ -160,7 +162,7 @@ pub fn run_branches(
     for family in families(branches, &worlds, fork) {
         let trunk = family.members[0];
         let observations = std::mem::take(&mut worlds[trunk].observations);
-        // Where nobody looks at records none is built.
+        // Records are only built if they are needed.
         let made = match observations.take_records() {
             true => family.run(observations, branches, &worlds, seed, options, cancel),
             false => family.run(Quiet(observations), branches, &worlds, seed, options, cancel),
@@ -172,23 +174,23 @@ pub fn run_branches(
     Ok(runs.into_iter().flatten().collect())
 }
 
-/// How often a run that ends with its flows is asked whether they have ended.
+/// Interval of checks whether all flows have ended, with `end_with_flows`.
 const END_EVERY: Duration = Duration::from_secs(1);
 
-/// A run in progress.
+/// Run in progress.
 #[derive(Clone)]
 pub(crate) struct Progress<O> {
-    /// By flow, whether its end is waited for; `None` where the run does not end with its flows.
+    /// Flows whose end is awaited, by flow; `None` without `end_with_flows`.
     awaited: Option<Vec<bool>>,
-    /// The ends of the part of the run that metrics cover, which are still to come, the later first.
+    /// Remaining bounds of the measured part of the run, latest first.
     ends: Vec<Time>,
-    /// What was counted up to each end that has passed, in their order.
+    /// Counts up to each bound that has passed, in order.
     counted: Vec<Counts>,
     pub(crate) simulation: Simulation<O>,
 }
 
 impl<O: Observer> Progress<O> {
-    /// A run at time zero.
+    /// Creates a run at time zero.
     pub(crate) fn new(
         plan: &Plan,
         blueprint: &Blueprint,
@@ -205,7 +207,7 @@ impl<O: Observer> Progress<O> {
         }
     }
 
-    /// Runs to `until`, or to the end, and looks at `cancel` from time to time.
+    /// Runs to `until`, or to the end, and checks `cancel` regularly.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -227,7 +229,7 @@ impl<O: Observer> Progress<O> {
         if through { Ok(()) } else { Err(Cancelled) }
     }
 
-    /// Takes down what has been counted up to each end of the measured part that comes before `limit`.
+    /// Stores the counts at each bound of the measured part before `limit`.
     fn count_up_to(
         &mut self,
         limit: Time,
@@ -236,12 +238,12 @@ impl<O: Observer> Progress<O> {
         let stop = self.simulation.stop();
         let due = |at: &Time| *at < limit.min(stop);
         while let Some(at) = self.ends.pop_if(|at| due(at)) {
-            // A run begins with an instant of its own: nothing but starts happens there, and they count.
+            // At time zero only starts happen, and they count.
             if at == Time::ZERO {
                 self.counted.push(Counts::default());
                 continue;
             }
-            // The instant itself included.
+            // Including the time itself.
             if !self.simulation.run_before_while(at + Duration::from_ps(1), go_on) {
                 return Err(Cancelled);
             }
@@ -250,13 +252,13 @@ impl<O: Observer> Progress<O> {
         Ok(())
     }
 
-    /// What was counted in the part of the finished run that metrics cover.
+    /// Returns the counts of a finished run in the part that metrics cover.
     fn measured(&self) -> Option<Counts> {
         let [before, up_to @ ..] = &self.counted[..] else { return None };
         Some(up_to.first().copied().unwrap_or(self.simulation.counts()).since(before))
     }
 
-    /// Stops the run at the first whole second before `limit` at which every flow that is to end has ended.
+    /// Stops the run at the first whole second before `limit` at which every flow of finite size has ended.
     fn look_for_the_flows_end(
         &mut self,
         limit: Time,
@@ -264,7 +266,7 @@ impl<O: Observer> Progress<O> {
     ) -> Result<(), Cancelled> {
         let Some(awaited) = &self.awaited else { return Ok(()) };
         let mut second = self.simulation.now().as_ps().div_ceil(END_EVERY.as_ps()).max(1);
-        // `None` from the last whole second on that a time can be.
+        // `None` after the last representable whole second.
         let at = |second: u64| Some(Time::from_ps(second.checked_mul(END_EVERY.as_ps())?));
         while let Some(at) = at(second).filter(|at| *at < self.simulation.stop().min(limit)) {
             let now = self.simulation.now();
@@ -277,7 +279,7 @@ impl<O: Observer> Progress<O> {
             if ended {
                 self.simulation.stop_now();
             }
-            // No flow ends before something happens: where timers wait for hours the seconds between are skipped.
+            // No flow ends before the next event: seconds without events are skipped.
             let next = self.simulation.next_at().max(at);
             second = next.as_ps() / END_EVERY.as_ps() + 1;
         }
@@ -292,7 +294,7 @@ struct Family {
 }
 
 impl Family {
-    /// Runs the members: each one's number, and its result.
+    /// Runs the members; returns number and result of each.
     fn run<O: Observer + Clone + AsRef<Observations>>(
         &self,
         observer: O,
@@ -325,19 +327,19 @@ impl Family {
     }
 }
 
-/// The instant before which both worlds are the same, and whoever observes them sees the same; zero where they differ from the
-/// start, or where a run could not go on as the other one.
+/// Returns the time up to which both runs, and their observations, are equal; zero if they differ from the
+/// start, or if one could not continue as the other.
 pub(crate) fn shared_until(one: (&Plan, &World), other: (&Plan, &World)) -> Time {
     let ((a, first), (b, second)) = (one, other);
-    // Observations know flows by their groups.
+    // Observations refer to flows by group.
     let groups = |plan: &Plan, world: &World| -> Vec<usize> {
         let plan = world.populated.as_ref().unwrap_or(plan);
         plan.flows.iter().map(|flow| flow.group).collect()
     };
-    // Observations are part of the state that is copied.
+    // Observations are part of the copied state.
     let observed_alike = (&a.observe, a.measure, a.stop) == (&b.observe, b.measure, b.stop)
         && groups(a, first) == groups(b, second);
-    // Where the end is found on the way, branches would have to agree on it.
+    // With `end_with_flows`, branches would have to agree on the end.
     let found_on_the_way = a.end_with_flows || b.end_with_flows;
     if !observed_alike || found_on_the_way {
         return Time::ZERO;
@@ -364,7 +366,7 @@ fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family>
     families
 }
 
-/// The result of a finished run.
+/// Returns the result of a finished run.
 pub(crate) fn result<O: Observer + AsRef<Observations>>(
     scenario: &Scenario,
     world: &World,
@@ -451,10 +453,10 @@ fn active<O: Observer + AsRef<Observations>>(
     found
 }
 
-/// SHA-256 over the counts and the series, names included, numbers little-endian.
+/// Returns the SHA-256 of counts and series, including names, with little-endian numbers.
 fn metrics_sha256(run: &Run, cancel: &Cancel) -> Result<String, Cancelled> {
     let mut sha = Sha256::new();
-    // Events are the engine's affair: another engine makes the same run of fewer.
+    // The number of events depends on the engine.
     let counts = run.counts.iter().filter(|(name, _)| *name != "events");
     for (name, value) in counts.chain(&run.drops) {
         sha.update(name);

@@ -1,4 +1,4 @@
-//! What a run observed, as named columns.
+//! Observed series of a run, as named columns.
 
 use optcp_engine::Blueprint;
 use optcp_engine::observe::{Column, Findings, Names, Observations, ObserveKind, Values, Watched};
@@ -8,31 +8,32 @@ use sha2::{Digest, Sha256};
 
 use crate::build::{all_hops, observed_ports};
 
-/// One observation's result.
+/// Result of one observation.
 ///
-/// Of the kinds with an interval, every column is a table of `rows` rows with as many values as there
-/// are intervals, row after row, and `names[0]` names the rows. Of the others, every column holds one
-/// value an event, in order of time; of `segments-per-burst`, one a port and number of segments.
+/// For kinds with an interval, every column is a table of `rows` rows with one value per interval, row by
+/// row, and `names[0]` names the rows. For the others, every column has one value per event, in order of
+/// time; for `segments-per-burst`, one per port and number of segments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The name in the scenario.
+    /// Name in the scenario.
     pub name: String,
-    /// The kind in the scenario.
+    /// Kind in the scenario.
     pub kind: &'static str,
-    /// When the first interval begins.
+    /// Start of the first interval.
     pub after: Duration,
-    /// T, where interval i is (i T, (i + 1) T] after that; of kinds `ports` and `fibres` [i T, (i + 1) T).
+    /// Length T of an interval. After the start, interval i is (i T, (i + 1) T]; for kinds `ports` and
+    /// `fibres` [i T, (i + 1) T).
     pub interval: Option<Duration>,
-    /// When the run ended; it cuts the last interval.
+    /// End of the run, which cuts the last interval.
     pub stop: Time,
     /// Lists of names, for rows and for columns of indices.
     pub names: Vec<(&'static str, Vec<String>)>,
-    /// The data.
+    /// Data.
     pub columns: Vec<Column>,
 }
 
 impl Series {
-    /// Series of each kind from a run in which nothing is observed: their columns are those of every run.
+    /// Returns empty series of each kind, whose columns are those of every run.
     pub fn empty() -> impl Iterator<Item = Series> {
         let blueprint = Blueprint::default();
         ObserveKind::ALL.iter().flat_map(move |&kind| {
@@ -62,7 +63,7 @@ impl Series {
         })
     }
 
-    /// Feeds the series to a digest.
+    /// Adds the series to a digest.
     pub(crate) fn digest(&self, sha: &mut Sha256) {
         sha.update(&self.name);
         let said = |column: &&Column| !column.later || !column.values.are_zero();
@@ -79,7 +80,7 @@ impl Series {
     }
 }
 
-/// Every observation of the plan, in its order.
+/// Returns every observation of the plan, in order.
 pub(crate) fn series(plan: &Plan, observations: &Observations) -> Vec<Series> {
     let one = |(observed, found): (&ObservePlan, Findings)| Series {
         name: observed.name.clone(),

@@ -27,7 +27,7 @@ const MS: u64 = 1000;
 /// 111 ms between them. With 1+1 the last node acts alone: L3 of data, L0 of ACKs. After the repair the old way is there
 /// as long as packets take the backup.
 #[test]
-fn a_cut_lasts_until_the_node_that_switches_has_been_told() {
+fn outage_lasts_until_switching_node_is_notified() {
     let around = ("protection.0.backup", r#"["L0", "L6", "L7", "L3"]"#);
     for (set, data, acks) in [
         (vec![], 5, 5),
@@ -50,7 +50,7 @@ fn a_cut_lasts_until_the_node_that_switches_has_been_told() {
 
 /// A way without a backup is cut until the repair, or until the end of the run.
 #[test]
-fn a_cut_without_a_backup_lasts_as_long_as_the_failure() {
+fn outage_without_backup_lasts_as_long_as_the_failure() {
     let unprotected = ("protection", "[]");
     let both = |until| [("data", 5000 * MS, until), ("acks", 5000 * MS, until)];
     assert_eq!(cuts(&run(SCHEMES, &[unprotected], 1)), both(10_000 * MS));

@@ -239,7 +239,7 @@ links = [["A", "B"]]
 /// A packet of 60000 B takes 480 000 s at 1 b/s: of the 2000 that come in the first second three are through
 /// after 480 h = 1 728 000 s, and the last would be after 30 years, which 64 bits of picoseconds do not hold.
 #[test]
-fn what_is_sent_beyond_the_end_of_time_is_never_sent() {
+fn transmissions_beyond_maximum_time_never_happen() {
     let world = |queue: &str, rest: &str| {
         format!(
             r#"

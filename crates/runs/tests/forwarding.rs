@@ -99,7 +99,7 @@ fn after_a_change_to_a_shorter_way_packets_overtake() {
 }
 
 #[test]
-fn what_waits_goes_where_it_was_sent() {
+fn queued_packets_keep_their_path_after_table_change() {
     let text =
         format!("{WORLD}{OVER_X}{}", r#"{ at = "20 ms", node = "A", to = "B", next = "Y" }]"#);
     // Twice what the link carries: the k-th begins 1 ms after the one before it, on either way.
@@ -121,7 +121,7 @@ fn what_waits_goes_where_it_was_sent() {
 
 /// A packet is 6 ms on its way to X.
 #[test]
-fn what_comes_to_a_node_without_a_route_is_lost_unless_its_way_was_decided_before() {
+fn packets_without_route_are_lost_unless_path_was_fixed() {
     let closed = r#"{ at = "45 ms", node = "X", to = "B", next = "none" }]"#;
     let by_hop = run(&format!("{WORLD}{OVER_X}{closed}"));
     for &(sent, came) in &packets(&by_hop) {

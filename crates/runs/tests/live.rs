@@ -32,7 +32,7 @@ fn ms(ms: u64) -> Time {
 }
 
 #[test]
-fn stops_leave_no_trace() {
+fn pausing_a_run_does_not_change_it() {
     let scenario = failing("3 s");
     let mut run = LiveRun::new(&scenario, 1, DIGEST);
     for at in (0..8000).step_by(370) {
@@ -43,7 +43,7 @@ fn stops_leave_no_trace() {
 }
 
 #[test]
-fn a_fork_goes_on_as_another_world() {
+fn fork_continues_as_another_scenario() {
     let [late, early] = ["6 s", "2 s"].map(failing);
     let mut trunk = LiveRun::new(&late, 1, DIGEST);
     trunk.advance(ms(2000));
@@ -56,7 +56,7 @@ fn a_fork_goes_on_as_another_world() {
 }
 
 #[test]
-fn what_is_past_cannot_be_changed() {
+fn past_of_a_run_cannot_be_changed() {
     let [late, early] = ["6 s", "2 s"].map(failing);
     let mut run = LiveRun::new(&late, 1, DIGEST);
     run.advance(ms(2500));
@@ -83,7 +83,7 @@ fn a_run_that_ends_with_its_flows_may_stop_on_its_way() {
 /// segment takes an hour each way and less than 0.1 s to be sent, so its ACK is back after 7200 s and before 7200.1 s, and
 /// the run ends at 7201 s. Of two datagrams, at 7200.9 s and 7201.1 s, the first is sent: three packets in all.
 #[test]
-fn the_end_is_the_next_whole_second_after_hours_of_silence() {
+fn run_ends_at_next_whole_second_after_long_stall() {
     let text = r#"
         stop = "10 h"
         end_with_flows = true

@@ -79,7 +79,7 @@ fn a_trace_has_a_start() {
 
 /// A packet comes every 4 ms, 12 us behind it: opportunities for which none waits are lost.
 #[test]
-fn an_opportunity_is_lost_where_nothing_waits() {
+fn unused_opportunity_is_lost() {
     let seldom = ("traffic.0.rate", "250 packets/s");
     assert_eq!(left(&[seldom]), [2100, 5100, 10_100, 12_200]);
 }

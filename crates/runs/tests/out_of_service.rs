@@ -36,7 +36,7 @@ failures = [{ link = "fibre0", at = "10.25 ms" }]
 /// first of those with nothing to send, which are two at least, takes every other one; and so it goes on where
 /// nobody knows that the first link is dead.
 #[test]
-fn a_dead_lightpath_draws_no_more_than_its_share_until_it_is_known() {
+fn failed_lightpath_gets_its_share_until_detection() {
     for (selection, share) in [("anycast", 4), ("fewest-packets", 2), ("round-robin", 4)] {
         let lost = lost(HALF_LOADED, &[("parameters.selection", selection)]);
         let down = lost.iter().find(|(reason, _)| reason == "link-down");
@@ -59,7 +59,7 @@ failures = [{ link = "fibre0", at = "10.1 ms" }]
 
 /// Six more come before one of the first is sent: with three in each queue they take turns.
 #[test]
-fn what_waits_on_a_dead_lightpath_still_counts() {
+fn queued_packets_of_failed_lightpath_still_count() {
     let expected = [("link-down", 3), ("queue-flushed", 3)];
     assert_eq!(lost(WAITING, &[]), expected.map(|(reason, count)| (reason.to_owned(), count)));
 }
@@ -79,6 +79,6 @@ failures = [{ link = "A-B", at = "10.1 ms", repair = "10.2 ms", packets = "kept"
 "#;
 
 #[test]
-fn a_port_that_opens_again_knows_what_it_still_holds() {
+fn reopened_port_keeps_its_queue() {
     assert_eq!(lost(CLOSED, &[]), [("queue-full".to_owned(), 3)]);
 }

@@ -101,7 +101,7 @@ fn acks_go_back_and_say_what_is_expected() {
 
 /// RFC 2018 section 3: kind 5, length 2 + 8 n, the edges of the blocks; two bytes of nothing before it.
 #[test]
-fn what_arrived_beyond_a_hole_is_an_option() {
+fn out_of_order_data_are_sack_options() {
     let ack = Frame { backward: true, payload: 0, number: 2001, sack: Some(0), ..frame(0) };
     let blocks = blocks(&capture(tcp(), vec![ack]).to_pcapng().expect("a capture"));
     let packet = &blocks[3].1;
@@ -172,7 +172,7 @@ fn datagrams_are_udp_and_losses_have_comments() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn invalid_references_are_rejected() {
     let long = Frame { payload: 65_500, ..frame(0) };
     assert!(capture(tcp(), vec![long]).to_pcapng().unwrap_err().contains("65535 bytes"));
     for frame in [
@@ -188,7 +188,7 @@ fn what_is_not_there_is_refused() {
 /// RFC 3168 section 5: the codepoint is in the lowest two bits of the second byte of IP's header. RFC 9293 section 3.1 and RFC
 /// 9768 section 3.1: AE is the lowest bit of byte 12 of TCP's header; CWR is 0x80 of byte 13, ECE 0x40. Checksums hold.
 #[test]
-fn headers_say_what_is_known_of_congestion() {
+fn headers_carry_ecn_fields() {
     let all = [
         (Codepoint::NotEct, Marking::CWR | Marking::ECE, 0b00, 0, 0xC0),
         (Codepoint::Ect0, Marking::CWR, 0b10, 0, 0x80),

@@ -112,7 +112,7 @@ fn a_lightpath_counts_again_when_the_nodes_beside_it_know() {
 
 /// Told over 0.5 ms, L0 switches at 220.5 ms. Packet 219 came to it at 219.501 ms and is lost at L1.
 #[test]
-fn news_of_a_bundle_goes_up_the_path() {
+fn bundle_failure_is_reported_upstream() {
     let set = [("parameters.scheme", "path"), ("parameters.backup", "['L0', 'L3', 'L2']")];
     let (switches, lost) = outcome(&set);
     let expected = "220000 L2 acks backup, 220500 L0 data backup, \
@@ -192,7 +192,7 @@ fn a_bundle_needs_the_capacity_of_all_its_lightpaths() {
 #[test]
 fn a_lightpath_is_protected_on_a_path_that_names_it() {
     let set = [("protection.0.link", "lightpath0")];
-    assert!(read(&set).unwrap_err().contains("`lightpath0` is one of the links of bundle `core`"));
+    assert!(read(&set).unwrap_err().contains("`lightpath0` is one link of bundle `core`"));
     let set = [set[0], ("traffic.0.path", "['A', 'L0', 'L1', 'lightpath0', 'L2', 'B']")];
     assert_eq!(
         outcome(&set).0,

@@ -95,7 +95,7 @@ failures = [{ links = ["fibre0", "fibre2"], at = "1 s", repair = "2 s", later = 
 
 /// One draw for both ends of B, or one for each: two worlds, which must not be taken for one another.
 #[test]
-fn what_is_drawn_together_is_another_world_than_what_is_drawn_apart() {
+fn joint_and_separate_draws_give_different_digests() {
     let entry = |link| {
         format!(
             "{{ link = {link}, at = \"1 s\", repair = \"2.5 s\", later = \"uniform(0 s, 2 s)\" }}"

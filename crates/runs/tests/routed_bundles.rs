@@ -85,7 +85,7 @@ fn a_bundle_is_one_link_that_fails_when_all_of_its_links_have() {
 
 /// The failure of one fibre is nobody's news. Both ends of the bundle have ways to two others over it.
 #[test]
-fn routers_see_and_announce_the_bundle() {
+fn routers_detect_and_report_bundle_failures() {
     let record = run(DETOUR, &[], 1).routing.unwrap();
     let steps: Vec<_> = record
         .steps

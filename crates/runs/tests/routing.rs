@@ -64,7 +64,7 @@ fn the_time_to_live_left_at_the_receiver_is_that_of_each_model() {
 }
 
 #[test]
-fn a_transient_failure_is_announced_to_nobody() {
+fn transient_failure_is_not_flooded() {
     let run = run(SQUARE, &[], 1);
     let record = run.routing.unwrap();
     assert_eq!((record.announcements, record.on_convergence), (0, 0));

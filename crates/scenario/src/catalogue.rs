@@ -1,4 +1,4 @@
-//! Everything that a scenario file can name, and the JSON Schema of the file.
+//! Catalogue of the names that scenario files accept, and the JSON Schema of the files.
 
 use optcp_units::UNITS;
 use optcp_units::registry::Family;
@@ -12,20 +12,20 @@ use crate::schema::{
 };
 use crate::warnings::WarningKind;
 
-/// One line of `optcp list`.
+/// Entry of `optcp list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogueEntry {
-    /// What kind of thing it is.
+    /// Family of the name.
     pub family: &'static str,
-    /// Its name in scenario files.
+    /// Name in scenario files.
     pub name: String,
-    /// One line: what it is or does.
+    /// Effect, in one line.
     pub summary: String,
-    /// The RFC section, paper or program that it follows.
+    /// RFC section, paper or program that defines it.
     pub source: String,
 }
 
-/// Every family of names, as `optcp list` has them.
+/// Returns all families of names, in the order of `optcp list`.
 fn families() -> impl Iterator<Item = Family> {
     let of_files = [
         CapacityKind::FAMILY,
@@ -60,7 +60,7 @@ fn families() -> impl Iterator<Item = Family> {
     .into_iter()
 }
 
-/// Every registered choice, loss, observation, distribution and unit.
+/// Returns all registered options, losses, observations, distributions and units.
 #[must_use]
 pub fn catalogue() -> Vec<CatalogueEntry> {
     let entry = |family, name: &str, summary: &str, source: &str| CatalogueEntry {
@@ -84,7 +84,7 @@ pub fn catalogue() -> Vec<CatalogueEntry> {
     registered.chain(distributions).chain(units).collect()
 }
 
-/// The JSON Schema of a scenario file.
+/// Returns the JSON Schema of a scenario file.
 #[must_use]
 pub fn json_schema() -> String {
     let mut schema = schemars::schema_for!(File).to_value();
@@ -98,14 +98,14 @@ pub fn json_schema() -> String {
             json!({
                 "type": "string",
                 "pattern": "\\$|\\*",
-                "description": "a parameter such as `$name`, or a product such as `0.9 * $name`",
+                "description": "parameter such as `$name`, or product such as `0.9 * $name`",
             }),
         );
     }
     format!("{schema:#}\n")
 }
 
-/// Takes out `null`, which is how schemars writes an optional key and which TOML does not have.
+/// Removes `null` from the schema: schemars adds it for optional keys, but TOML has no null.
 fn remove_null(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -131,10 +131,10 @@ fn remove_null(schema: &mut Value) {
     }
 }
 
-/// Lets an expression stand where the schema has something that is not a plain string.
+/// Allows an expression for every value that is not a plain string.
 fn admit_expressions(definition: &mut Value) {
     let expression = || json!({ "$ref": "#/$defs/Expression" });
-    // The names of a registry.
+    // Names of a registry.
     if let Some(choices) = definition.get_mut("oneOf").and_then(Value::as_array_mut) {
         choices.push(expression());
     }
@@ -148,7 +148,7 @@ fn admit_expressions(definition: &mut Value) {
             object.insert("type".to_owned(), kind);
             continue;
         }
-        // What describes the property stays outside, what restricts it goes into one of two cases.
+        // The description stays outside; the type constraints move into one of two cases.
         let mut case = json!({ "type": kind });
         if let (Some(items), Some(case)) = (object.remove("items"), case.as_object_mut()) {
             case.insert("items".to_owned(), items);

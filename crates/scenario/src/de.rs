@@ -1,4 +1,4 @@
-//! Serde over the tree, so that an error carries the origin of the key or value that caused it.
+//! Serde deserializer for the tree. Errors carry the origin of the key or value that caused them.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ use crate::schema::belongs;
 use crate::tree::{Entry, Node, Origin, Value};
 use optcp_units::nearest::suggestion;
 
-/// Reads a value of the schema.
+/// Deserializes a value of the schema.
 pub(crate) fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Problem> {
     T::deserialize(node).map_err(|error| {
         let (origin, used_at) = error.place.unwrap_or((node.origin, node.used_at));
@@ -22,7 +22,7 @@ pub(crate) fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Problem> {
     })
 }
 
-/// A problem on its way up to where its place is known.
+/// Problem whose place is not final yet.
 #[derive(Debug)]
 pub(crate) struct Error {
     message: String,
@@ -36,7 +36,7 @@ impl Error {
         Error { message, label: label.into(), help, place: None }
     }
 
-    /// Sets the place, unless something further inside has set it already.
+    /// Sets the place, unless it was set at a deeper level.
     fn at(mut self, origin: Origin, used_at: Option<Origin>) -> Self {
         self.place.get_or_insert((origin, used_at));
         self
@@ -52,7 +52,7 @@ impl Display for Error {
 impl std::error::Error for Error {}
 
 impl de::Error for Error {
-    /// Serde hands over one text; the schema's own types write message, label and help on a line each.
+    /// Serde passes one text; types of the schema separate message, label and help by line breaks.
     fn custom<T: Display>(text: T) -> Self {
         let text = text.to_string();
         let mut lines = text.splitn(3, '\n').map(str::to_owned);
@@ -67,20 +67,19 @@ impl de::Error for Error {
             Unexpected::Unsigned(value) => format!("the number `{value}`"),
             Unexpected::Signed(value) => format!("the number `{value}`"),
             Unexpected::Float(value) => format!("the number `{value}`"),
-            Unexpected::Str(text) => format!("the text `{text}`"),
+            Unexpected::Str(text) => format!("the string `{text}`"),
             Unexpected::Seq => "a list".to_owned(),
             Unexpected::Map => "a table".to_owned(),
             other => other.to_string(),
         };
-        // Serde's names of types are not those of a TOML file.
+        // Serde's type names do not match TOML's.
         let expected = match expected.to_string().as_str() {
             "a boolean" => "`true` or `false`".to_owned(),
             "a sequence" => "a list".to_owned(),
-            "a string" => "a text".to_owned(),
             other if other.starts_with("struct ") => "a table".to_owned(),
             other => other.to_owned(),
         };
-        Error::new(format!("{found} does not fit here"), format!("expected {expected}"), None)
+        Error::new(format!("{found} is not valid here"), format!("expected {expected}"), None)
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -90,11 +89,11 @@ impl de::Error for Error {
     fn unknown_variant(name: &str, known: &'static [&'static str]) -> Self {
         let help =
             belongs(name, known).or_else(|| suggestion(name, "choices", known.iter().copied()));
-        Error::new(format!("unknown choice `{name}`"), one_of(known), help)
+        Error::new(format!("unknown value `{name}`"), one_of(known), help)
     }
 
     fn unknown_field(name: &str, known: &'static [&'static str]) -> Self {
-        let help = suggestion(name, "keys here", known.iter().copied());
+        let help = suggestion(name, "keys of this table", known.iter().copied());
         Error::new(format!("unknown key `{name}`"), "not a key of this table".to_owned(), help)
     }
 
@@ -152,7 +151,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         let result = match &self.value {
             Value::String(text) => visitor.visit_enum(text.as_str().into_deserializer()),
             _ => Err(Error::new(
-                format!("{} does not fit here", self.kind()),
+                format!("{} is not valid here", self.kind()),
                 one_of(variants),
                 None,
             )),
@@ -195,7 +194,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Error> {
         match self.value.take() {
             Some(node) => seed.deserialize(node),
-            None => Err(de::Error::custom("a value was asked for before its key")),
+            None => Err(de::Error::custom("value requested before its key")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What routers hash where they spread flows over next hops of equal cost, and which way each flow goes by that.
+//! ECMP hashing: the hash inputs of routers, and the path of each flow.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use optcp_routing::Routes;
 use crate::plan::{DirectedLink, Plan};
 use crate::routed::topology_of;
 
-/// The seed of each router's hash in the run with a seed: its own, drawn for the run, or the same in all runs.
+/// Returns the seed of each router's hash: drawn per run, or equal in all runs.
 #[must_use]
 pub fn seeds(plan: &Plan, run: u64) -> Vec<u64> {
     let fixed = plan.routing.as_ref().and_then(|routing| routing.ecmp_seed);
@@ -18,40 +18,40 @@ pub fn seeds(plan: &Plan, run: u64) -> Vec<u64> {
     plan.nodes.iter().map(seed).collect()
 }
 
-/// What routers hash of a flow or source: a hash of its name, in the place of addresses and ports.
+/// Returns the hash key of a flow or source: a hash of its name, which replaces addresses and ports.
 #[must_use]
 pub fn key(name: &str) -> u64 {
     Streams::new(0).stream(name).next_u64()
 }
 
-/// The number of a next hop that is hashed for highest random weight.
+/// Returns the number of a next hop for highest-random-weight hashing.
 #[must_use]
 pub fn number((link, direction): DirectedLink) -> u64 {
     2 * link as u64 + direction as u64
 }
 
-/// A router that has several next hops for a destination, as the flows of a run are spread over them before anything fails.
+/// Distribution of flows over the next hops of a router for one destination, before any failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpreadAt {
-    /// The router.
+    /// Router.
     pub router: usize,
-    /// The destination.
+    /// Destination.
     pub destination: usize,
-    /// Of each next hop, how many flows and sources take it.
+    /// Number of flows and sources per next hop.
     pub over: Vec<(DirectedLink, usize)>,
 }
 
-/// The ways of flows in a run before anything fails.
+/// Paths of flows in a run, before any failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EcmpPaths {
-    /// By flow of the plan: the way of its data and that of its ACKs; of sources the first alone.
+    /// Path of data and path of ACKs by flow of the plan; sources only have the first.
     pub ways: Vec<[Vec<DirectedLink>; 2]>,
-    /// Where flows are spread, by router and destination; routers to which none come are left out.
+    /// Distribution by router and destination. Routers without flows are omitted.
     pub spread: Vec<SpreadAt>,
 }
 
-/// The ways of the flows that follow the routing in the run with a seed; `None` unless routers spread flows. Of flows that come
-/// at random or are drawn, each route counts as one.
+/// Returns the paths of routed flows in the run with this seed; `None` without ECMP. For random arrivals and
+/// drawn pairs, each route counts as one flow.
 #[must_use]
 pub fn hashed(plan: &Plan, run: u64) -> Option<EcmpPaths> {
     let routing = plan.routing.as_ref()?;

@@ -1,4 +1,4 @@
-//! `every`: all links, nodes, shared risks or pairs of links of a network as the values of an axis.
+//! `every`: a swept parameter that takes all links, nodes, shared risks or pairs of links of a network.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use crate::plan::{LinkPlan, Plan};
 use crate::problem::Problem;
 use crate::traffic_footprint::crossed;
 use crate::tree::{Origin, quoted, written};
-use crate::warnings::some;
+use crate::warnings::first_names;
 
-/// Of what there is one value each.
+/// Kind of element that `every` enumerates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Links,
@@ -19,20 +19,20 @@ enum Kind {
     Risks,
 }
 
-/// `every`, with filters behind it: `every among city`, `every carrying web matching Berlin*`.
+/// `every` with optional filters, such as `every among city` or `every carrying web matching Berlin*`.
 #[derive(Clone, Debug)]
 pub(crate) struct Every {
     kind: Kind,
-    /// A group of nodes: links between two of them, nodes of it.
+    /// Node group: only links between two members, or member nodes.
     among: Option<String>,
-    /// A group of flows or sources of which some cross it before anything fails.
+    /// Group of flows or sources that must cross the element before any failure.
     carrying: Option<String>,
-    /// What the name is like; `*` stands for any characters.
+    /// Pattern of the name; `*` matches any characters.
     matching: Option<String>,
     pub origin: Origin,
 }
 
-/// The values of an axis, and in words what is left out since it would change nothing.
+/// Values of a swept parameter, and a note about values that were left out because they have no effect.
 pub(crate) struct Found {
     pub values: Vec<String>,
     pub left_out: Option<String>,
@@ -45,7 +45,7 @@ impl Every {
         text.split_whitespace().next() == Some("every")
     }
 
-    /// What the text says as the values of a key path.
+    /// Parses the text for a key path.
     pub(crate) fn read(steps: &[String], text: &str, origin: Origin) -> Result<Self, Problem> {
         let fails = steps.first().is_some_and(|first| first == "failures");
         let kind = match steps.last().map(String::as_str) {
@@ -54,8 +54,9 @@ impl Every {
             Some("node") if fails => Kind::Nodes,
             Some("risk") if fails => Kind::Risks,
             _ => {
-                let problem = Problem::new(origin, format!("every what of `{}`?", steps.join(".")));
-                let label = "`every` goes with `link`, and with `node`, `risk` or `links` (pairs) of [[failures]]";
+                let problem =
+                    Problem::new(origin, format!("unknown target `every {}`", steps.join(".")));
+                let label = "`every` goes with `link`, or in [[failures]] with `node`, `risk` or `links` (pairs)";
                 return Err(problem.label(label));
             }
         };
@@ -68,25 +69,24 @@ impl Every {
                 "matching" => &mut every.matching,
                 _ => {
                     let help = suggestion(word, "filters", Self::FILTERS);
-                    let problem = Problem::new(origin, format!("`{word}` is no filter"));
+                    let problem = Problem::new(origin, format!("unknown filter `{word}`"));
                     return Err(problem
                         .label("expected `every`, such as `every carrying web`")
                         .help(help));
                 }
             };
             let Some(name) = words.next() else {
-                return Err(
-                    Problem::new(origin, format!("`{word}` what?")).label("needs a name behind it")
-                );
+                return Err(Problem::new(origin, format!("`{word}` without a name"))
+                    .label("write a name after it"));
             };
             if filter.replace(name.to_owned()).is_some() {
-                return Err(Problem::new(origin, format!("`{word}` twice")));
+                return Err(Problem::new(origin, format!("`{word}` occurs twice")));
             }
         }
         Ok(every)
     }
 
-    /// The values in a network, in its order.
+    /// Returns the matching elements of a network, in its order.
     pub(crate) fn find(&self, plan: &Plan) -> Result<Found, Problem> {
         let of = |name: &String| plan.groups.iter().position(|group| group == name);
         let group = match &self.carrying {
@@ -94,7 +94,7 @@ impl Every {
             Some(name) => Some(of(name).ok_or_else(|| {
                 let help =
                     suggestion(name, "groups of flows", plan.groups.iter().map(String::as_str));
-                Problem::new(self.origin, format!("no group of flows `{name}`")).help(help)
+                Problem::new(self.origin, format!("unknown group of flows `{name}`")).help(help)
             })?),
         };
         let among: Option<BTreeSet<usize>> = match &self.among {
@@ -104,7 +104,9 @@ impl Every {
         let inside = |nodes: &[usize]| {
             among.as_ref().is_none_or(|among| nodes.iter().all(|node| among.contains(node)))
         };
-        let named = |name: &str| self.matching.as_ref().is_none_or(|pattern| like(pattern, name));
+        let named = |name: &str| {
+            self.matching.as_ref().is_none_or(|pattern| matches_pattern(pattern, name))
+        };
         let crossing = crossed(plan, group);
         let (mut values, mut idle) = (Vec::new(), Vec::new());
         let mut add = |value: String, shown: String, carries: bool| match carries {
@@ -113,7 +115,7 @@ impl Every {
             false => {}
         };
         let carries = |link: usize| crossing.links.contains(&link);
-        // Circuits fail with the links that they go over; fibres of bursts do not.
+        // Circuits fail with the links that they use; bursts do not fail with their fibres.
         let fails = |link: &LinkPlan| !link.is_derived() && link.wavelengths.is_none();
         let links = || {
             let all = plan.links.iter().enumerate();
@@ -155,15 +157,17 @@ impl Every {
                 true => "the network has none".to_owned(),
                 false => "no traffic crosses any of them".to_owned(),
             };
-            return Err(Problem::new(self.origin, message).label("no value for this axis"));
+            return Err(
+                Problem::new(self.origin, message).label("no value for this swept parameter")
+            );
         }
         let all = values.len() + idle.len();
         let left_out = (!idle.is_empty()).then(|| {
             let names: Vec<&str> = idle.iter().map(String::as_str).collect();
             format!(
-"{} of {all} values are left out, since no traffic crosses them: {}; `every carrying GROUP` says which are meant",
+"{} of {all} values are left out, since no traffic crosses them: {}; select values with `every carrying GROUP`",
                 idle.len(),
-                some(&names)
+                first_names(&names)
             )
         });
         Ok(Found { values, left_out })
@@ -174,13 +178,13 @@ impl Every {
         group.map(|(_, members)| members.iter().copied().collect()).ok_or_else(|| {
             let names = plan.node_groups.iter().map(|(group, _)| group.as_str());
             let help = suggestion(name, "groups of nodes", names);
-            Problem::new(self.origin, format!("no group of nodes `{name}`")).help(help)
+            Problem::new(self.origin, format!("unknown group of nodes `{name}`")).help(help)
         })
     }
 }
 
-/// Whether a name is like a pattern in which `*` stands for any characters.
-fn like(pattern: &str, name: &str) -> bool {
+/// Returns whether a name matches a pattern in which `*` stands for any characters.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(first) else { return false };
     let parts: Vec<&str> = rest.split('*').collect();
@@ -194,10 +198,10 @@ fn like(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::like;
+    use super::matches_pattern;
 
     #[test]
-    fn a_star_stands_for_any_characters() {
+    fn star_matches_any_characters() {
         for (pattern, name, fits) in [
             ("Berlin", "Berlin", true),
             ("Berlin", "Berlin-Hannover", false),
@@ -208,7 +212,7 @@ mod tests {
             ("B*n", "Bn", true),
             ("ab*ba", "aba", false),
         ] {
-            assert_eq!(like(pattern, name), fits, "{pattern} {name}");
+            assert_eq!(matches_pattern(pattern, name), fits, "{pattern} {name}");
         }
     }
 }

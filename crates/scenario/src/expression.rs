@@ -1,4 +1,4 @@
-//! Parameters: `$name`, and products such as `"$access_share * $backbone"`, evaluated exactly.
+//! Parameters (`$name`) and products such as `"$access_share * $backbone"`, evaluated exactly.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,20 @@ use optcp_units::{Duration, Quantity};
 
 use crate::library::Library;
 use crate::problem::{Problem, Problems};
-use crate::schema::{drawn_from, said};
+use crate::schema::{describe_error, drawn_from};
 use crate::tree::{Entry, Node, Origin, Value};
 use optcp_units::nearest::suggestion;
 
-/// Parameters may refer to each other this deeply.
+/// Maximum depth of references between parameters.
 const MAX_DEPTH: usize = 64;
 
-/// What parameters stand for takes no more bytes than this: each of a few may double another.
+/// Maximum number of bytes of all expanded parameters. A few parameters that double each other could exceed
+/// any memory.
 const MOST_BYTES: usize = 10_000_000;
 
-/// The tree with every `$name`, product and `file(name)` replaced by what it stands for, and the places of those that stay,
-/// since a parameter in them has a problem. The title is plain text; the sweep holds values that have yet to be put in place.
+/// Replaces every `$name`, product and `file(name)` by its value. Also returns the places of expressions that
+/// stay because a parameter in them has a problem. The title is plain text, and values of the sweep are not
+/// replaced yet.
 pub(crate) fn resolve(library: &Library, problems: &mut Problems<'_>) -> (Node, Vec<Origin>) {
     let tree = problems.tree;
     let parameters = tree.get("parameters").map_or(&[][..], Node::entries);
@@ -42,17 +44,17 @@ pub(crate) fn resolve(library: &Library, problems: &mut Problems<'_>) -> (Node, 
     (resolved, scope.unresolved)
 }
 
-/// What can be referred to.
+/// Names that an expression may refer to.
 struct Scope<'t> {
     parameters: &'t [Entry],
     library: &'t Library,
-    /// Values of the parameters so far evaluated; `None` for those with a problem, reported once.
+    /// Values of evaluated parameters; `None` for parameters with a problem, which is reported once.
     known: BTreeMap<&'t str, Option<Node>>,
-    /// The parameters being evaluated, outermost first.
+    /// Parameters being evaluated, outermost first.
     active: Vec<&'t str>,
-    /// The bytes of all values so far put in the place of a parameter.
+    /// Number of bytes of all expanded values so far.
     bytes: usize,
-    /// Where expressions stay as they are.
+    /// Places of expressions that stay unchanged.
     unresolved: Vec<Origin>,
 }
 
@@ -96,16 +98,16 @@ impl<'t> Scope<'t> {
         }
     }
 
-    /// The values of a file, as a choice of one of them.
+    /// Reads the values of a file and returns a `choice(...)` of them.
     fn read(&mut self, arguments: &[&str], here: Origin) -> Result<String, Problem> {
         let values = self.library.values(arguments[0]).map_err(|said| Problem::new(here, said))?;
         let unit = arguments.get(1).map_or(String::new(), |unit| format!(" {unit}"));
         for (line, value) in &values {
             let text = format!("{value}{unit}");
             if let Err(error) = text.parse::<Duration>() {
-                let (message, help) = said(&text, &error);
+                let (message, help) = describe_error(&text, &error);
                 let message = format!("`{}`, line {line}: {message}", arguments[0]);
-                let label = "expected values such as `12.5 ms`, or `12.5` with a unit apart";
+                let label = "expected values such as `12.5 ms`, or `12.5` with a separate unit";
                 return Err(Problem::new(here, message).label(label).help(help));
             }
         }
@@ -119,7 +121,7 @@ impl<'t> Scope<'t> {
         Ok(format!("choice({choice}{unit})"))
     }
 
-    /// The value of an expression written at `here`; `None` if a parameter in it has a known problem.
+    /// Evaluates an expression at `here`; returns `None` if a parameter in it has a known problem.
     fn evaluate(
         &mut self,
         text: &str,
@@ -161,7 +163,7 @@ impl<'t> Scope<'t> {
         Ok(Some(Node::new(here, Value::String(text))))
     }
 
-    /// The exact product of factors separated by `*`.
+    /// Returns the exact product of factors separated by `*`.
     fn product(
         &mut self,
         text: &str,
@@ -183,16 +185,16 @@ impl<'t> Scope<'t> {
                         }
                     };
                     Quantity::parse(&value, None).map_err(|error| {
-                        let (why, help) = said(&value, &error);
+                        let (why, help) = describe_error(&value, &error);
                         Problem::new(here, format!("`${name}` cannot be multiplied: {why}"))
                             .label(format!("`${name}` is `{value}`"))
                             .help(help)
                     })
                 }
                 Some(name) => Err(Problem::new(here, format!("`${name}` is not a parameter name"))
-                    .label("expected `$name` or a product such as `0.9 * $name`")),
+                    .label("expected `$name`, or a product such as `0.9 * $name`")),
                 None => Quantity::parse(factor, None).map_err(|error| {
-                    let (message, help) = said(factor, &error);
+                    let (message, help) = describe_error(factor, &error);
                     Problem::new(here, message)
                         .label("expected a product of numbers, quantities and parameters")
                         .help(help)
@@ -208,7 +210,7 @@ impl<'t> Scope<'t> {
         Ok(product)
     }
 
-    /// The value of the parameter `name`, used at `here`.
+    /// Returns the value of parameter `name`, used at `here`.
     fn named(
         &mut self,
         name: &str,
@@ -228,18 +230,18 @@ impl<'t> Scope<'t> {
                     return Ok(None);
                 }
                 if self.bytes > MOST_BYTES {
-                    let message = format!("parameters stand for more than {MOST_BYTES} bytes");
+                    let message = format!("parameters expand to more than {MOST_BYTES} bytes");
                     return Err(Problem::new(here, message));
                 }
                 Ok(value)
             }
-            None => Err(Problem::new(here, format!("no parameter `{name}`"))
+            None => Err(Problem::new(here, format!("unknown parameter `{name}`"))
                 .label("not in [parameters]")
                 .help(suggestion(name, "parameters", parameters.iter().map(|e| e.key.as_str())))),
         }
     }
 
-    /// The value of a parameter, evaluated once.
+    /// Returns the value of a parameter, evaluated at most once.
     fn parameter(&mut self, entry: &'t Entry, found: &mut Vec<Problem>) -> Option<Node> {
         let name = entry.key.as_str();
         if let Some(value) = self.known.get(name) {
@@ -250,8 +252,8 @@ impl<'t> Scope<'t> {
             let from = circle.unwrap_or(0);
             let names: Vec<&str> = self.active[from..].iter().copied().chain([name]).collect();
             let message = match circle {
-                Some(_) => format!("parameters in a circle: {}", names.join(" -> ")),
-                None => format!("parameters refer to each other more than {MAX_DEPTH} deep"),
+                Some(_) => format!("circular parameters: {}", names.join(" -> ")),
+                None => format!("parameters are nested more than {MAX_DEPTH} levels deep"),
             };
             found.push(Problem::new(entry.node.origin, message));
             self.known.insert(name, None);
@@ -262,7 +264,7 @@ impl<'t> Scope<'t> {
         let mut value = entry.node.clone();
         self.replace(&mut value, found);
         self.active.pop();
-        // A circle through this parameter has been reported while it was being evaluated.
+        // A circular reference through this parameter was reported during its evaluation.
         let failed = found.len() > before || self.known.get(name).is_some_and(Option::is_none);
         let value = (!failed).then_some(value);
         self.known.insert(name, value.clone());
@@ -274,7 +276,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
-/// Whether a text refers to the parameter `name`.
+/// Returns whether a text refers to parameter `name`.
 pub(crate) fn refers(text: &str, name: &str) -> bool {
     text.split('$').skip(1).any(|rest| {
         rest.strip_prefix(name)
@@ -282,7 +284,7 @@ pub(crate) fn refers(text: &str, name: &str) -> bool {
     })
 }
 
-/// Notes where the value of a parameter is used, in it and in everything inside it.
+/// Records the place where a parameter is used, in its value and everything inside.
 fn mark_use(node: &mut Node, here: Origin) {
     node.used_at = Some(here);
     match &mut node.value {

@@ -1,10 +1,9 @@
-//! Scenario files: what may be written in them, what is wrong with one, and the plan of the world that it
-//! stands for.
+//! Scenario files: parsing, error messages, and the expanded plan of a simulation.
 //!
-//! A text goes through steps, each in a module of its own. TOML becomes a tree that knows where
-//! everything was written (`tree`), overrides are put into it (`overrides`), parameters are replaced
-//! (`expression`), and entries are read by serde (`schema`, `de`). Names then become indices and
-//! impossible worlds are refused (`check`), which leaves a [`plan::Plan`].
+//! A file is processed in steps, each in its own module. TOML becomes a tree with source positions (`tree`).
+//! Overrides are applied (`overrides`), and parameters are replaced (`expression`). Serde reads the entries
+//! (`schema`, `de`). Finally names become indices and impossible scenarios are rejected (`check`), which
+//! results in a [`plan::Plan`].
 
 mod catalogue;
 mod check;

@@ -1,140 +1,141 @@
-//! Networks that are known by name: the front end knows where they are.
+//! Library of networks and files that scenarios refer to. The front end provides the contents.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-/// How a scenario refers to a network.
+/// Reference to a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference<'r> {
-    /// By its name in a collection.
+    /// Name in a collection.
     Name(&'r str),
-    /// By a file.
+    /// File.
     File(&'r str),
 }
 
-/// A link of a graph.
+/// Link of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphLink {
     /// The two nodes, as indices.
     pub ends: [usize; 2],
-    /// What tells it apart from others between the same nodes.
+    /// Name that distinguishes parallel links.
     pub name: Option<String>,
-    /// Its length in millimetres, if that is known.
+    /// Length in millimetres, if known.
     pub length_mm: Option<u64>,
 }
 
-/// Nodes by name, and links between them.
+/// Graph of named nodes and links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// The names of the nodes.
+    /// Names of the nodes.
     pub nodes: Vec<String>,
-    /// Where each node is, in millionths of a degree of longitude and latitude, if that is known.
+    /// Coordinates of each node if known: longitude and latitude, in 10^-6 degrees.
     pub places: Vec<Option<[i64; 2]>>,
-    /// The links.
+    /// Links.
     pub links: Vec<GraphLink>,
-    /// Demands between nodes, as indices; only their proportions count.
+    /// Demands between nodes (indices) with relative weights.
     pub demands: Vec<(usize, usize, u64)>,
-    /// The name that a file has for each node, empty where that is the name here or names several nodes; none at all
-    /// is as good as empty ones.
+    /// Name of each node in the file; empty if it equals the name in `nodes` or is ambiguous. An empty list
+    /// means that all are empty.
     pub own_names: Vec<String>,
-    /// Attributes of links that look like a rate, which is not read.
+    /// Link attributes that look like rates, which are ignored.
     pub rates: Vec<String>,
-    /// What is left out or added, in sentences.
+    /// Notes on elements that were left out or added, as sentences.
     pub notes: Vec<String>,
 }
 
-/// Pairs of nodes with weights.
+/// Traffic matrix: pairs of nodes with weights.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Matrix {
-    /// The line and the fields of a first row whose third field is no number: a heading, unless it names two nodes.
+    /// Line and fields of a first row whose third field is not a number. It is a header, unless it names two
+    /// nodes.
     pub heading: Option<(u64, [String; 3])>,
-    /// Line, source, destination and weight of each row; only the proportions of weights count.
+    /// Line, source, destination and relative weight of each row.
     pub rows: Vec<(u64, String, String, u64)>,
 }
 
-/// Values as written, each with its line in the file.
+/// Values as written, each with its line number.
 pub type Values = Vec<(u64, String)>;
 
-/// Lines of a table, each with its number in the file and its fields by the names of their columns; without those that are empty.
+/// Rows of a table: line number, and fields with the names of their columns. Empty fields are omitted.
 pub type Rows = Vec<(u64, Vec<(String, String)>)>;
 
-/// Who looks things up; what is wrong with a reference comes back as a message.
+/// Access to networks and files. Errors are messages for the user.
 pub trait ReferenceResolver: Send + Sync {
-    /// A network.
+    /// Returns a network.
     ///
     /// # Errors
-    /// What is wrong with the reference, or with what it refers to.
+    /// If the reference or its target is not valid.
     fn graph(&self, reference: Reference<'_>) -> Result<Graph, String>;
 
-    /// The matrix in a file.
+    /// Returns the traffic matrix in a file.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// If the file is not valid.
     fn matrix(&self, file: &str) -> Result<Matrix, String> {
-        Err(format!("there is no library in which `{file}` could be"))
+        Err(format!("`{file}` cannot be read: no file library is available"))
     }
 
-    /// The values in a file, as written; without their unit where it is named apart from them.
+    /// Returns the values in a file as written, without their unit if the scenario names it.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// If the file is not valid.
     fn values(&self, file: &str) -> Result<Values, String> {
-        Err(format!("there is no library in which `{file}` could be"))
+        Err(format!("`{file}` cannot be read: no file library is available"))
     }
 
-    /// The table in a file.
+    /// Returns the table in a file.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// If the file is not valid.
     fn table(&self, file: &str) -> Result<Rows, String> {
-        Err(format!("there is no library in which `{file}` could be"))
+        Err(format!("`{file}` cannot be read: no file library is available"))
     }
 }
 
-/// Where networks and matrices are looked up.
+/// Shared access to networks and files.
 #[derive(Clone)]
 pub struct Library(Arc<dyn ReferenceResolver>);
 
 impl Library {
-    /// A library with this shelf.
+    /// Creates a library with this resolver.
     pub fn new(shelf: impl ReferenceResolver + 'static) -> Self {
         Library(Arc::new(shelf))
     }
 
-    /// A network.
+    /// Returns a network.
     pub(crate) fn graph(&self, reference: Reference<'_>) -> Result<Graph, String> {
         self.0.graph(reference)
     }
 
-    /// The matrix in a file.
+    /// Returns the traffic matrix in a file.
     pub(crate) fn matrix(&self, file: &str) -> Result<Matrix, String> {
         self.0.matrix(file)
     }
 
-    /// The values in a file.
+    /// Returns the values in a file.
     pub(crate) fn values(&self, file: &str) -> Result<Values, String> {
         self.0.values(file)
     }
 
-    /// The table in a file.
+    /// Returns the table in a file.
     pub(crate) fn table(&self, file: &str) -> Result<Rows, String> {
         self.0.table(file)
     }
 }
 
-/// A shelf without a book.
+/// Resolver without any contents.
 struct Empty;
 
 impl ReferenceResolver for Empty {
     fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
-        Err("there is no library of topologies here".to_owned())
+        Err("no topology library is available".to_owned())
     }
 }
 
 impl Default for Library {
-    /// A library without a book.
+    /// Creates a library without contents.
     fn default() -> Self {
         Library::new(Empty)
     }

@@ -1,4 +1,4 @@
-//! `--set key=value`: values put into the tree before anything is read from it.
+//! `--set key=value`: values that are put into the tree before it is read.
 
 use toml::de::DeValue;
 
@@ -7,10 +7,10 @@ use crate::schema::SECTIONS;
 use crate::tree::{Entry, Node, Origin, Value};
 use optcp_units::nearest::suggestion;
 
-/// Deeper than anything in a scenario, and no deeper than a tree can be walked.
+/// Maximum length of a key path; longer than any valid one, and short enough for recursion.
 const MOST_STEPS: usize = 32;
 
-/// Puts the override with that index into the tree.
+/// Applies the override with this index to the tree.
 pub(crate) fn apply(
     tree: &mut Node,
     index: usize,
@@ -23,21 +23,21 @@ pub(crate) fn apply(
             .iter()
             .try_for_each(|setting| put(tree, &setting.key, setting.value.clone(), setting.origin)),
         Some(Err(help)) => {
-            let message = format!("`{key}` has no `{value}`");
+            let message = format!("`{key}` has no value `{value}`");
             Err(Problem::new(origin, message).help(help))
         }
     }
 }
 
-/// A value that a named choice of settings puts at a key path.
+/// Setting that a named option assigns to a key path.
 pub(crate) struct Setting {
     pub key: String,
     pub value: Node,
     pub origin: Origin,
 }
 
-/// The settings that `key` with `value` stands for, if `key` is an axis of named choices, such as `sweep.mechanism`; what
-/// to say if it has no such choice.
+/// Returns the settings of option `value` if `key` is a swept parameter with named options, such as
+/// `sweep.mechanism`. The inner `Err` is the help text if there is no such option.
 fn chosen(tree: &Node, key: &str, value: &str) -> Option<Result<Vec<Setting>, Option<String>>> {
     let steps = split(key);
     let [first, name] = steps.as_slice() else { return None };
@@ -46,16 +46,18 @@ fn chosen(tree: &Node, key: &str, value: &str) -> Option<Result<Vec<Setting>, Op
     let value = value.trim().trim_matches('"');
     let names = axis.node.entries().iter().map(|choice| choice.key.as_str());
     let settings = axis.node.get(value).map(settings_in);
-    Some(settings.ok_or_else(|| suggestion(value, &format!("choices of {name}"), names)))
+    Some(settings.ok_or_else(|| suggestion(value, &format!("values of {name}"), names)))
 }
 
-/// Whether an entry of `[sweep]` is an axis of named choices: a table whose name is no section of a file.
+/// Returns whether an entry of `[sweep]` has named options: it is a table, and its name is not a section of a
+/// file.
 pub(crate) fn names_choices(entry: &Entry) -> bool {
     let table = matches!(entry.node.value, Value::Table(_));
     table && !entry.key.contains('.') && !SECTIONS.contains(&entry.key.as_str())
 }
 
-/// The settings of a named choice: tables in it are walked down to values. A queue with its kind is one.
+/// Returns the settings of a named option: all values in its tables. A queue table with a kind counts as one
+/// value.
 pub(crate) fn settings_in(choice: &Node) -> Vec<Setting> {
     fn walk(node: &Node, prefix: &str, found: &mut Vec<Setting>) {
         for Entry { key, key_origin, node } in node.entries() {
@@ -72,7 +74,7 @@ pub(crate) fn settings_in(choice: &Node) -> Vec<Setting> {
     found
 }
 
-/// The value as TOML if it is that, otherwise as text: `5 ms` needs no quotes.
+/// Parses the value as TOML if possible, otherwise as text: `5 ms` needs no quotes.
 fn value_of(text: &str, origin: Origin) -> Node {
     match DeValue::parse(text) {
         Ok(value) => Node::of_value(value.get_ref(), origin),
@@ -88,14 +90,14 @@ pub(crate) fn put(tree: &mut Node, key: &str, value: Node, origin: Origin) -> Re
             .label("expected a path such as `parameters.name` or `links.0.rate`"));
     }
     if steps.len() > MOST_STEPS {
-        let message = format!("a key path of {} steps", steps.len());
+        let message = format!("key path with {} steps", steps.len());
         return Err(Problem::new(origin, message).label(format!("at most {MOST_STEPS}")));
     }
     let mut node = tree;
     for (depth, step) in steps.iter().enumerate() {
         let so_far = steps[..depth].join(".");
         let unknown = |what: &str, help: Option<String>| {
-            Problem::new(origin, format!("no key `{key}`: {what}")).help(help)
+            Problem::new(origin, format!("unknown key `{key}`: {what}")).help(help)
         };
         let kind = node.kind();
         node = match &mut node.value {
@@ -104,24 +106,24 @@ pub(crate) fn put(tree: &mut Node, key: &str, value: Node, origin: Origin) -> Re
                 let item = step.parse::<usize>().ok().and_then(|index| items.get_mut(index));
                 item.ok_or_else(|| {
                     let help = match count {
-                        0 => "it is empty".to_owned(),
+                        0 => "the list is empty".to_owned(),
                         _ => format!("its entries are {so_far}.0 to {so_far}.{}", count - 1),
                     };
-                    unknown(&format!("`{so_far}` is a list without an entry `{step}`"), Some(help))
+                    unknown(&format!("list `{so_far}` has no entry `{step}`"), Some(help))
                 })?
             }
             Value::Table(entries) => {
                 let position = entries.iter().position(|entry| entry.key == *step);
                 let position = match position {
                     Some(position) => position,
-                    // Inside an entry of the schema an unknown key is refused when the entry is read;
-                    // these tables hold free names, so a new one would go unnoticed.
+                    // Unknown keys inside an entry of the schema are rejected when it is read. These tables
+                    // have free names, so a misspelled name would not be noticed.
                     None if matches!(so_far.as_str(), "parameters" | "tcp") => {
                         let names = entries.iter().map(|entry| entry.key.as_str());
                         let help = suggestion(step, &format!("names in [{so_far}]"), names);
                         return Err(unknown(&format!("[{so_far}] has no `{step}`"), help));
                     }
-                    // An axis may be the first one.
+                    // `[sweep]` may be missing so far.
                     None if depth == 0 && steps.len() > 1 && step != "sweep" => {
                         let names = entries.iter().map(|entry| entry.key.as_str());
                         let help = suggestion(step, "sections of the file", names);
@@ -146,7 +148,8 @@ pub(crate) fn put(tree: &mut Node, key: &str, value: Node, origin: Origin) -> Re
     Ok(())
 }
 
-/// Lists what could be put into a tree at key paths to get this one: values that are no tables, nor lists of them.
+/// Lists the key paths and values that would recreate this tree: values other than tables and lists of
+/// tables.
 pub(crate) fn settings(node: &Node, key: &str, found: &mut Vec<(String, String)>) {
     match &node.value {
         Value::Table(entries) => {
@@ -163,12 +166,12 @@ pub(crate) fn settings(node: &Node, key: &str, found: &mut Vec<(String, String)>
     }
 }
 
-/// A key as a step of a key path.
+/// Formats a key as a step of a key path.
 pub(crate) fn step(key: &str) -> String {
     if key.contains('.') { format!("\"{key}\"") } else { key.to_owned() }
 }
 
-/// The steps of a key path; a step with a dot in it is quoted.
+/// Splits a key path into steps. A step with a dot is quoted.
 pub(crate) fn split(key: &str) -> Vec<String> {
     let mut steps = vec![String::new()];
     let mut quoted = false;

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, and how it is shown.
+//! Problems of a scenario, and their display.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use crate::quotes::with_quotes;
 use crate::tree::{Node, Origin, Step};
 use crate::warnings::{Noted, WarningKind};
 
-/// One thing that is wrong.
+/// Problem of a scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub message: String,
-    /// The words under the caret.
+    /// Text under the caret.
     pub label: Option<String>,
     pub help: Option<String>,
     pub origin: Origin,
-    /// Where the file uses the parameter whose value is shown.
+    /// Place in the file that uses the parameter whose value is shown.
     pub used_at: Option<Origin>,
 }
 
@@ -39,15 +39,15 @@ impl Problem {
     }
 }
 
-/// What has been found wrong so far in one tree.
+/// Problems of one tree so far.
 pub(crate) struct Problems<'t> {
     pub tree: &'t Node,
     pub found: Vec<Problem>,
-    /// Warnings, which refuse nothing.
+    /// Warnings, which do not reject the scenario.
     pub noted: Vec<Noted>,
 }
 
-/// A problem on the list, to be described further.
+/// Problem that was just reported, for adding label and help.
 pub(crate) struct Found<'p>(&'p mut Problem);
 
 impl Found<'_> {
@@ -67,7 +67,7 @@ impl<'t> Problems<'t> {
         Problems { tree, found: Vec::new(), noted: Vec::new() }
     }
 
-    /// Notes a warning about the value at `path`.
+    /// Records a warning about the value at `path`.
     pub(crate) fn warn(&mut self, kind: WarningKind, path: &[Step<'_>], message: String) {
         let origin = self.tree.deepest(path).origin;
         if !self.noted.iter().any(|one| one.kind == kind && one.origin == origin) {
@@ -75,7 +75,7 @@ impl<'t> Problems<'t> {
         }
     }
 
-    /// Reports a problem with the value at `path` (or, if it is left out, with what should hold it).
+    /// Reports a problem with the value at `path`, or with its parent if the value is missing.
     pub(crate) fn at(&mut self, path: &[Step<'_>], message: impl Into<String>) -> Found<'_> {
         let node = self.tree.deepest(path);
         let mut problem = Problem::new(node.origin, message);
@@ -86,7 +86,7 @@ impl<'t> Problems<'t> {
     }
 }
 
-/// Everything that is wrong with a scenario; shown with file, line, caret, and what was expected.
+/// All problems of a scenario, displayed with file, line, caret and expectation.
 #[derive(Clone, Debug)]
 pub struct Diagnostic(Box<Inner>);
 
@@ -99,7 +99,7 @@ struct Inner {
     given: Given,
 }
 
-/// Who has given the overrides.
+/// Source of the overrides.
 #[derive(Clone, Copy, Debug)]
 enum Given {
     CommandLine,
@@ -122,7 +122,7 @@ impl Diagnostic {
             Origin::Override(index) => (0, index),
             Origin::File { start, .. } => (1, start),
         });
-        // One parameter used in many places is one mistake.
+        // A parameter that is used in several places causes only one message.
         problems.dedup_by(|a, b| a.origin == b.origin && a.message == b.message);
         Diagnostic(Box::new(Inner {
             file_name: file_name.to_owned(),
@@ -136,28 +136,28 @@ impl Diagnostic {
         }))
     }
 
-    /// The same with overrides that a program or an axis has given: no `--set` is shown.
+    /// Marks the overrides as set by a program or a sweep, so that messages do not show `--set`.
     #[must_use]
     pub fn of_program(mut self) -> Self {
         self.0.given = Given::Program;
         self
     }
 
-    /// How many things are wrong.
+    /// Returns the number of problems.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.problems.len()
     }
 
-    /// One line for each thing that is wrong, without its place.
+    /// Returns one line per problem, without its place.
     pub fn messages(&self) -> impl Iterator<Item = &str> {
         self.0.problems.iter().map(|problem| problem.message.as_str())
     }
 
-    /// The finished message for a terminal, with colours or without.
+    /// Formats the message for a terminal, with or without colours.
     #[must_use]
     pub fn render(&self, colour: bool) -> String {
-        /// More than this at once helps nobody.
+        /// Maximum number of problems shown.
         const SHOWN: usize = 20;
         let theme = match colour {
             true => GraphicalTheme::unicode(),
@@ -171,7 +171,7 @@ impl Diagnostic {
                 out.push('\n');
             }
             let report = Report::new(&self.0, problem);
-            // Writing into a string fails only if the renderer does; the bare message is better than none.
+            // Writing into a string fails only if the renderer does; the plain message is the fallback.
             if handler.render_report(&mut out, &report).is_err() {
                 out.push_str(&problem.message);
             }
@@ -198,7 +198,7 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// A message that fits on a screen, however long the words are that it quotes.
+/// Shortens long quoted words, so that the message fits on a screen.
 fn shortened(message: &str) -> String {
     const LONGEST: usize = 500;
     match message.char_indices().nth(LONGEST) {
@@ -207,7 +207,7 @@ fn shortened(message: &str) -> String {
     }
 }
 
-/// A text for a terminal, as long as it was: what would move the cursor or begin another line is replaced.
+/// Replaces control characters (cursor movements, line breaks) without changing the length.
 fn visible(text: &str) -> String {
     let shown = |(at, c): (usize, char)| match c {
         '\n' | '\t' => c,
@@ -219,7 +219,7 @@ fn visible(text: &str) -> String {
     text.char_indices().map(shown).collect()
 }
 
-/// A problem with the source text that it points into.
+/// Problem with the source text that it points into.
 #[derive(Debug)]
 struct Report<'a> {
     problem: &'a Problem,
@@ -233,7 +233,7 @@ impl<'a> Report<'a> {
         let mut help = problem.help.clone();
         let (source, span) = match problem.origin {
             Origin::File { start, end } => {
-                Source::around(&inner.file_name, &inner.text, inner.span(start, end))
+                Source::excerpt(&inner.file_name, &inner.text, inner.span(start, end))
             }
             Origin::Override(index) => {
                 let (key, value) = &inner.overrides[index];
@@ -242,11 +242,11 @@ impl<'a> Report<'a> {
                     Given::Program => ("setting", format!("{key} = ")),
                 };
                 if let Some(quoted) = with_quotes(value) {
-                    let meant = format!("texts in a list or table need quotes: '{key}={quoted}'");
+                    let meant = format!("quote strings in a list or table: '{key}={quoted}'");
                     help = Some(help.map_or(meant.clone(), |help| format!("{help}\n{meant}")));
                 }
                 let text = format!("{start}{value}");
-                Source::around(name, &text, (start.len(), value.len()))
+                Source::excerpt(name, &text, (start.len(), value.len()))
             }
         };
         let main = LabeledSpan::new_primary_with_span(problem.label.clone(), span);
@@ -265,17 +265,18 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A text to point into; of a line too long for a terminal a part.
+/// Source text, or a part of it if its line is too long for a terminal.
 #[derive(Debug)]
 struct Source {
     text: NamedSource<String>,
-    /// Line and column of the place in the whole text, both from 0, if this is a part of it.
+    /// Line and column of the part in the whole text, both counted from 0, if this is a part.
     part: Option<(usize, usize)>,
 }
 
 impl Source {
-    /// The text, and the place in it: an offset and a length. The renderer cannot count beyond 65535 columns.
-    fn around(name: &str, text: &str, (start, length): (usize, usize)) -> (Self, (usize, usize)) {
+    /// Selects the text around a span (offset and length), because the renderer cannot count beyond column
+    /// 65535.
+    fn excerpt(name: &str, text: &str, (start, length): (usize, usize)) -> (Self, (usize, usize)) {
         const LONGEST: usize = 1000;
         const AROUND: usize = 50;
         let line = text[..start].rfind('\n').map_or(0, |before| before + 1);
@@ -313,7 +314,7 @@ impl SourceCode for Source {
 }
 
 impl Inner {
-    /// The offset and length of what the caret underlines: the first line of `start..end`.
+    /// Returns offset and length of the underlined text: the first line of `start..end`.
     fn span(&self, start: usize, end: usize) -> (usize, usize) {
         let written = self.text.get(start..end).unwrap_or("");
         let line = written.lines().next().unwrap_or("").trim_end();

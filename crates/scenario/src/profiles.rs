@@ -1,34 +1,34 @@
-//! What each TCP profile chooses, and why: `optcp list profiles`.
+//! Parameters of each TCP profile, with reasons: `optcp list profiles`.
 
 use optcp_tcp::profile::Profile;
 
 use crate::schema::written_tcp as written;
 
-/// A profile and its choices.
+/// TCP profile with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileEntry {
-    /// Its name in scenario files.
+    /// Name in scenario files.
     pub name: &'static str,
-    /// One line: what it is.
+    /// Description in one line.
     pub summary: &'static str,
-    /// The RFCs, paper or program that it follows.
+    /// RFCs, paper or program that it follows.
     pub source: &'static str,
-    /// All choices of `rfc`; of another profile, those that differ from `rfc`.
+    /// All parameters for `rfc`; for other profiles, those that differ from `rfc`.
     pub choices: Vec<ProfileChoice>,
 }
 
-/// One choice of a profile.
+/// Parameter of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileChoice {
-    /// Its key in scenario files.
+    /// Key in scenario files.
     pub key: &'static str,
-    /// Its value as a scenario would write it.
+    /// Value in scenario notation.
     pub value: String,
-    /// Why the profile has this value.
+    /// Reason for the value.
     pub why: &'static str,
 }
 
-/// Every profile, `rfc` first.
+/// Returns all profiles, `rfc` first.
 #[must_use]
 pub fn profiles() -> Vec<ProfileEntry> {
     let rfc = written(&Profile::Rfc.config());
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_choice_that_is_shown_has_its_reason() {
+    fn every_listed_parameter_has_a_reason() {
         for profile in profiles() {
             for choice in profile.choices {
                 assert!(!choice.why.is_empty(), "{}: {}", profile.name, choice.key);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_gives_reasons_for_what_it_changes_and_for_nothing_else() {
+    fn profile_reasons_match_its_changes() {
         for &profile in Profile::ALL {
             let before = profile.base().map(|base| written(&base.config())).unwrap_or_default();
             let differs: BTreeSet<_> = written(&profile.config())

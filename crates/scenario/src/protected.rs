@@ -1,4 +1,4 @@
-//! What a backup protects: the part of a way, in one direction, that the backup goes around.
+//! Protected segments: the part of a path, in one direction, that a backup bypasses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use optcp_units::{Duration, Rate};
 
 use crate::plan::{BundlePlan, CapacityKind, DirectedLink, LinkPlan, Plan, ProtectionPlan, Way};
 
-/// What is one link to whoever routes (a TE link, RFC 4201): a link, or a bundle of them. It fails when all
-/// of its links have failed.
+/// TE link (RFC 4201): a link or a bundle that routing treats as one link. A bundle fails when all its links
+/// have failed.
 pub struct TeLink {
-    /// The ports, each of which a packet may take.
+    /// Ports that a packet may take.
     pub ports: Vec<DirectedLink>,
-    /// The bundle, as an index; `None` is a link alone.
+    /// Bundle index; `None` for a single link.
     pub bundle: Option<usize>,
 }
 
 impl TeLink {
-    /// The links of a way.
+    /// Returns the TE links of a path.
     pub fn passed<'p>(bundles: &[BundlePlan], way: impl Into<Way<'p>>) -> Vec<TeLink> {
         let way = way.into();
         let link = |(place, &hop): (usize, &DirectedLink)| match way.bundles.get(&place) {
@@ -33,18 +33,17 @@ impl TeLink {
         way.hops.iter().enumerate().map(link).collect()
     }
 
-    /// Whether a protection of `links`, where none means every link, is one of this link.
+    /// Returns whether a protection of `links` includes this TE link. An empty list means every link.
     pub fn is_among(&self, links: &[usize]) -> bool {
         links.is_empty() || self.ports.iter().map(|port| &port.0).eq(links)
     }
 
-    /// What packets, light and messages need to its end, at most: the propagation delay of its longest
-    /// link.
+    /// Returns the maximum propagation delay of its links, which packets, light and messages need at most.
     pub fn delay(&self, of: impl Fn(DirectedLink) -> Duration) -> Duration {
         self.ports.iter().map(|&port| of(port)).max().unwrap_or_default()
     }
 
-    /// What all its links carry together in this direction.
+    /// Returns the total rate of its links in this direction.
     fn rate(&self, plan: &Plan) -> Rate {
         let of =
             |&(link, direction): &DirectedLink| plan.links[link].directions[direction].rate.bps();
@@ -58,34 +57,34 @@ impl TeLink {
     }
 }
 
-/// One direction of a way, and the backup of a part of it.
+/// Direction of a path, with the backup of a part of it.
 pub struct Protected {
-    /// The links that packets pass, from their source to their destination.
+    /// Links from source to destination.
     pub route: Vec<TeLink>,
-    /// The node of the route, by number, where packets can be switched.
+    /// Position in the route of the node that switches packets to the backup.
     pub from: usize,
-    /// The node of the route, by number, where the backup joins it again.
+    /// Position in the route of the node where the backup joins again.
     pub to: usize,
-    /// The ports of the backup.
+    /// Ports of the backup.
     pub backup: Vec<DirectedLink>,
-    /// Which of the links between `from` and `to` are protected, counted from `from`.
+    /// Protected links between `from` and `to`, counted from `from`.
     pub covered: Vec<usize>,
 }
 
-/// The port in the other direction of the same link.
+/// Returns the port of the same link in the other direction.
 pub fn reverse((link, direction): DirectedLink) -> DirectedLink {
     (link, 1 - direction)
 }
 
-/// Ports in the other direction, last first.
+/// Returns the ports in the other direction, in reverse order.
 pub fn reversed(hops: &[DirectedLink]) -> Vec<DirectedLink> {
     hops.iter().rev().map(|&hop| reverse(hop)).collect()
 }
 
 impl Protected {
-    /// Data (0) or ACKs (1) of a flow, or one direction of a link; `None` if the backup does not leave its way and join it again.
-    /// `links` are the protected link, or all of the protected bundle; none means every link that the backup
-    /// goes around.
+    /// Creates the segment for data (0) or ACKs (1) of a flow, or for one direction of a link. Returns `None`
+    /// if the backup does not leave and rejoin the path. `links` are the protected link or all links of the
+    /// protected bundle; an empty list means every link that the backup bypasses.
     pub fn new<'p>(
         bundles: &[BundlePlan],
         way: impl Into<Way<'p>>,
@@ -112,12 +111,12 @@ impl Protected {
         Some(Protected { route, from, to, backup, covered })
     }
 
-    /// The links of the working path that the backup goes around.
+    /// Returns the links of the working path that the backup bypasses.
     pub fn working(&self) -> &[TeLink] {
         &self.route[self.from..self.to]
     }
 
-    /// The same for the schemes, with what propagation takes.
+    /// Returns the segment for protection schemes, with propagation delays.
     pub fn segment(
         &self,
         delay: impl Fn(DirectedLink) -> Duration,
@@ -135,7 +134,8 @@ impl Protected {
         }
     }
 
-    /// The bundle through which packets of a point go back, if they do; schemes with one are refused.
+    /// Returns the bundle through which a switching node loops packets back, if any. Such schemes are
+    /// rejected.
     pub fn back_through(&self, point: &SwitchPoint) -> Option<usize> {
         let back = match point.turn {
             SwitchAction::Forward(Route::LoopBack) => &self.working()[..point.node],
@@ -144,7 +144,7 @@ impl Protected {
         back.iter().find_map(|link| link.bundle)
     }
 
-    /// The way around from a point, in pieces that other packets may join between.
+    /// Returns the pieces of the detour from a switching node. Other packets may join between two pieces.
     pub fn pieces(&self, scheme: Scheme, point: &SwitchPoint) -> Vec<Vec<DirectedLink>> {
         let backup = self.backup.clone();
         match point.turn {
@@ -162,33 +162,36 @@ impl Protected {
     }
 }
 
-/// What the backups of an entry need for a group: each direction of a link once, whichever of its flows and faults need it.
+/// Capacity that the backups of an entry need for a group. Each direction of a link counts once, even if
+/// several flows or failures need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spare {
-    /// The first of its protections, by its place in the plan.
+    /// First protection of the entry and group, as an index of the plan.
     pub protection: usize,
-    /// The group of flows; empty for links that are protected for all that routers send over them.
+    /// Group of flows; empty if links are protected for all routed traffic.
     pub flows: String,
-    /// The scheme's name in files.
+    /// Name of the scheme in files.
     pub scheme: &'static str,
-    /// What the backups consist of.
+    /// Capacity of the backups.
     pub capacity: CapacityKind,
-    /// Capacity of the protected path: that of its slowest link, where a bundle has that of all its links.
+    /// Rate of the protected path: its slowest TE link, where a bundle counts with the total rate of its
+    /// links.
     pub rate: Rate,
-    /// Directions of links that the backups go around.
+    /// Number of link directions that the backups bypass.
     pub working: usize,
-    /// Directions of links that backups need.
+    /// Number of link directions that the backups use.
     pub spare: usize,
-    /// Sum of the rates of those directions that the backups go around, in b/s.
+    /// Sum of the rates of the bypassed directions, in b/s.
     pub working_bps: u64,
-    /// Sum over the directions that backups need, in b/s: of circuits what they reserve there, of shared backups the rate of
-    /// the fastest protected path.
+    /// Sum over the directions that backups use, in b/s: reserved rates for circuits, and the rate of the
+    /// fastest protected path for shared backups.
     pub spare_bps: u64,
 }
 
-/// What the backups of each entry and group need. A circuit that several groups of an entry use counts for the first.
+/// Returns the backup capacity per entry and group. A circuit used by several groups of an entry counts for
+/// the first.
 pub fn spare(plan: &Plan) -> Vec<Spare> {
-    // Those of an entry and a group stand together.
+    // Protections of one entry and group are adjacent in the list.
     let alike = |a: &ProtectionPlan, b: &ProtectionPlan| (a.entry, a.group) == (b.entry, b.group);
     let mut first = 0;
     let mut counted = BTreeSet::new();
@@ -254,7 +257,7 @@ fn of_entry(
     })
 }
 
-/// What circuits reserve on each port that they go over, in b/s.
+/// Returns the rate that circuits reserve on each port, in b/s.
 pub(crate) fn reserved_on(
     protections: &[ProtectionPlan],
     links: &[LinkPlan],

@@ -1,9 +1,9 @@
-//! Values of `--set` whose texts lack quotes.
+//! Repair of `--set` values that lack quotes.
 
 use toml::de::DeValue;
 
-/// Returns a list or a table with quotes around the texts that lack them; `None` for TOML, and for what quotes do not
-/// turn into TOML.
+/// Returns a list or table with the missing quotes added to its strings. Returns `None` for valid TOML, and
+/// if quotes do not make it valid.
 pub(crate) fn with_quotes(text: &str) -> Option<String> {
     if !text.trim_start().starts_with(['[', '{']) || DeValue::parse(text).is_ok() {
         return None;

@@ -1,7 +1,8 @@
-//! A plan as canonical JSON: base units with their names in the keys, and keys sorted, because `serde_json` keeps objects in
-//! a `BTreeMap`. Equal worlds written in the same order give equal bytes.
+//! Plan as canonical JSON: base units with their names in the keys, and sorted keys, because `serde_json`
+//! keeps objects in a `BTreeMap`. Equal scenarios written in the same order give equal bytes.
 //!
-//! One rule keeps digests when a key is added: its default (null, false or empty) is absent, see [`with_optional`].
+//! New keys must not change existing digests: a key with its default value (null, false or empty) is omitted,
+//! see [`with_optional`].
 
 mod planned;
 
@@ -24,12 +25,13 @@ use crate::plan::{
 };
 use crate::schema::{CodepointKind, FailedPackets, resolved_tcp};
 
-/// The scenario, with all choices of TCP.
+/// Returns the scenario with all TCP parameters as JSON.
 pub(crate) fn json(plan: &Plan) -> String {
     text(plan, &plan.title, resolved_tcp)
 }
 
-/// SHA-256 of the scenario in hexadecimal. It leaves out the title, and options of TCP whose values the profile `rfc` has too.
+/// Returns the SHA-256 of the scenario in hexadecimal. Title and TCP parameters equal to those of profile
+/// `rfc` are omitted.
 pub(crate) fn sha256(plan: &Plan) -> String {
     let defaults = resolved_tcp(&Profile::Rfc.config());
     let changed = |config: &Config| {
@@ -40,7 +42,7 @@ pub(crate) fn sha256(plan: &Plan) -> String {
     hex(&Sha256::digest(text(plan, "", changed)))
 }
 
-/// `table` with the keys of `optional` whose values are not their default: not null, false or empty.
+/// Adds the keys of `optional` that do not have their default value (null, false or empty) to `table`.
 fn with_optional(table: Value, optional: Value) -> Value {
     let (Value::Object(mut table), Value::Object(optional)) = (table, optional) else {
         unreachable!("both are tables")
@@ -90,7 +92,8 @@ fn text(plan: &Plan, title: &str, tcp: impl Fn(&Config) -> Map<String, Value>) -
     let Value::Object(sections) = with_optional(always, optional) else { unreachable!("a table") };
     let mut texts: BTreeMap<String, String> =
         sections.into_iter().map(|(key, value)| (key, value.to_string())).collect();
-    // Step by step: as values, those of hundreds of thousands of changes take hundreds of megabytes.
+    // Schedules are written as text step by step: as values, hundreds of thousands of changes need hundreds
+    // of megabytes.
     if !plan.schedules.is_empty() {
         let schedules = plan.schedules.iter().map(|one| planned::schedule(plan, one));
         texts.insert("schedules".to_owned(), planned::list(schedules));
@@ -158,7 +161,7 @@ fn volume(volume: &Volume) -> Value {
 }
 
 fn bundle(plan: &Plan, bundle: &BundlePlan) -> Value {
-    // Without routing the routes have the numbers that count.
+    // Without routing, the numbers of the routes count.
     let numbers = plan.routing.is_some() && bundle.selection.numbers_destinations();
     let always = json!({
         "name": bundle.name,
@@ -193,8 +196,7 @@ fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
     with_optional(always, optional)
 }
 
-/// The bundles on the way of a flow: the hop that each stands for, and the number to which it leads data
-/// and ACKs.
+/// Returns the bundles on the path of a flow: their hops, and the destination numbers for data and ACKs.
 fn passed_bundles(plan: &Plan, flow: &FlowPlan) -> Value {
     let one = |(&place, &bundle): (&usize, &usize)| {
         let destinations = [0, 1].map(|direction| plan.destination(flow, place, direction));
@@ -207,7 +209,7 @@ fn passed_bundles(plan: &Plan, flow: &FlowPlan) -> Value {
     flow.bundles.iter().map(one).collect()
 }
 
-/// By node and destination: from when on packets go where.
+/// Returns the static forwarding entries by node and destination, with the times at which they take effect.
 fn forwarding(plan: &Plan, written: &ForwardingPlan) -> Value {
     let mut tables: BTreeMap<[usize; 2], Vec<Value>> = BTreeMap::new();
     for step in &written.entries {
@@ -241,7 +243,7 @@ fn failure(plan: &Plan, failure: &FailurePlan) -> Value {
     let one_way = [0, 1].into_iter().find(|&way| !failure.directions[1 - way]);
     let later = (failure.later != Spread::ZERO).then(|| spread(&failure.later));
     let [mtbf, mttr] = [0, 1].map(|turn| failure.process.map(|means| means[turn].as_ps()));
-    // What is drawn is drawn by the entry.
+    // Random delays and failures are drawn per entry.
     let drawn = later.is_some() || failure.process.is_some();
     let always = json!({
         "link": plan.links[failure.link].name,
@@ -288,7 +290,7 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
             "hello": { "interval_ps": interval.as_ps(), "multiplier": multiplier }
         }),
     };
-    // Where a backup was found for them alone.
+    // The backup was computed for these flows only.
     let own = entry.flows.iter().any(|&flow| plan.flows[flow].lsp.is_some());
     let flows = entry.flows.iter().filter(|_| own).map(|&flow| plan.flows[flow].name.as_str());
     let always = json!({
@@ -405,7 +407,7 @@ fn ports(plan: &Plan, hops: &[DirectedLink]) -> Value {
     hops.iter().map(|&hop| plan.port_name(hop)).collect()
 }
 
-/// What a queue holds, under a key with its unit.
+/// Returns a queue limit under a key with its unit.
 fn queue_limit(limit: QueueLimit) -> (&'static str, Value) {
     match limit {
         QueueLimit::Packets(packets) => ("queue_packets", json!(packets)),
@@ -426,7 +428,7 @@ fn port(port: &PortPlan) -> Value {
     with_optional(always, json!({ "overtaking": port.overtaking, "discipline": discipline }))
 }
 
-/// A queue discipline with those of its parameters that are not what they are unless somebody says so.
+/// Returns a queue discipline with the parameters that differ from their defaults.
 fn discipline(discipline: &Discipline) -> Value {
     let kind = discipline.kind();
     let usual = Discipline::of(kind);
@@ -450,7 +452,7 @@ fn discipline(discipline: &Discipline) -> Value {
     value
 }
 
-/// A number of picoseconds, or a distribution with what it is made of.
+/// Returns a number of picoseconds, or a distribution with its parameters.
 fn spread(spread: &Spread) -> Value {
     let ps = Duration::as_ps;
     match spread {

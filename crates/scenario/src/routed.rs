@@ -1,4 +1,4 @@
-//! The network as its routers see it.
+//! Network from the perspective of its routers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -9,8 +9,8 @@ use optcp_routing::{
 
 use crate::plan::{BundlePlan, DirectedLink, LinkPlan, Plan};
 
-/// The graph of the links; circuits of protections are not for routing, and the first link of a bundle
-/// stands for all of it.
+/// Builds the routing graph of the links. Circuits of protections are excluded, and the first link of a
+/// bundle represents it.
 pub fn topology(nodes: usize, links: &[LinkPlan], bundles: &[BundlePlan]) -> Topology {
     let led = |link| bundles.iter().any(|bundle| bundle.has(link) && bundle.leader() != link);
     let link = |(number, link): (usize, &LinkPlan)| {
@@ -20,12 +20,12 @@ pub fn topology(nodes: usize, links: &[LinkPlan], bundles: &[BundlePlan]) -> Top
     Topology::new(nodes, links.iter().enumerate().map(link).collect())
 }
 
-/// The graph of a plan.
+/// Builds the routing graph of a plan.
 pub fn topology_of(plan: &Plan) -> Topology {
     topology(plan.nodes.len(), &plan.links, &plan.bundles)
 }
 
-/// The name of what a direction of the graph leads through: a port, or "bundle:A->B".
+/// Returns the name of a graph direction: a port, or "bundle:A->B".
 fn name(plan: &Plan, hop: DirectedLink) -> String {
     let Some(bundle) = plan.led_by(hop.0) else { return plan.port_name(hop) };
     let bundle = &plan.bundles[bundle];
@@ -33,14 +33,14 @@ fn name(plan: &Plan, hop: DirectedLink) -> String {
     format!("{}:{from}->{to}", bundle.name)
 }
 
-/// What the coverage of fast reroute depends on.
+/// Inputs on which the coverage of fast reroute depends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Network {
     topology: Topology,
     forwarding: Forwarding,
 }
 
-/// How much fast reroute protects a network: found when it is first asked for.
+/// Coverage of fast reroute, computed on first use.
 #[derive(Clone, Debug)]
 pub(crate) struct Protected {
     network: Network,
@@ -54,13 +54,13 @@ impl Protected {
     }
 }
 
-/// The networks of scenarios that differ in overrides only: what is found of one is found for all that have it, such as the
-/// cells of a sweep over its links.
+/// Cache of fast-reroute coverage for scenarios that differ only in overrides, such as the combinations of a
+/// sweep over links.
 #[derive(Debug, Default)]
 pub(crate) struct Networks(Mutex<HashMap<Network, Arc<OnceLock<Coverage>>>>);
 
 impl Networks {
-    /// That of a plan; `None` without routing.
+    /// Returns the coverage for a plan; `None` without routing.
     pub(crate) fn of(&self, plan: &Plan) -> Option<Protected> {
         let forwarding = plan.routing.as_ref()?.forwarding();
         let network = Network { topology: topology_of(plan), forwarding };
@@ -70,29 +70,29 @@ impl Networks {
     }
 }
 
-/// What a router keeps for a destination.
+/// Route and backup of a router for one destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backup {
-    /// The router.
+    /// Router.
     pub router: String,
-    /// The destination.
+    /// Destination.
     pub destination: String,
-    /// The cost of the shortest path.
+    /// Cost of the shortest path.
     pub cost: u64,
-    /// The port to the next router, or the bundle; several where flows are spread over them.
+    /// Port or bundle to the next router; several with ECMP.
     pub next: Vec<String>,
-    /// The mechanism that found the backup, by its name in files, or "ecmp" where the next hops protect each other; `None` if
-    /// there is none.
+    /// Name of the mechanism that found the backup, or "ecmp" if the next hops protect each other; `None`
+    /// without backup.
     pub mechanism: Option<&'static str>,
-    /// The ports and bundles of the backup up to where ordinary forwarding takes over.
+    /// Ports and bundles of the backup, up to the node where ordinary forwarding continues.
     pub ports: Vec<String>,
-    /// The node where it does.
+    /// Node where ordinary forwarding continues.
     pub end: Option<String>,
-    /// What may fail: "link" or "node".
+    /// Protected element: "link" or "node".
     pub protects: Option<&'static str>,
 }
 
-/// The backups of every router, router by router.
+/// Returns the backups of every router.
 pub fn backups(plan: &Plan) -> Vec<Backup> {
     let Some(routing) = &plan.routing else { return Vec::new() };
     let topology = topology_of(plan);

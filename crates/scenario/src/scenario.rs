@@ -1,4 +1,4 @@
-//! A parsed and checked scenario.
+//! Parsed and checked scenario.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,24 +18,24 @@ use crate::tree::{Node, Origin};
 use crate::warnings::{Noted, Places, Warning, WarningKind};
 use crate::{check, expression, overrides, queue_time, resolved, schema, sweep, warnings, written};
 
-/// One parsed world: topology, paths, flows, failures, protection, what to observe.
+/// Parsed scenario: topology, paths, flows, failures, protection and observations.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     source: Arc<Source>,
     overrides: Vec<(String, String)>,
-    /// What the file says with the overrides in place.
+    /// Contents of the file with overrides applied.
     tree: Node,
     plan: Plan,
     axes: Vec<(String, Vec<String>)>,
-    /// Warnings that the check found.
+    /// Warnings found by the check.
     noted: Vec<Noted>,
     silenced: Vec<WarningKind>,
-    /// Of the canonical JSON, which takes longer to write than many a run needs.
+    /// Digest of the canonical JSON. It is stored because writing the JSON takes longer than many runs.
     sha256: String,
     protected: Option<Protected>,
 }
 
-/// Where scenarios come from that differ in overrides only.
+/// Common source of scenarios that differ only in overrides.
 #[derive(Debug)]
 struct Source {
     text: String,
@@ -44,32 +44,33 @@ struct Source {
     networks: Networks,
 }
 
-/// A scenario in a few numbers, for `optcp validate`.
+/// Summary of a scenario for `optcp validate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// What the scenario is about.
+    /// Title.
     pub title: String,
-    /// How many nodes there are.
+    /// Number of nodes.
     pub nodes: usize,
-    /// How many links the file has: without circuits of backups, routes of bursts and virtual output queues.
+    /// Number of links in the file, excluding circuits of backups, routes of bursts and virtual output
+    /// queues.
     pub links: usize,
-    /// How many flows there are, without those that come at random.
+    /// Number of flows, excluding random arrivals.
     pub flows: usize,
-    /// The groups of flows.
+    /// Groups of flows.
     pub groups: Vec<String>,
-    /// When the run ends.
+    /// End of the run.
     pub stop: Time,
-    /// The names of the observations.
+    /// Names of the observations.
     pub observe: Vec<String>,
-    /// The parameters as written, overrides applied.
+    /// Parameters as written, with overrides applied.
     pub parameters: BTreeMap<String, String>,
 }
 
 impl Scenario {
-    /// Reads and checks a scenario that names no topology.
+    /// Parses and checks a scenario that refers to no topology.
     ///
     /// # Errors
-    /// As in [`Scenario::parse_with`].
+    /// As [`Scenario::parse_with`].
     pub fn parse(
         text: &str,
         file_name: &str,
@@ -78,11 +79,11 @@ impl Scenario {
         Scenario::parse_with(text, file_name, overrides, &Library::default())
     }
 
-    /// Reads and checks a scenario. The text comes in as it is, and so do topologies that it names: this
-    /// layer opens no files.
+    /// Parses and checks a scenario. The caller provides the text and a library for its topologies, because
+    /// this crate opens no files.
     ///
     /// # Errors
-    /// Everything that is wrong with it, or as much of it as can be found at once.
+    /// All problems of the scenario that can be found at once.
     pub fn parse_with(
         text: &str,
         file_name: &str,
@@ -100,7 +101,7 @@ impl Scenario {
             let mut found: Vec<Problem> = errors.iter().map(syntax).collect();
             if let (Some(language), Some(first)) = (other_language(text), found.first_mut()) {
                 let help = format!(
-                    "this looks like {language}; a scenario is TOML, such as `optcp new` writes"
+                    "this looks like {language}; a scenario is TOML; `optcp new` writes an example"
                 );
                 first.help = Some(help);
             }
@@ -110,13 +111,13 @@ impl Scenario {
         Scenario::of_tree(Arc::new(source), tree, Vec::new(), overrides)
     }
 
-    /// The same world with further overrides, which win over the present ones. An axis of `[sweep]` that is
-    /// overridden is none any more.
+    /// Returns the scenario with further overrides, which take precedence over the present ones. An
+    /// overridden swept parameter is removed from `[sweep]`.
     ///
     /// # Errors
-    /// As in [`Scenario::parse`].
+    /// As [`Scenario::parse`].
     pub fn with_overrides(&self, more: &[(String, String)]) -> Result<Scenario, Diagnostic> {
-        // A choice takes back what another one of its axis has set, which only the file knows.
+        // A new option replaces the settings of the previous option, which only the file contains.
         let chosen_anew = |(key, _): &&(String, String)| {
             let steps = overrides::split(key);
             steps[0] == "sweep" && more.iter().any(|(other, _)| overrides::split(other) == steps)
@@ -136,7 +137,7 @@ impl Scenario {
         Scenario::of_tree(Arc::clone(&self.source), tree, overrides, more)
     }
 
-    /// Puts overrides into the tree, and checks what comes of it.
+    /// Applies overrides to the tree and checks the result.
     fn of_tree(
         source: Arc<Source>,
         mut tree: Node,
@@ -159,7 +160,7 @@ impl Scenario {
 
         let mut problems = Problems::new(&resolved);
         let file = schema::read(&mut problems);
-        // An expression with a problem stays in the tree as text, which is no second problem.
+        // An expression with a problem stays as text in the tree; that text is not a second problem.
         let known = |problem: &Problem| {
             let mut reported = found.iter().map(|other| &other.origin);
             unresolved.contains(&problem.origin) || reported.any(|other| *other == problem.origin)
@@ -167,7 +168,8 @@ impl Scenario {
         problems.found.retain(|problem| !known(problem));
         queue_time::add_conversions(&resolved, &mut problems.found);
         found.append(&mut problems.found);
-        // What is badly written hides what is impossible: a link that cannot be read is not missing.
+        // Check the plan only if the file was read completely: an unreadable link would otherwise count as
+        // missing.
         let file = match file {
             Some(file) if found.is_empty() => file,
             _ => return Err(refuse(found)),
@@ -215,14 +217,15 @@ impl Scenario {
         }
     }
 
-    /// The scenario as a file, overrides in place. Files that it names are looked for from where that one is.
+    /// Returns the scenario as a file with overrides applied. Files that it names are relative to the
+    /// original file.
     #[must_use]
     pub fn to_toml(&self) -> String {
         written::file(&self.tree)
     }
 
-    /// Key paths and their values as written, each of which could be an override: all that the file says but for
-    /// the title and the sweep.
+    /// Returns key paths with values as written, each of which could be an override: everything except title
+    /// and sweep.
     #[must_use]
     pub fn settings(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
@@ -234,33 +237,34 @@ impl Scenario {
         found
     }
 
-    /// The world, fully expanded and checked.
+    /// Returns the expanded and checked plan.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The world and its title as canonical JSON, with all choices of TCP. Parameters, units and the
-    /// sweep leave no trace: what leads to the same world has the same text.
+    /// Returns plan and title as canonical JSON, with all TCP parameters. It does not contain parameters,
+    /// units or the sweep: equal scenarios have equal text.
     #[must_use]
     pub fn resolved_json(&self) -> String {
         resolved::json(&self.plan)
     }
 
-    /// SHA-256, in hexadecimal, of the world without its title: of [`Scenario::resolved_json`] without defaults.
+    /// Returns the SHA-256 in hexadecimal of the scenario without its title: of [`Scenario::resolved_json`]
+    /// without defaults.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// The axes of `[sweep]` in the order of the file: key path, and values that can be passed on as
+    /// Returns the swept parameters in the order of the file: key path, and values that can be used as
     /// overrides.
     #[must_use]
     pub fn axes(&self) -> &[(String, Vec<String>)] {
         &self.axes
     }
 
-    /// What is possible and hardly meant, but for what the file silences.
+    /// Returns the warnings that the file does not suppress.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let Source { text, file_name, .. } = &*self.source;
@@ -276,31 +280,31 @@ impl Scenario {
         found
     }
 
-    /// Whether the file silences a warning.
+    /// Returns whether the file suppresses a warning.
     #[must_use]
     pub fn silences(&self, kind: WarningKind) -> bool {
         self.silenced.contains(&kind)
     }
 
-    /// What its protections need, in the order of the file.
+    /// Returns the capacity that its protections need, in the order of the file.
     #[must_use]
     pub fn spare(&self) -> Vec<Spare> {
         protected::spare(&self.plan)
     }
 
-    /// How much its fast reroute protects; `None` without routing.
+    /// Returns the coverage of its fast reroute; `None` without routing.
     #[must_use]
     pub fn coverage(&self) -> Option<Coverage> {
         self.protected.as_ref().map(Protected::coverage)
     }
 
-    /// Each router's route and backup for each destination; none without routing.
+    /// Returns route and backup of each router for each destination; empty without routing.
     #[must_use]
     pub fn backups(&self) -> Vec<Backup> {
         routed::backups(&self.plan)
     }
 
-    /// The scenario in a few numbers.
+    /// Returns a summary of the scenario.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let plan = &self.plan;
@@ -317,14 +321,14 @@ impl Scenario {
     }
 }
 
-/// How many flows a run has, without those that come at random.
+/// Returns the number of flows in a run, excluding random arrivals.
 fn flows_of(plan: &Plan) -> usize {
     let fixed = plan.flows.iter().filter(|flow| flow.carries == Carries::Flow).count();
     let drawn = plan.drawn.iter().map(|drawn| drawn.count as usize * drawn.per_source as usize);
     fixed + drawn.sum::<usize>()
 }
 
-/// What a text that is not TOML looks like.
+/// Guesses the language of a text that is not TOML.
 fn other_language(text: &str) -> Option<&'static str> {
     let first =
         text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;

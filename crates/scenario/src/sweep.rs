@@ -1,4 +1,4 @@
-//! `[sweep]`: key paths and the values that a study gives them.
+//! `[sweep]`: key paths with the values that a study assigns to them.
 
 use optcp_units::Quantity;
 use optcp_units::nearest::suggestion;
@@ -11,22 +11,22 @@ use crate::problem::{Problem, Problems};
 use crate::tree::{Entry, Node, Value, written};
 use crate::{expression, schema};
 
-/// An axis of a study.
+/// Swept parameter of a study.
 pub(crate) struct Axis {
-    /// The key path.
+    /// Key path.
     pub key: String,
     pub values: Values,
 }
 
-/// What an axis has.
+/// Values of a swept parameter.
 pub(crate) enum Values {
     /// Values as written.
     Listed(Vec<String>),
-    /// What the network has.
+    /// Elements of the network.
     Every(Every),
 }
 
-/// The axes of the file that no override fixes.
+/// Returns the swept parameters that no override fixes.
 pub(crate) fn axes(
     tree: &Node,
     overrides: &[(String, String)],
@@ -44,7 +44,7 @@ pub(crate) fn axes(
     reader.axes
 }
 
-/// What to say of the first value of an axis that is there before: in the same words, or as an equal quantity.
+/// Returns the problem for the first duplicate value, either the same text or an equal quantity.
 fn repeated(key: &str, values: &[Node]) -> Option<Problem> {
     let (mut texts, mut quantities) = (BTreeMap::new(), BTreeMap::new());
     for value in values {
@@ -53,8 +53,8 @@ fn repeated(key: &str, values: &[Node]) -> Option<Problem> {
         let quantity = quantity.map(|(number, unit)| (unit, number.to_bits()));
         let before = texts.get(&text).or_else(|| quantities.get(&quantity?));
         if let Some(before) = before {
-            let problem = Problem::new(value.origin, format!("`{key}` has a value twice"));
-            return Some(problem.label(format!("equals `{before}`, which is in the list before")));
+            let problem = Problem::new(value.origin, format!("duplicate value in `{key}`"));
+            return Some(problem.label(format!("equals `{before}`, which is earlier in the list")));
         }
         quantities.extend(quantity.map(|quantity| (quantity, text.clone())));
         texts.insert(text.clone(), text);
@@ -62,7 +62,8 @@ fn repeated(key: &str, values: &[Node]) -> Option<Problem> {
     None
 }
 
-/// The file without the axes that overrides fix: a cell of a study holds none of them, however long they are.
+/// Removes the swept parameters that overrides fix. A single combination then does not carry long lists of
+/// values.
 pub(crate) fn without_fixed(tree: &mut Node, overrides: &[(String, String)]) {
     let fixed: BTreeSet<Vec<String>> =
         overrides.iter().map(|(key, _)| overrides::split(key)).collect();
@@ -73,7 +74,7 @@ pub(crate) fn without_fixed(tree: &mut Node, overrides: &[(String, String)]) {
     sections.retain(|section| section.key != "sweep" || !section.node.entries().is_empty());
 }
 
-/// Removes axes below a step of a key path, and tables that are empty then.
+/// Removes swept parameters below a step of a key path, and tables that become empty.
 fn remove(node: &mut Node, path: &[String], fixed: &BTreeSet<Vec<String>>) {
     let Value::Table(entries) = &mut node.value else { return };
     entries.retain_mut(|entry| {
@@ -95,7 +96,7 @@ fn remove(node: &mut Node, path: &[String], fixed: &BTreeSet<Vec<String>>) {
 
 struct Reader<'r, 't> {
     tree: &'r Node,
-    /// The key paths that overrides fix.
+    /// Key paths that overrides fix.
     fixed: Vec<Vec<String>>,
     library: &'r Library,
     axes: Vec<Axis>,
@@ -103,15 +104,15 @@ struct Reader<'r, 't> {
 }
 
 impl Reader<'_, '_> {
-    /// `"parameters.rate" = [..]`, and `parameters.rate = [..]`, which TOML reads as a table.
+    /// Accepts `"parameters.rate" = [..]` and `parameters.rate = [..]`, which TOML reads as a table.
     fn entry(&mut self, entry: &Entry, prefix: &str) {
         let key = format!("{prefix}{}", entry.key);
         let steps = overrides::split(&key);
         match &entry.node.value {
             _ if self.fixed.contains(&steps) => {}
             _ if self.axes.iter().any(|axis| overrides::split(&axis.key) == steps) => {
-                let problem = Problem::new(entry.key_origin, format!("`{key}` is there twice"));
-                self.problems.found.push(problem.label("one list of values for each key"));
+                let problem = Problem::new(entry.key_origin, format!("`{key}` is swept twice"));
+                self.problems.found.push(problem.label("write one list of values per key"));
             }
             Value::Array(values) if !values.is_empty() => {
                 if let Some(problem) = repeated(&key, values) {
@@ -145,7 +146,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// An axis whose values are named choices: `[sweep.mechanism]`, with a table of settings for each.
+    /// Reads a swept parameter with named options: `[sweep.mechanism]`, with one table of settings per
+    /// option.
     fn choices(&mut self, axis: &Entry) {
         let key = format!("sweep.{}", axis.key);
         if self.fixed.contains(&overrides::split(&key)) {
@@ -156,17 +158,16 @@ impl Reader<'_, '_> {
         if let Some(other) = choices.iter().find(|choice| !table(choice)) {
             let sections = schema::SECTIONS.iter().copied();
             let help = suggestion(&axis.key, "sections of a file", sections);
-            let message = format!("`{}` is no section of the file", axis.key);
-            let label =
-                format!("and `{}`, as a choice, is {}, not a table", other.key, other.node.kind());
+            let message = format!("`{}` is not a section of the file", axis.key);
+            let label = format!("and value `{}` is {}, not a table", other.key, other.node.kind());
             self.problems
                 .found
                 .push(Problem::new(axis.key_origin, message).label(label).help(help));
             return;
         }
         if choices.is_empty() {
-            let problem = Problem::new(axis.key_origin, format!("`{}` has no choices", axis.key));
-            self.problems.found.push(problem.label("needs a table of settings for each"));
+            let problem = Problem::new(axis.key_origin, format!("`{}` has no values", axis.key));
+            self.problems.found.push(problem.label("each value needs a table of settings"));
             return;
         }
         if self.check(choices.iter().map(|choice| overrides::settings_in(&choice.node))) {
@@ -175,19 +176,19 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Puts the settings of each value in their places and reads the file again. Whether the world is possible is left
-    /// to each cell of the study: one value alone may be wrong and right together with those of other axes.
+    /// Applies the settings of each value and reads the file again. The full check is left to each combination: a
+    /// value may be valid only together with values of other swept parameters.
     fn check(&mut self, values: impl Iterator<Item = Vec<Setting>>) -> bool {
         let before = self.problems.found.len();
         let mut world = self.tree.clone();
-        // A cell has no sweep of its own; with it, a long list would be read once for each of its values.
+        // A combination has no sweep; with it, a long list would be read once per value.
         if let Value::Table(entries) = &mut world.value {
             entries.retain(|entry| entry.key != "sweep");
         }
         for settings in values {
             let mut cell = world.clone();
             let put = |setting: Setting| match setting.key.starts_with("sweep") {
-                true => Err(Problem::new(setting.origin, "a sweep of a sweep")),
+                true => Err(Problem::new(setting.origin, "nested sweep")),
                 false => overrides::put(&mut cell, &setting.key, setting.value, setting.origin),
             };
             if let Err(problem) = settings.into_iter().try_for_each(put) {

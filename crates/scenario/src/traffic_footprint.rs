@@ -1,4 +1,4 @@
-//! What the traffic of a plan crosses before anything fails.
+//! Links and nodes that traffic uses before any failure.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ pub(crate) struct TrafficFootprint {
     pub nodes: BTreeSet<usize>,
 }
 
-/// What flows and sources cross, with their ACKs: those of a group, or all. Of flows whose pairs a run draws every pair counts.
+/// Returns the links and nodes of flows and sources including ACKs, for one group or for all. If pairs are
+/// drawn per run, every pair counts.
 pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> TrafficFootprint {
     let mut found = TrafficFootprint::default();
     let flows = || plan.flows.iter().filter(|flow| group.is_none_or(|group| flow.group == group));
@@ -28,19 +29,19 @@ pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> TrafficFootprint {
         Some(written) => ways_that_are_written(plan, written, flows(), &mut found),
         None => ways_that_are_routed(plan, flows(), &mut found),
     }
-    // A virtual output queue may be served over any of its ways.
+    // A virtual output queue may be served over any of its paths.
     let voqs = found.links.iter().filter_map(|&link| plan.links[link].voq.as_ref());
     let behind: Vec<usize> =
         voqs.flat_map(|voq| &voq.ways).flat_map(|way| &way.hops).map(|hop| hop.0).collect();
     found.links.extend(behind);
-    // A circuit is there as long as what it goes over.
+    // A circuit depends on the links that it uses.
     let over: Vec<usize> =
         found.links.iter().flat_map(|&link| &plan.links[link].over).map(|hop| hop.0).collect();
     found.links.extend(over);
     found
 }
 
-/// Written tables may send packets over any way that they have.
+/// Returns the paths of static forwarding: any path of the entries may be used.
 fn ways_that_are_written<'p>(
     plan: &'p Plan,
     written: &ForwardingPlan,
@@ -56,8 +57,8 @@ fn ways_that_are_written<'p>(
     }
 }
 
-/// Routers send ACKs on the shortest way back, which need not be that of the data; where they spread flows, both over all
-/// ways of the least cost.
+/// Returns the paths of routed flows. ACKs take the shortest path back, which may differ from the path of the
+/// data. With ECMP, both take all paths of minimum cost.
 fn ways_that_are_routed<'p>(
     plan: &'p Plan,
     flows: impl Iterator<Item = &'p FlowPlan>,

@@ -1,44 +1,44 @@
-//! A scenario file as a tree in which every value knows where it was written.
+//! Scenario file as a tree with source positions.
 //!
-//! The tree sits between the TOML parser, whose spans it keeps, and serde: overrides and parameters are
-//! applied to it, and whatever is found wrong later can still be shown under the text that caused it.
+//! The tree lies between the TOML parser, whose spans it keeps, and serde. Overrides and parameters are
+//! applied to it, and later messages can still show the text that caused a problem.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Where a value or key was written.
+/// Origin of a value or key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Bytes `start..end` of the file.
     File { start: usize, end: usize },
-    /// The override with this index.
+    /// Override with this index.
     Override(usize),
 }
 
-/// A value with its origin.
+/// Value with its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub origin: Origin,
-    /// Where the file refers to it, if it is the value of a parameter.
+    /// Place where the file uses it, if it is the value of a parameter.
     pub used_at: Option<Origin>,
     pub value: Value,
 }
 
-/// What a TOML file can say.
+/// Value of a TOML file.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     String(String),
     Integer(i64),
-    /// As written: a float in a scenario is an exact decimal.
+    /// Text as written: a float in a scenario is an exact decimal.
     Float(String),
     Boolean(bool),
-    /// A date; nothing in a scenario is one.
+    /// Date, which no key accepts.
     Datetime(String),
     Array(Vec<Node>),
     Table(Vec<Entry>),
 }
 
-/// A key of a table and its value, in the order of the file.
+/// Key of a table with its value, in the order of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: String,
@@ -46,7 +46,7 @@ pub(crate) struct Entry {
     pub node: Node,
 }
 
-/// One step of a path into the tree.
+/// Step of a path into the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step<'a> {
     Key(&'a str),
@@ -65,7 +65,7 @@ impl From<usize> for Step<'_> {
     }
 }
 
-/// A path into the tree: `place!["links", 3, "rate"]`.
+/// Builds a path into the tree: `place!["links", 3, "rate"]`.
 macro_rules! place {
     ($($step:expr),* $(,)?) => { &[$($crate::tree::Step::from($step)),*][..] };
 }
@@ -76,12 +76,12 @@ impl Node {
         Node { origin, used_at: None, value }
     }
 
-    /// The tree of a parsed file of `length` bytes.
+    /// Converts a parsed file of `length` bytes.
     pub(crate) fn of_file(table: &DeTable<'_>, length: usize) -> Self {
         Node::new(Origin::File { start: 0, end: length }, Value::Table(entries(table)))
     }
 
-    /// The tree of one parsed value, all of it written at `origin`.
+    /// Converts a parsed value that was written at `origin`.
     pub(crate) fn of_value(value: &DeValue<'_>, origin: Origin) -> Self {
         let mut node = Node::new(origin, Value::of(value));
         node.set_origin(origin);
@@ -100,7 +100,7 @@ impl Node {
         }
     }
 
-    /// The entries of a table; nothing for other values.
+    /// Returns the entries of a table; empty for other values.
     pub(crate) fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Table(entries) => entries,
@@ -108,7 +108,7 @@ impl Node {
         }
     }
 
-    /// How many items an array has; none for other values.
+    /// Returns the number of items of an array; zero for other values.
     pub(crate) fn items(&self) -> usize {
         match &self.value {
             Value::Array(items) => items.len(),
@@ -116,17 +116,17 @@ impl Node {
         }
     }
 
-    /// The entry of that key.
+    /// Returns the entry with this key.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
-    /// The value of that key.
+    /// Returns the value with this key.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.node)
     }
 
-    /// The value at the path, or the last one on the way there that exists.
+    /// Returns the value at the path, or its deepest existing parent.
     pub(crate) fn deepest(&self, path: &[Step<'_>]) -> &Node {
         let mut node = self;
         for step in path {
@@ -143,8 +143,7 @@ impl Node {
         node
     }
 
-    /// The bytes that a copy of the value takes beside its place: those of texts and of what lists and
-    /// tables hold.
+    /// Returns the heap bytes of a copy: the texts, and the contents of lists and tables.
     pub(crate) fn bytes(&self) -> usize {
         match &self.value {
             Value::String(text) | Value::Float(text) | Value::Datetime(text) => text.len(),
@@ -157,7 +156,7 @@ impl Node {
         }
     }
 
-    /// The value as one would write it in a file or after `--set key=`.
+    /// Formats the value as in a file or after `--set key=`.
     pub(crate) fn to_text(&self) -> String {
         match &self.value {
             Value::String(text) => written(text),
@@ -165,7 +164,7 @@ impl Node {
         }
     }
 
-    /// The value as TOML, in one line.
+    /// Formats the value as TOML in one line.
     pub(crate) fn to_toml(&self) -> String {
         match &self.value {
             Value::String(text) => quoted(text),
@@ -184,10 +183,10 @@ impl Node {
         }
     }
 
-    /// What kind of value it is, for messages.
+    /// Returns the type of the value for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
-            Value::String(_) => "a text",
+            Value::String(_) => "a string",
             Value::Integer(_) | Value::Float(_) => "a number",
             Value::Boolean(_) => "true or false",
             Value::Datetime(_) => "a date",
@@ -197,13 +196,12 @@ impl Node {
     }
 }
 
-/// Text as one would write it after `--set key=`: quotes only where it would otherwise read back as
-/// something else.
+/// Formats a text as after `--set key=`, quoted only if it would otherwise be read as another type.
 pub(crate) fn written(text: &str) -> String {
     if DeValue::parse(text).is_err() { text.to_owned() } else { quoted(text) }
 }
 
-/// `text` as a TOML basic string.
+/// Formats `text` as a TOML basic string.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -227,7 +225,7 @@ fn entries(table: &DeTable<'_>) -> Vec<Entry> {
             node: spanned(value),
         })
         .collect();
-    // The parser's map sorts by name; axes and TCP tables are wanted in the order of the file.
+    // The parser's map sorts by name, but swept parameters and TCP tables must keep the order of the file.
     entries.sort_by_key(|entry| match entry.key_origin {
         Origin::File { start, .. } => start,
         Origin::Override(index) => index,
@@ -250,7 +248,7 @@ impl Value {
             DeValue::Integer(number) => {
                 match i64::from_str_radix(number.as_str(), number.radix()) {
                     Ok(value) => Value::Integer(value),
-                    // Larger than any count: kept as text, so that the message can quote it.
+                    // Integers beyond the range stay as text, so that the message can quote them.
                     Err(_) => Value::Float(number.to_string()),
                 }
             }

@@ -12,51 +12,51 @@ use crate::plan::Plan;
 use crate::traffic_footprint::{TrafficFootprint, crossed};
 use crate::tree::{Node, Origin, Step, place};
 
-pub(crate) use text::some;
+pub(crate) use text::first_names;
 
 optcp_units::registry! {
-    /// What a warning is about.
+    /// Subject of a warning.
     pub enum WarningKind ("warnings") {
-        "long-delay" => LongDelay: "a link of more than 300 ms: light needs 240 ms to a geostationary satellite and back", "OpTCP";
-        "slow-rate" => SlowRate: "a link slower than 64 kb/s", "OpTCP";
-        "late-switch" => LateSwitch: "routers or a protection that act more than 10 s after a failure", "OpTCP";
-        "shallow-queue" => ShallowQueue: "at a bottleneck of N flows, a queue below a tenth of the bandwidth-delay product over the root of N", "Appenzeller et al., SIGCOMM 2004";
-        "deep-queue" => DeepQueue: "at a bottleneck, a queue that takes more than 5 s to empty", "OpTCP";
-        "high-loss" => HighLoss: "a random loss of one packet in ten or more", "OpTCP";
-        "idle-failure" => IdleFailure: "a failure of links that no traffic crosses", "OpTCP";
-        "idle-in-sweep" => IdleInSweep: "values of `every` that no traffic crosses: they are left out of the sweep", "OpTCP";
-        "not-covered" => NotCovered: "a failure on the path of a protected group that no backup of it avoids", "OpTCP";
-        "cut-for-good" => CutForGood: "flows without a backup whose path fails and is not repaired", "OpTCP";
-        "gives-up" => GivesUp: "outages after which Linux would have closed connections that go on here: more than 924.6 s", "RFC 9293 section 3.8.3; Linux";
-        "shared-risk" => SharedRisk: "a backup that shares a risk with the path that it protects", "RFC 4202 section 2.3";
-        "oversubscribed" => Oversubscribed: "reserved backups with more capacity than the links that they replace, or the links that they go over", "OpTCP";
-        "weights-unused" => WeightsUnused: "weights of pairs where every pair has the same flows", "OpTCP";
-        "no-effect" => NoEffect: "a key that changes nothing beside the other keys of the file", "OpTCP";
-        "equal-starts" => EqualStarts: "three or more flows that start at the same time on equal RTTs without jitter and share a bottleneck: phase effects decide which flows lose packets", "Floyd and Jacobson 1992";
-        "short-run" => ShortRun: "a run shorter than 20 RTTs", "OpTCP";
-        "warm-up" => WarmUp: "a measurement of `ports` or `fibres` that begins before all long-lived flows have started", "OpTCP";
-        "whole-segments" => WholeSegments: "sizes that whole segments make a tenth larger, or flows of which a tenth or more are smaller than one segment", "OpTCP";
-        "ecn-mismatch" => EcnMismatch: "a `receiver_ecn` that does not fit `ecn`", "RFC 9768 table 2";
-        "rates-not-read" => RatesNotRead: "a topology's file whose links have rates: `rate` of `[topology]` is that of all", "OpTCP";
-        "topology-file" => TopologyFile: "links of a topology's file that are left out or have one direction, and nodes of one name", "OpTCP";
-        "few-seeds" => FewSeeds: "two to five seeds: intervals are wide, and no paired difference can have p < 0.05", "OpTCP";
-        "identical-runs" => IdenticalRuns: "after a run: all seeds of a cell gave the same run, because nothing in the scenario is random, so that n = 1", "OpTCP";
-        "unfinished" => Unfinished: "after a run: flows had not ended, so that a mean or a quantile of completion times, or a stall, has a lower bound only", "Kaplan and Meier 1958";
+        "long-delay" => LongDelay: "link delay above 300 ms (a geostationary satellite: 240 ms up and down)", "OpTCP";
+        "slow-rate" => SlowRate: "link rate below 64 kb/s", "OpTCP";
+        "late-switch" => LateSwitch: "rerouting or switchover more than 10 s after a failure", "OpTCP";
+        "shallow-queue" => ShallowQueue: "bottleneck of N flows with a queue below a tenth of BDP / sqrt(N)", "Appenzeller et al., SIGCOMM 2004";
+        "deep-queue" => DeepQueue: "bottleneck queue that takes more than 5 s to empty", "OpTCP";
+        "high-loss" => HighLoss: "random loss rate of 10 % or more", "OpTCP";
+        "idle-failure" => IdleFailure: "failure of links that no traffic crosses", "OpTCP";
+        "idle-in-sweep" => IdleInSweep: "values of `every` that no traffic crosses; they are left out of the sweep", "OpTCP";
+        "not-covered" => NotCovered: "failure on the path of a protected group that none of its backups avoids", "OpTCP";
+        "cut-for-good" => CutForGood: "flows without a backup whose path fails and is never repaired", "OpTCP";
+        "gives-up" => GivesUp: "outage above 924.6 s, after which Linux closes a connection; OpTCP keeps it", "RFC 9293 section 3.8.3; Linux";
+        "shared-risk" => SharedRisk: "backup that shares a risk with the path it protects", "RFC 4202 section 2.3";
+        "oversubscribed" => Oversubscribed: "reserved backups with more capacity than the links they replace or use", "OpTCP";
+        "weights-unused" => WeightsUnused: "pair weights without effect, because every pair has the same flows", "OpTCP";
+        "no-effect" => NoEffect: "key without effect, given the other keys of the file", "OpTCP";
+        "equal-starts" => EqualStarts: "three or more flows with equal start time and RTT, without jitter, at one bottleneck: phase effects decide which flows lose packets", "Floyd and Jacobson 1992";
+        "short-run" => ShortRun: "run shorter than 20 RTTs", "OpTCP";
+        "warm-up" => WarmUp: "`ports` or `fibres` recorded before all long-lived flows have started", "OpTCP";
+        "whole-segments" => WholeSegments: "flow sizes that increase by a tenth or more when rounded up to whole segments, or a tenth of flows smaller than one segment", "OpTCP";
+        "ecn-mismatch" => EcnMismatch: "`receiver_ecn` that does not match `ecn`", "RFC 9768 table 2";
+        "rates-not-read" => RatesNotRead: "link rates in a topology file; they are ignored, and `rate` of `[topology]` applies to all links", "OpTCP";
+        "topology-file" => TopologyFile: "links of a topology file that are left out or unidirectional, and nodes with equal names", "OpTCP";
+        "few-seeds" => FewSeeds: "two to five seeds: intervals are wide, and no paired difference can reach p < 0.05", "OpTCP";
+        "identical-runs" => IdenticalRuns: "after a run: all seeds of a cell gave the same run, because nothing in the scenario is random (n = 1)", "OpTCP";
+        "unfinished" => Unfinished: "after a run: unfinished flows, so that means and quantiles of completion times, or a stall, are lower bounds", "Kaplan and Meier 1958";
     }
 }
 
 /// A probably unintended part of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Its subject.
+    /// Subject.
     pub kind: WarningKind,
     /// Fact, consequence and remedy.
     pub message: String,
-    /// Its place: `ring.toml:12`, or the override.
+    /// Place, such as `ring.toml:12`, or the override.
     pub place: String,
 }
 
-/// A warning that the check of a scenario found, which knows more of the file than a plan does.
+/// Warning found during the check, which has information about the file that the plan lacks.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
     pub kind: WarningKind,
@@ -64,7 +64,7 @@ pub(crate) struct Noted {
     pub origin: Origin,
 }
 
-/// Where texts come from, to say where something stands.
+/// Source texts, for the places of warnings.
 pub(crate) struct Places<'p> {
     pub file_name: &'p str,
     pub text: &'p str,
@@ -86,10 +86,10 @@ impl Places<'_> {
     }
 }
 
-/// Names in a message; the others are counted.
+/// Maximum number of names in a message; others are counted.
 const SHOWN: usize = 5;
 
-/// The warnings of a plan.
+/// Returns the warnings of a plan.
 pub(crate) fn warnings(plan: &Plan, tree: &Node, places: &Places<'_>) -> Vec<Warning> {
     let mut finder = Finder { plan, tree, places, crossed: crossed(plan, None), found: Vec::new() };
     finder.topology();
@@ -120,13 +120,13 @@ struct Finder<'f> {
 impl Finder<'_> {
     fn warn(&mut self, kind: WarningKind, path: &[Step<'_>], message: String) {
         let place = self.places.of(self.tree.deepest(path).origin);
-        // One mistake, one warning: many links are of one line.
+        // Links of the same line in the file cause only one warning.
         if !self.found.iter().any(|one| one.kind == kind && one.place == place) {
             self.found.push(Warning { kind, message, place });
         }
     }
 
-    /// The place of a key of the entry that a link is of.
+    /// Returns the place of a key in the entry of a link.
     fn link_place(&self, link: usize, key: &'static str) -> Vec<Step<'static>> {
         match self.plan.links[link].entry {
             Some(entry) => place!["links", entry, key].to_vec(),

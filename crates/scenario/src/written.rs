@@ -1,15 +1,15 @@
-//! A tree as a TOML file again.
+//! Conversion of a tree to a TOML file.
 
 use crate::tree::{Entry, Node, Value, quoted};
 
-/// The TOML file of a tree: a section for each table and each entry of a list of tables.
+/// Formats a tree as TOML, with a section per table and per entry of a list of tables.
 pub(crate) fn file(tree: &Node) -> String {
     let mut out = String::new();
     section(tree.entries(), "", &mut out);
     out
 }
 
-/// Values first, since whatever follows the head of a section belongs to that one.
+/// Writes values first, because everything after the header of a sub-section would belong to it.
 fn section(entries: &[Entry], prefix: &str, out: &mut String) {
     let parts = |entry: &Entry| match &entry.node.value {
         Value::Table(_) => true,
@@ -18,7 +18,7 @@ fn section(entries: &[Entry], prefix: &str, out: &mut String) {
         }
         _ => false,
     };
-    // Below a section tables are short: `links.0.rate = {..}`.
+    // Deeper tables are inline: `links.0.rate = {..}`.
     let nested = |entry: &Entry| parts(entry) && matches!(prefix, "" | "tcp.");
     for entry in entries.iter().filter(|entry| !nested(entry)) {
         out.push_str(&format!("{} = {}\n", bare(&entry.key), entry.node.to_toml()));
@@ -40,7 +40,7 @@ fn section(entries: &[Entry], prefix: &str, out: &mut String) {
     }
 }
 
-/// A key, in quotes where it needs them.
+/// Formats a key, quoted if necessary.
 fn bare(key: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !key.is_empty() && key.chars().all(plain) { key.to_owned() } else { quoted(key) }

@@ -122,14 +122,14 @@ fn overrides() {
 }
 
 #[test]
-fn a_key_path_has_few_steps() {
+fn long_key_path_is_rejected() {
     let key = format!("observe.0{}", ".a".repeat(60_000));
-    assert!(with_override(&key, "1").contains("a key path of 60002 steps"));
+    assert!(with_override(&key, "1").contains("key path with 60002 steps"));
 }
 
 /// The renderer panics beyond column 65535.
 #[test]
-fn of_a_long_line_a_part_is_shown() {
+fn long_line_is_truncated_in_message() {
     let text = format!("title = \"x\"\nstop = [{} \"1 Xs\"]", "\"1 s\",".repeat(20_000));
     let message = Scenario::parse(&text, "long.toml", &[]).unwrap_err().render(false);
     assert!(message.contains("long.toml:2:8]"), "{message}");
@@ -144,7 +144,7 @@ fn of_a_long_line_a_part_is_shown() {
 }
 
 #[test]
-fn a_message_moves_no_cursor() {
+fn control_characters_are_replaced_in_messages() {
     let text = "title = \"\u{1b}[2J\"\nstop = \"\u{9b}31m\rs\"";
     let message = Scenario::parse(text, "cursor.toml", &[]).unwrap_err().render(false);
     assert!(!message.contains(['\u{1b}', '\u{9b}', '\r']), "{message}");
@@ -154,16 +154,16 @@ fn a_message_moves_no_cursor() {
 
 /// Thirty lines that would be 2^30 texts.
 #[test]
-fn parameters_that_double_each_other_are_refused() {
+fn exponentially_growing_parameters_are_rejected() {
     let doubled = (0..30).map(|i| format!("p{i} = [\"$p{0}\", \"$p{0}\"]\n", i + 1));
     let text = format!("[parameters]\n{}p30 = 1\n", doubled.collect::<String>());
     let message = Scenario::parse(&text, "doubled.toml", &[]).unwrap_err().render(false);
-    let expected = "parameters stand for more than 10000000 bytes";
+    let expected = "parameters expand to more than 10000000 bytes";
     assert_eq!(message.matches(expected).count(), 1, "{message}");
 }
 
 #[test]
-fn colours_only_when_asked() {
+fn colours_are_optional() {
     let diagnostic = Scenario::parse("stop = 1", "x.toml", &[]).unwrap_err();
     assert!(diagnostic.render(true).contains('\u{1b}'));
     assert!(!diagnostic.render(false).contains('\u{1b}'));

@@ -33,7 +33,7 @@ fn changed(change: &str, expected: &[ChangePlan]) -> Vec<String> {
 }
 
 #[test]
-fn a_change_is_of_every_link_that_it_names() {
+fn change_applies_to_every_named_link() {
     let set = [ChangePlan::Ece(true)];
     let forward = r#"link = ["tor", "hosts"], direction = "forward", ece = "set""#;
     assert_eq!(changed(forward, &set), ["tor->hosts0", "tor->hosts1", "tor->hosts2"]);
@@ -82,7 +82,7 @@ fn days(plan: &Plan, schedule: &SchedulePlan) -> (BTreeMap<String, Vec<(u64, boo
 
 /// Four members: matching 0 joins 1 and 3 (0 and 2 wait), 1 joins 0-1 and 2-3, 2 joins 0-2 (1 and 3 wait), 3 joins 0-3 and 1-2.
 #[test]
-fn a_round_robin_has_each_pair_once_in_a_cycle() {
+fn round_robin_connects_each_pair_once_per_cycle() {
     let text = format!(
         "{RACKS}[[schedules]]\ngenerator = {{ kind = \"round-robin\", among = \"T\", day = \"90 us\", night = \"10 us\" }}\n"
     );
@@ -110,7 +110,7 @@ fn a_round_robin_has_each_pair_once_in_a_cycle() {
 /// Of two switches the first has the matchings 0 and 2, the second 1 and 3, half a slot later; its last day lasts into the
 /// next cycle.
 #[test]
-fn switches_of_a_rotor_turn_one_after_the_other() {
+fn staggered_rotor_switches_reconfigure_in_turn() {
     let text = format!(
         "{RACKS}[[schedules]]\ngenerator = {{ kind = \"rotor\", among = \"T\", switches = 2, day = \"90 us\", night = \"10 us\", phases = \"staggered\" }}\n"
     );
@@ -135,7 +135,7 @@ fn switches_of_a_rotor_turn_one_after_the_other() {
 }
 
 #[test]
-fn a_state_by_schedule_is_a_failure_in_each_period() {
+fn scheduled_state_causes_one_failure_per_period() {
     let changes = r#"[[schedules]]
 period = "400 us"
 changes = [
@@ -164,7 +164,7 @@ changes = [
 
 /// Slot 0 has the circuits 1-3 of switch 0, and 0-1 and 2-3 of switch 1; slot 1 has 0-2, and 0-3 and 1-2.
 #[test]
-fn queues_are_served_over_the_member_to_which_a_circuit_is_there() {
+fn queues_use_the_member_with_a_circuit() {
     let text = format!(
         "{RACKS}[[voqs]]\nname = \"q\"\nmesh = \"T\"\nserved = \"none\"\nqueue = \"50 packets\"\n[[schedules]]\ngenerator = {{ kind = \"rotor\", among = \"T\", switches = 2, day = \"90 us\", night = \"10 us\", two_hops = true }}\n"
     );
@@ -219,7 +219,7 @@ impl ReferenceResolver for Trace {
 }
 
 #[test]
-fn changes_come_from_a_file() {
+fn changes_are_read_from_a_file() {
     let read = |file: &str| {
         let text = format!("{RACKS}[[schedules]]\nfile = \"{file}\"\n");
         Scenario::parse_with(&text, "changes.toml", &[], &Library::new(Trace))
@@ -258,7 +258,7 @@ fn traced(rest: &str) -> Result<Scenario, String> {
 
 /// 1500 B take 1.2 us at 10 Gb/s; opportunities at 0 ms are also those at the end of each round.
 #[test]
-fn opportunities_of_a_trace_are_instants_in_which_a_transmitter_sends() {
+fn transmitter_sends_only_at_trace_opportunities() {
     let of = r#"form = "mahimahi", file = "0 1 3 3", link = "T0-T1", direction = "backward""#;
     let scenario = traced(&of.replace(", ", "\n")).unwrap_or_else(|problem| panic!("{problem}"));
     let [once, rounds] = &scenario.plan().schedules[..] else { panic!("two schedules") };
@@ -281,7 +281,7 @@ fn opportunities_of_a_trace_are_instants_in_which_a_transmitter_sends() {
 }
 
 #[test]
-fn what_is_no_trace_is_named() {
+fn invalid_traces_are_rejected() {
     let mahimahi = "form = \"mahimahi\"\n";
     let link = "link = \"T0-T1\"\n";
     for (rest, said) in [
@@ -289,23 +289,26 @@ fn what_is_no_trace_is_named() {
             format!("{mahimahi}{link}file = \"missing.trace\""),
             "cannot read `missing.trace`: No such",
         ),
-        (format!("{mahimahi}{link}file = \"\""), "has no opportunity after 0 ms"),
-        (format!("{mahimahi}{link}file = \"0 0\""), "`0 0` has no opportunity after 0 ms"),
-        (format!("{mahimahi}{link}file = \"1 x\""), "line 2: `x` is no millisecond of a trace"),
-        (format!("{mahimahi}{link}file = \"1 -2\""), "line 2: `-2` is no millisecond of a trace"),
-        (format!("{mahimahi}{link}file = \"9999999999\""), "`9999999999` is no millisecond"),
-        (format!("{mahimahi}{link}file = \"3 2\""), "`3 2`, line 2: 2 ms come after 3 ms"),
+        (format!("{mahimahi}{link}file = \"\""), "has no time after 0 ms"),
+        (format!("{mahimahi}{link}file = \"0 0\""), "`0 0` has no time after 0 ms"),
+        (format!("{mahimahi}{link}file = \"1 x\""), "line 2: `x` is not a time in ms"),
+        (format!("{mahimahi}{link}file = \"1 -2\""), "line 2: `-2` is not a time in ms"),
+        (format!("{mahimahi}{link}file = \"9999999999\""), "`9999999999` is not a time"),
+        (format!("{mahimahi}{link}file = \"3 2\""), "`3 2`, line 2: 2 ms after 3 ms"),
         (
             format!("{mahimahi}{link}file = \"busy.trace\""),
-            "has 834 packets of 1500 B in a millisecond",
+            "has 834 packets of 1500 B in one millisecond",
         ),
-        (format!("{mahimahi}{link}"), "a trace of mahimahi is of a file and a link"),
-        (format!("{mahimahi}file = \"1\""), "a trace of mahimahi is of a file and a link"),
-        (format!("{mahimahi}{link}file = \"1\"\nperiod = \"1 ms\""), "says itself what changes"),
+        (format!("{mahimahi}{link}"), "a mahimahi trace needs a file and a link"),
+        (format!("{mahimahi}file = \"1\""), "a mahimahi trace needs a file and a link"),
+        (
+            format!("{mahimahi}{link}file = \"1\"\nperiod = \"1 ms\""),
+            "a mahimahi trace defines all changes",
+        ),
         (format!("{mahimahi}file = \"1\"\nlink = \"T0-T9\""), "T0-T9"),
-        ("form = \"changes\"\nchanges = []".to_owned(), "`form` has no meaning here"),
-        (format!("{link}file = \"1\""), "`link` has no meaning here"),
-        ("file = \"1\"\ndirection = \"both\"".to_owned(), "`direction` has no meaning here"),
+        ("form = \"changes\"\nchanges = []".to_owned(), "`form` is not used here"),
+        (format!("{link}file = \"1\""), "`link` is not used here"),
+        ("file = \"1\"\ndirection = \"both\"".to_owned(), "`direction` is not used here"),
         ("file = \"1\"\nform = \"mahimah\"".to_owned(), "mahimahi"),
     ] {
         let problem = traced(&rest).map(drop).expect_err(&rest);

@@ -86,7 +86,7 @@ fn paths_with_one_backup_share_one_circuit() {
 
 /// Four flows to B and one to C leave over `w-n`: four and one fifth of 20 Mb/s. `n-e` and `n-x` are theirs alone.
 #[test]
-fn paths_with_several_backups_share_the_link_that_fails() {
+fn paths_with_several_backups_share_the_failed_link() {
     let text = format!("{TO_B}{TO_C}{}", entry("[\"f\", \"g\"]", "capacity = \"reserved\""));
     let world = read(&text, &[]).unwrap_or_else(|problem| panic!("{problem}"));
     let all = [
@@ -109,7 +109,7 @@ fn paths_with_several_backups_share_the_link_that_fails() {
 }
 
 #[test]
-fn a_circuit_has_the_rate_that_is_written() {
+fn circuit_uses_the_given_rate() {
     let reserved =
         format!("{TO_B}{}", entry("\"f\"", "capacity = \"reserved\"\nrate = \"5 Mbps\""));
     let world = read(&reserved, &[]).unwrap_or_else(|problem| panic!("{problem}"));
@@ -120,15 +120,12 @@ fn a_circuit_has_the_rate_that_is_written() {
     let more = read(&reserved, &[("protection.0.rate", "30 Mbps")]).expect("possible");
     let said = warnings(&more, WarningKind::Oversubscribed).join("\n");
     assert!(
-        said.contains("when `w-n` fails") && said.contains("30 Mbps in place of 20 Mbps"),
+        said.contains("when `w-n` fails") && said.contains("30 Mbps instead of 20 Mbps"),
         "{said}"
     );
     for (capacity, with) in [("shared", "`reserved`"), ("line-rate", "`reserved`")] {
         let refused = read(&reserved, &[("protection.0.capacity", capacity)]).expect_err("no use");
-        assert!(
-            refused.contains("`rate` has no meaning here") && refused.contains(with),
-            "{refused}"
-        );
+        assert!(refused.contains("`rate` is not used here") && refused.contains(with), "{refused}");
     }
 }
 
@@ -141,23 +138,23 @@ fn circuits_at_line_rate_are_oversubscribed() {
     assert!(circuits(&world).iter().all(|(_, kbps)| *kbps == 20_000));
     assert_eq!(world.spare()[0].spare_bps, 8 * 2 * 20_000_000);
     let said = warnings(&world, WarningKind::Oversubscribed);
-    assert!(said[0].contains("80 Mbps in place of 20 Mbps"), "{said:?}");
+    assert!(said[0].contains("80 Mbps instead of 20 Mbps"), "{said:?}");
 }
 
 /// Capacity that is stated is a bound; without it the rate of the link is, and that only warns.
 #[test]
-fn links_have_no_more_than_they_can_spare() {
+fn reserved_rate_is_limited_by_spare() {
     let text = format!("{TO_B}{}", entry("\"f\"", "capacity = \"reserved\""));
     let refused = read(&text, &[("links.2.spare", "19 Mbps")]).expect_err("too little");
     assert!(refused.contains("backups reserve 20 Mbps on `w-s`"), "{refused}");
-    assert!(refused.contains("more than 19 Mbps"), "{refused}");
+    assert!(refused.contains("spare capacity is 19 Mbps"), "{refused}");
     let enough = read(&text, &[("links.2.spare", "20 Mbps")]).expect("enough");
     assert_eq!(warnings(&enough, WarningKind::Oversubscribed), [""; 0]);
     assert_eq!(enough.sha256(), read(&text, &[]).expect("possible").sha256(), "the same world");
     let slow = [("links.2.rate", "8 Mbps")];
     let said = warnings(&read(&text, &slow).expect("possible"), WarningKind::Oversubscribed);
     assert!(
-        said[0].contains("backups reserve 20 Mbps on `w-s` beside its rate of 8 Mbps"),
+        said[0].contains("backups reserve 20 Mbps on `w-s` in addition to its rate of 8 Mbps"),
         "{said:?}"
     );
     let stated = [("links.2.rate", "8 Mbps"), ("links.2.spare", "20 Mbps")];
@@ -167,7 +164,7 @@ fn links_have_no_more_than_they_can_spare() {
 
 /// Copies of 1+1 travel all the time, so they have circuits of their own unless the file says otherwise.
 #[test]
-fn one_plus_one_reserves_unless_it_is_told_to_share() {
+fn one_plus_one_reserves_by_default() {
     let scheme = |name: &str, set: &[(&str, &str)]| {
         let text = format!("{TO_B}{}", entry("\"f\"", "")).replace("1:1", name);
         circuits(&read(&text, set).unwrap_or_else(|problem| panic!("{problem}"))).len()

@@ -72,7 +72,7 @@ fn flows(path: &str) -> String {
 }
 
 #[test]
-fn the_shortest_path_is_that_of_the_metric() {
+fn shortest_path_depends_on_metric() {
     // By hops and by delay (1.2 ms) three and two paths are equal: at A the neighbour B comes first, at B then D.
     for (path, expected) in [
         ("path = \"shortest\"", "H A B E F"),
@@ -84,7 +84,7 @@ fn the_shortest_path_is_that_of_the_metric() {
 }
 
 #[test]
-fn k_shortest_paths_have_flows_each() {
+fn each_of_k_shortest_paths_has_flows() {
     let found = world(&flows("path = \"shortest\"\npaths = 3\nper_source = 2"));
     let [first, second, third] = ["H A B E F", "H A B D F", "H A C E F"];
     assert_eq!(paths(found.plan()), [first, first, second, second, third, third]);
@@ -95,7 +95,7 @@ fn k_shortest_paths_have_flows_each() {
 
 /// From A the pair is A B D F and A C E F, each of cost 5, and not the shortest path of cost 3.
 #[test]
-fn a_shortest_pair_leaves_room_for_a_backup() {
+fn shortest_pair_allows_a_disjoint_backup() {
     let flows = "[[flows]]\ngroup = \"web\"\nfrom = \"A\"\nto = \"F\"\n";
     let protection = "[[protection]]\nflows = \"web\"\nscheme = \"1:1\"\nbackup = \"node-disjoint\"\nswitch_delay = \"1 ms\"\n";
     let pair = world(&format!("{flows}path = \"shortest-pair\"\n{protection}"));
@@ -109,7 +109,7 @@ fn a_shortest_pair_leaves_room_for_a_backup() {
 
 /// Around each link in the direction of the data, from its one end to the other; the host's link has none.
 #[test]
-fn local_backups_go_around_each_link() {
+fn local_backups_bypass_each_link() {
     let more = format!(
         "{}[[protection]]\nflows = \"web\"\nbackup = \"auto\"\nswitch_delay = \"1 ms\"\n",
         flows("path = \"shortest\"")
@@ -134,7 +134,7 @@ fn backups_avoid_shared_risks() {
 }
 
 #[test]
-fn all_pairs_are_those_of_the_group_each_once() {
+fn all_pairs_of_a_group_occur_once() {
     let all =
         world("[[flows]]\ngroup = \"web\"\npairs = { among = \"core\" }\npath = \"shortest\"\n");
     assert_eq!(all.plan().flows.len(), 6 * 5);
@@ -145,7 +145,7 @@ fn all_pairs_are_those_of_the_group_each_once() {
 }
 
 #[test]
-fn pairs_are_drawn_once_or_by_each_run() {
+fn pairs_are_drawn_once_or_per_run() {
     let pairs = |seed: &str| {
         format!(
             "[[flows]]\ngroup = \"web\"\npairs = {{ among = \"core\", count = 4{seed} }}\npath = \"shortest\"\n"
@@ -162,7 +162,7 @@ fn pairs_are_drawn_once_or_by_each_run() {
 
 /// A matrix has two pairs, of which one is three times as likely; a pair of weight zero is none.
 #[test]
-fn pairs_are_as_likely_as_a_matrix_says() {
+fn pair_probabilities_follow_the_matrix() {
     let more = "[[flows]]\ngroup = \"web\"\npairs = { among = \"core\", matrix = \"m.csv\", count = 4000, seed = 1 }\npath = \"shortest\"\nsize = \"1 segments\"\n";
     let found = paths(world(more).plan());
     let there = found.iter().filter(|path| path.starts_with('A')).count();
@@ -173,7 +173,7 @@ fn pairs_are_as_likely_as_a_matrix_says() {
 
 /// A node's capacity is the sum of the rates of its links, and all links are alike.
 #[test]
-fn gravity_goes_by_the_capacities_of_nodes() {
+fn gravity_uses_node_capacities() {
     let more = "[[flows]]\ngroup = \"web\"\npairs = { from = \"B\", to = \"core\", weights = \"gravity\", count = 10000, seed = 1 }\npath = \"shortest\"\nsize = \"1 segments\"\n";
     let found = world(more);
     let to = |name: &str| {
@@ -193,7 +193,7 @@ fn gravity_goes_by_the_capacities_of_nodes() {
 
 /// 10 Mb/s at load 0.5 are 500 segments of 1250 B a second where all flows cross one link: 50 flows of ten segments.
 #[test]
-fn a_load_says_how_many_flows_come() {
+fn arrival_rate_follows_from_load() {
     let more = "[tcp.t]\nmss = \"1210 B\"\nheader = \"40 B\"\n[[flows]]\ngroup = \"web\"\nfrom = \"H\"\nto = \"F\"\npath = \"shortest\"\ntcp = \"t\"\nload = 0.5\nsize = \"12100 B\"\n";
     let rate = world(more).plan().arrivals[0].rate.per_second();
     assert!((rate - 50.0).abs() < 1e-3, "{rate}");
@@ -201,7 +201,7 @@ fn a_load_says_how_many_flows_come() {
 
 /// In kB 0.3 x 0.5 + 0.2 x 1 + 0.5 x 7 = 3.85 on average, with headers 3.85 x 1250 / 1210: 5 Mb/s are 157.143 of them a second.
 #[test]
-fn sizes_may_come_from_a_table() {
+fn sizes_are_read_from_a_table() {
     let flows = "[tcp.t]\nmss = \"1210 B\"\nheader = \"40 B\"\n[[flows]]\ngroup = \"web\"\nfrom = \"H\"\nto = \"F\"\npath = \"shortest\"\ntcp = \"t\"\nload = 0.5\n";
     let points = "[[\"1 kB\", 30], [\"1 kB\", 50], [\"4 kB\", 50], [\"10 kB\", 100]]";
     let found = world(&format!("{flows}sizes = {{ kind = \"points\", points = {points} }}\n"));
@@ -262,8 +262,8 @@ fn every_link_node_risk_and_pair_can_be_filtered() {
         warnings.iter().find(|one| one.kind.name() == "idle-in-sweep").expect("some are left out");
     assert_eq!(
         left_out.message,
-        "4 of 8 values are left out, since no traffic crosses them: `A-C`, `C-E`, `B-D`, `D-F`; `every carrying GROUP` says \
-         which are meant"
+        "4 of 8 values are left out, since no traffic crosses them: `A-C`, `C-E`, `B-D`, `D-F`; select values with `every \
+         carrying GROUP`"
     );
     assert_eq!(axis("link", "every among core").expect("possible").0, "A-B B-E E-F");
     assert_eq!(axis("link", "every carrying web matching *-E").expect("possible").0, "B-E");
@@ -282,7 +282,7 @@ fn every_link_node_risk_and_pair_can_be_filtered() {
 }
 
 #[test]
-fn choices_have_names_and_stand_for_settings() {
+fn named_options_stand_for_settings() {
     let base = flows("path = \"shortest\"");
     let sweep = "[sweep]\nway = { short = {}, direct = { stop = \"3 s\" }, \"by delay\" = { \"flows.0.metric\" = \"delay\" } }\n";
     let world = read(&format!("{base}{sweep}"), &[]).expect("possible");
@@ -306,7 +306,7 @@ fn choices_have_names_and_stand_for_settings() {
 
 /// A queue is one value, whatever stands in its place; what has no kind changes the one that is there.
 #[test]
-fn a_choice_may_be_a_queue() {
+fn named_option_may_be_a_queue() {
     let sweep = "[sweep.queue]\nshort = { links.0.queue = \"5 packets\" }\n\
         codel = { links.0.queue = { kind = \"codel\", limit = \"9 packets\", target = \"2 ms\" } }\n\
         red = { links.0.queue = { kind = \"red\", limit = \"90 packets\" } }\nlate = { links.0.queue.target = \"9 ms\" }\n";
@@ -345,7 +345,7 @@ type Cause<'c> = (&'c str, String, &'c [(&'c str, &'c str)]);
 
 /// Each warning with the file that causes it, and without it silence.
 #[test]
-fn warnings_name_what_is_hardly_meant() {
+fn probable_mistakes_cause_warnings() {
     let web = flows("path = \"shortest\"");
     let cut = "[[failures]]\nlink = [\"A\", \"B\"]\nat = \"1 s\"\n";
     let protected = "[[protection]]\nflows = \"web\"\nlink = [\"A\", \"B\"]\nbackup = [\"A\", \"C\", \"E\", \"B\"]\nswitch_delay = \"10 ms\"\n";
@@ -423,7 +423,7 @@ fn warnings_name_what_is_hardly_meant() {
 /// Linux's R2, 924.6 s after the first retransmission: outages of 924 s and 925 s, of a path alone, of one with a backup, and of
 /// routed flows with another path and without; as means, where one outage in a hundred lasts so long (924.6 s / ln 100 = 200.8 s).
 #[test]
-fn an_outage_that_ends_connections_of_linux_is_named() {
+fn outage_beyond_linux_timeout_causes_warning() {
     let cut = |link: &str, repair: &str| {
         format!("[[failures]]\nlink = {link}\nat = \"1 s\"\nrepair = \"{repair}\"\n")
     };

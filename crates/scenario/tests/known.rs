@@ -81,12 +81,12 @@ fn hosts_have_the_demands_of_their_cities() {
     let found = world(&between(r#"among = "city", weights = "demands""#));
     assert_eq!(weights(found.plan()), ["A-B 3000", "A-C 1000", "B-A 2000"]);
     let none = read(&between(r#"from = "S4", to = "R", weights = "demands""#));
-    assert!(none.is_err_and(|problem| problem.contains("there is no such pair of nodes")));
+    assert!(none.is_err_and(|problem| problem.contains("no such pair of nodes")));
 }
 
 /// In Mb/s A has two links of 10 and four of 1, B one and three, C two and one; S3, of no city, two of 1.
 #[test]
-fn hosts_have_the_mass_of_their_cities() {
+fn hosts_have_the_gravity_of_their_cities() {
     let found = world(&between(r#"from = "S", to = "R", weights = "gravity""#));
     let expected = [
         ("S0-R1", 24 * 13),
@@ -122,7 +122,7 @@ fn risks(entry: &str) -> Vec<String> {
 /// Bearings at A: C 0, B 90, D 315.004 (tan b = -sin 1 cos 1 / sin 1). At C: A 180, D 270.009. At D: C 89.991, A 134.996. B has
 /// one link to a city. Links of hosts lead nowhere that is known.
 #[test]
-fn links_that_leave_a_node_beside_each_other_share_a_duct() {
+fn adjacent_links_of_a_node_share_a_duct() {
     let every = |within| risks(&format!("leaving = \"every\"\nwithin_degrees = {within}"));
     let (at_c, at_d) = ("duct-C-A-D: A-C C-D", "duct-D-C-A: C-D A-D");
     let at_a = ["duct-A-C-B: A-C A-B", "duct-A-B-D: A-B A-D", "duct-A-D-C: A-D A-C"];

@@ -47,7 +47,7 @@ fn parsed(text: &str, settings: &[(&str, &str)]) -> Scenario {
 }
 
 #[test]
-fn overrides_over_a_parsed_file_are_those_over_its_text() {
+fn overrides_of_parsed_scenario_match_overrides_of_text() {
     let base = parsed(WORLD, &[("links.0.queue", "60 packets")]);
     let later = base
         .with_overrides(&pairs(&[("parameters.rate", "20 Mbps"), ("links.0.queue", "70 packets")]))
@@ -61,7 +61,7 @@ fn overrides_over_a_parsed_file_are_those_over_its_text() {
 }
 
 #[test]
-fn an_axis_that_is_overridden_is_none() {
+fn overridden_axis_is_removed_from_sweep() {
     let world = parsed(WORLD, &[]);
     let names = |world: &Scenario| -> Vec<String> {
         world.axes().iter().map(|(name, _)| name.clone()).collect()
@@ -73,7 +73,7 @@ fn an_axis_that_is_overridden_is_none() {
 }
 
 #[test]
-fn a_scenario_written_as_a_file_is_the_same_world_with_the_same_axes() {
+fn scenario_survives_a_round_trip_through_a_file() {
     let world =
         parsed(WORLD, &[("tcp.web.window_limit", "40 segments"), ("links.0.queue", "60 packets")]);
     let again = parsed(&world.to_toml(), &[]);
@@ -83,7 +83,7 @@ fn a_scenario_written_as_a_file_is_the_same_world_with_the_same_axes() {
 }
 
 #[test]
-fn settings_are_what_the_file_says_and_can_be_overrides() {
+fn settings_reproduce_the_scenario_as_overrides() {
     let world = parsed(WORLD, &[("links.0.queue", "60 packets")]);
     let settings = world.settings();
     let value = |key: &str| {
@@ -112,7 +112,7 @@ observe = [{ name = "goodput", kind = "goodput", interval = "1 s" }]
 "#;
 
 #[test]
-fn coverage_is_that_of_the_cells_own_routing() {
+fn coverage_is_computed_per_combination() {
     let square = parsed(SQUARE, &[]);
     let lfa = square.coverage().expect("routed");
     // By hand: in a square an LFA exists for the neighbour on the other side of the square only, that is for the

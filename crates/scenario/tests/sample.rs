@@ -230,7 +230,7 @@ fn parallel_links_are_told_apart_by_name() {
 }
 
 #[test]
-fn groups_on_one_path_go_member_by_member() {
+fn groups_on_one_path_are_matched_by_member() {
     let text = "
         stop = \"1 s\"
         nodes = [{ group = \"S\", count = 2 }, { group = \"D\", names = [\"Ulm\", \"Köln\"] }, { names = [\"M\"] }]
@@ -306,7 +306,7 @@ fn equal_worlds_have_equal_digests() {
 }
 
 #[test]
-fn a_failure_may_end_as_it_begins() {
+fn failure_of_zero_duration_is_valid() {
     let plan = read(SAMPLE, &[("failures.0.repair", "5 s")]).plan().clone();
     assert_eq!(plan.failures[0].repair, Some(plan.failures[0].at));
 }

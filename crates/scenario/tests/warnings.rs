@@ -79,7 +79,7 @@ fn a_shallow_queue_is_found_where_flows_meet() {
 
 /// Two leaves of four hosts each, all links alike: the last link carries the most flows.
 #[test]
-fn of_several_slowest_links_the_one_with_the_most_flows_is_named() {
+fn warning_names_the_slowest_link_with_most_flows() {
     let text = r#"
         stop = "10 s"
         nodes = [{ group = "H", count = 8 }, { group = "L", count = 2 }, { names = ["S", "B"] }]
@@ -99,7 +99,7 @@ flows = [{ group = "f", pairs = { among = "H", matrix = "m.csv" }, path = "short
 "#;
 
 #[test]
-fn weights_by_which_nothing_is_drawn_are_named() {
+fn unused_weights_cause_warning() {
     let found = warnings(MESH, &[]);
     let [said] = of(&found, "weights-unused")[..] else { panic!("{found:?}") };
     assert!(said.contains("`matrix`") && said.contains("`count`"), "{said}");
@@ -119,7 +119,7 @@ fn weights_by_which_nothing_is_drawn_are_named() {
 }
 
 #[test]
-fn keys_without_effect_are_named() {
+fn keys_without_effect_cause_warnings() {
     let unused = format!("parameters = {{ rate = \"1 Mbps\", other = \"2\" }}\n{INCAST}");
     let found = warnings(
         &unused.replace(
@@ -142,7 +142,7 @@ fn keys_without_effect_are_named() {
 }
 
 #[test]
-fn sizes_that_whole_segments_change_are_named() {
+fn sizes_changed_by_rounding_cause_warnings() {
     let size = |size: &str| {
         let found = warnings(INCAST, &[("flows.0.size", size)]);
         of(&found, "whole-segments").iter().map(|&one| one.to_owned()).collect::<Vec<_>>()

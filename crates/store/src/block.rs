@@ -1,4 +1,4 @@
-//! Blocks of runs: some cells of a study, some seeds, one after the other.
+//! Blocks of runs: some parameter combinations of a study with some seeds, one run after the other.
 
 use std::error::Error;
 use std::fmt;
@@ -9,42 +9,42 @@ use optcp_scenario::Scenario;
 
 use crate::part::{AxisValue, File, Part};
 
-/// After so many transmissions of packets, some tenths of a second of work, a part is written: what ends in the
-/// middle of a block loses no more. Time would cut parts otherwise each time.
+/// Number of packet transmissions after which a part is written, some tenths of a second of work. An
+/// interrupted block loses at most this. A time limit would make parts irreproducible.
 const HOPS_A_PART: u64 = 8_000_000;
-/// So is one with so many rows: they are held in memory.
+/// Number of rows after which a part is written, because rows are held in memory.
 const ROWS_A_PART: usize = 1_000_000;
 
-/// A cell of a study's grid.
+/// Parameter combination of a study.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell<'a> {
-    /// What it is called.
+    /// Identifier.
     pub id: &'a str,
-    /// Its value on each axis.
+    /// Value of each swept parameter.
     pub values: &'a [AxisValue],
-    /// The world with these values in it.
+    /// Scenario with these values.
     pub scenario: &'a Scenario,
 }
 
 /// Runs to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
-    /// What the columns of the axes are called.
+    /// Names of the columns of swept parameters.
     pub axes: &'a [String],
-    /// The cells.
+    /// Parameter combinations.
     pub cells: &'a [Cell<'a>],
-    /// In the order of the runs: a seed, and which cells are to be run with it.
+    /// Seeds in the order of the runs, each with the combinations to run.
     pub todo: &'a [(u64, Vec<usize>)],
 }
 
-/// Why a block was not finished; parts that were written stay.
+/// Reason why a block was not finished; parts that were written remain.
 #[derive(Debug)]
 pub enum Failure<E> {
-    /// Somebody asked for it.
+    /// Cancelled by the caller.
     Cancelled,
-    /// A table could not be written down.
+    /// A table could not be encoded.
     Table(ParquetError),
-    /// Whoever takes the files could not.
+    /// The files could not be written.
     Files(E),
 }
 
@@ -60,7 +60,7 @@ impl<E: fmt::Display> fmt::Display for Failure<E> {
 
 impl<E: Error> Error for Failure<E> {}
 
-/// CPU time: of this thread, or, as a run on several has the process to itself, of all.
+/// CPU time of this thread, or of the process if a run uses several threads.
 enum Clock {
     Thread(ThreadTime),
     Process(ProcessTime),
@@ -83,12 +83,13 @@ impl Clock {
     }
 }
 
-/// Makes the runs of a block and hands its files out, part by part.
+/// Makes the runs of a block and passes its files on, part by part.
 ///
-/// Which runs share a part depends on the block alone, and so do the files but for the manifest's CPU time.
+/// The distribution of runs to parts depends on the block alone. The same holds for the files, except for the
+/// CPU time in the manifest.
 ///
 /// # Errors
-/// If it is cancelled, or the files cannot be written.
+/// If it is cancelled, or if the files cannot be written.
 pub fn run_block<E>(
     block: Block<'_>,
     options: RunOptions,

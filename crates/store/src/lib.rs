@@ -1,10 +1,10 @@
-//! Studies on disk: runs as tidy tables, many of them a file.
+//! Studies on disk: runs as tidy tables, with many runs per file.
 //!
-//! A study is a grid of cells, each a scenario, and seeds. Its runs are made in blocks (`block`): some
-//! cells, some seeds, one after the other. What a block has made becomes a part (`part`): for each table a
-//! Parquet file whose rows say which cell and seed they are of, and a manifest with their checksums, which comes
-//! last (`write`). Scalars of a run are defined in `metrics`, each in one
-//! place; `survival` is the estimator for those that the end of a run cuts. `read` reads tables back.
+//! A study is a grid of parameter combinations, each a scenario, and seeds. Its runs are made in blocks
+//! (`block`): some combinations and seeds, one after the other. The results of a block become parts (`part`).
+//! A part has one Parquet file per table, with combination and seed in each row, and a manifest with
+//! checksums, which is written last (`write`). `metrics` defines the scalars of a run. `survival` estimates
+//! scalars that the end of a run censors. `read` reads tables.
 
 mod block;
 mod metrics;

@@ -1,4 +1,4 @@
-//! What a run comes to: each metric's one definition.
+//! Definitions of the metrics of a run.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,28 +11,28 @@ use optcp_units::{Duration, Time};
 
 use crate::survival::{Estimate, Observation, Survival};
 
-/// What a metric is.
+/// Metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
-    /// Its name, in tables, files, the API and the docs.
+    /// Name in tables, files, API and documentation.
     pub name: &'static str,
-    /// Its unit; empty for a share or a pure number.
+    /// Unit; empty for a share or a pure number.
     pub unit: &'static str,
-    /// Of what there is one each, in a run.
+    /// Subject with one value each, such as a group or port.
     pub of: &'static str,
-    /// The values that it can have.
+    /// Possible values.
     pub bounds: Bounds,
-    /// Its definition.
+    /// Definition.
     pub summary: &'static str,
-    /// When a run has no value.
+    /// Condition under which a run has no value.
     pub absent: &'static str,
-    /// How flows count that have not ended with the run.
+    /// Treatment of flows that are unfinished at the end of the run.
     pub unfinished: &'static str,
-    /// Whether it covers the part of the run that `[measure]` names, in place of all of it.
+    /// `true`: it covers the part of the run given by `[measure]` instead of the whole run.
     pub measured: bool,
 }
 
-/// The values that a metric can have.
+/// Range of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bounds {
     /// Zero or more.
@@ -44,7 +44,7 @@ pub enum Bounds {
 }
 
 impl Bounds {
-    /// The smallest and the largest value, both possible; infinite where there is none.
+    /// Returns minimum and maximum, both possible; infinite if unbounded.
     #[must_use]
     pub const fn ends(self) -> (f64, f64) {
         match self {
@@ -68,7 +68,7 @@ macro_rules! metrics {
             unfinished: $unfinished,
             measured: metrics!(@measured $($measured)?),
         }; )+
-        /// Every metric, in the order of tables.
+        /// All metrics, in the order of tables.
         pub const METRICS: &[Metric] = &[$( $CONST ),+];
     };
     (@measured measured) => { true };
@@ -186,23 +186,24 @@ metrics! {
         absent: "no routing", unfinished: "not affected";
 }
 
-/// The fibres of an observation together.
+/// Name for all fibres of an observation together.
 const ALL_FIBRES: &str = "all";
 
-/// A metric's value in a run.
+/// Value of a metric in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
-    /// Which one.
+    /// Metric.
     pub metric: Metric,
-    /// The group, port, fibre or reason; empty of metrics that a run has once.
+    /// Group, port, fibre or reason; empty for metrics with one value per run.
     pub of: String,
-    /// Infinite where the run shows only that it is greater than `at_least`.
+    /// Value; infinite if the run only shows a lower bound, `at_least`.
     pub value: f64,
     /// `value`, or its lower bound.
     pub at_least: f64,
 }
 
-/// Every metric of a run that has a value; where two observations see the same thing, the first counts.
+/// Returns every metric of a run that has a value. If two observations record the same quantity, the first
+/// counts.
 #[must_use]
 pub fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
     let mut found = Found::default();
@@ -220,7 +221,7 @@ pub fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
             _ => {}
         }
     }
-    // A row for each reason in each run: what is missing would be left out of means over runs.
+    // One row per reason in each run: missing rows would bias means over runs.
     for reason in DropReason::ALL.map(DropReason::name) {
         let dropped = run.drops.iter().find(|(name, _)| *name == reason);
         found.add(DROPS, reason, float(dropped.map_or(0, |&(_, count)| count)));
@@ -279,7 +280,7 @@ fn seconds(ps: u64) -> f64 {
     float(ps) / 1e12
 }
 
-/// The values of a column, as real numbers; empty where there is none of the name.
+/// Returns the values of a column as real numbers; empty if the column does not exist.
 fn column(series: &Series, name: &str) -> Vec<f64> {
     let column = series.columns.iter().find(|column| column.name == name);
     match column.map(|column| &column.values) {
@@ -294,7 +295,7 @@ fn column(series: &Series, name: &str) -> Vec<f64> {
     }
 }
 
-/// The rows of a kind with intervals: each name with its values in a column.
+/// Iterates over the rows of an interval series: name, and values of a column.
 fn rows<'a>(series: &'a Series, values: &'a [f64]) -> impl Iterator<Item = (&'a str, &'a [f64])> {
     let names = series.names.first().map_or(&[][..], |(_, names)| names);
     let length = values.len().checked_div(names.len()).unwrap_or(0);
@@ -304,7 +305,7 @@ fn rows<'a>(series: &'a Series, values: &'a [f64]) -> impl Iterator<Item = (&'a 
         .map(move |(row, name)| (name.as_str(), &values[row * length..(row + 1) * length]))
 }
 
-/// The intervals of a series that lie in a part of the run.
+/// Returns the intervals of a series that lie in a part of the run.
 fn intervals(window: MeasurePlan, series: &Series) -> Range<usize> {
     window.intervals(series.interval.unwrap_or(Duration::from_ps(u64::MAX)))
 }
@@ -337,14 +338,14 @@ fn load(series: &Series, plan: &Plan, window: MeasurePlan, found: &mut Found) {
         let can = ports.get(name).map(|&port| capacity_bits(plan, port, window));
         if let Some(can) = can.filter(|&can| can > 0.0) {
             let measured: f64 = bytes[intervals(window, series)].iter().sum();
-            // A transmission counts whole where it ends: one that a window or a change of rate cuts must not carry
-            // the share past all.
+            // A transmission counts completely at its end: one that crosses a bound or a change of rate must
+            // not raise the share above 1.
             found.add(UTILISATION, name, (8.0 * measured / can).min(1.0));
         }
     }
 }
 
-/// The bits that the rate of a port allows in a part of the run, with the changes of rate by plan.
+/// Returns the bits that the rate of a port allows in a part of the run, including scheduled changes of rate.
 fn capacity_bits(plan: &Plan, port: DirectedLink, window: MeasurePlan) -> f64 {
     let mut changes: Vec<(Time, f64)> = Vec::new();
     for schedule in &plan.schedules {
@@ -379,7 +380,7 @@ fn queue(series: &Series, window: MeasurePlan, found: &mut Found) {
     let interval = series.interval.map_or(u64::MAX, Duration::as_ps);
     for ((port, means), (_, most)) in rows(series, &means).zip(rows(series, &most)) {
         let measured = intervals(window, series);
-        // The end of the run cuts the last interval.
+        // The end of the run may cut the last interval.
         let length = |place: usize| {
             let from = interval.saturating_mul(place as u64);
             seconds(interval.min(series.stop.as_ps().saturating_sub(from)))
@@ -393,13 +394,13 @@ fn queue(series: &Series, window: MeasurePlan, found: &mut Found) {
     }
 }
 
-/// The chosen groups of a series with a row a flow: each name with the places of its rows.
+/// Returns the selected groups of a series with one row per flow: name, and indices of the rows.
 fn by_group<'a>(series: &'a Series, plan: &Plan) -> Vec<(&'a str, Vec<usize>)> {
     let names = series.names.iter().find(|(list, _)| *list == "groups");
     let names = names.map_or(&[][..], |(_, names)| names);
     let of = column(series, "group");
     let observed = plan.observe.iter().find(|observed| observed.name == series.name);
-    // Flows are many: what compares groups is a whole number in both.
+    // Groups are compared by their numbers: there may be many flows.
     let ours = |group: usize| {
         (0..of.len()).filter(|&row| (of[row] - float(group as u64)).abs() < 0.5).collect()
     };
@@ -415,7 +416,7 @@ fn completions(series: &Series, plan: &Plan, window: MeasurePlan, found: &mut Fo
             seconds: (ends[row] - starts[row]) / 1e12,
             ended: finished[row] > 0.5,
         };
-        // Flows that start in the part of the run that is measured, however long they take.
+        // Flows that start in the measured part of the run, however long they take.
         let measured = float(window.after.as_ps())..=float(window.until.as_ps());
         let ours = ours.into_iter().filter(|&row| measured.contains(&starts[row]));
         let flows: Vec<Observation> = ours.map(flow).collect();
@@ -452,7 +453,7 @@ fn outages(series: &Series, plan: &Plan, found: &mut Found) {
 fn datagrams(series: &Series, window: MeasurePlan, found: &mut Found) {
     let sent = column(series, "sent_packets");
     let Some(interval) = series.interval else { return };
-    // A last interval that the run's end cuts is none.
+    // A last interval cut by the end of the run does not count.
     let whole = usize::try_from(series.stop.as_ps() / interval.as_ps()).unwrap_or(usize::MAX);
     let Range { start, end } = intervals(window, series);
     for (group, counts) in rows(series, &sent) {

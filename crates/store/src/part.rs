@@ -1,4 +1,4 @@
-//! Runs put together: tables whose rows say which cell and seed they are of, as files.
+//! Parts: tables of several runs as files, with combination and seed in each row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use sha2::{Digest, Sha256};
 use crate::block::Cell;
 use crate::metrics::{Scalar, scalars};
 
-/// Tables that every study has, or may have, beside its observations.
+/// Tables that every study has or may have, besides its observations.
 pub const TABLES: [&str; 6] = ["scalars", "runs", "switches", "reroutes", "arrived", "cuts"];
 
-/// Of each row, which run it is of.
+/// Columns that identify the run of a row.
 const OF_RUN: [&str; 2] = ["cell", "seed"];
 
-/// Of each run, in the table of runs.
+/// Counts of each run, in the table of runs.
 const COUNTS: [&str; 10] = [
     "sent",
     "delivered",
@@ -30,44 +30,44 @@ const COUNTS: [&str; 10] = [
     "events",
 ];
 
-/// The form of the files.
+/// Format version of the files.
 const FORMAT: u32 = 2;
 
-/// What a cell has on an axis.
+/// Value of a swept parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AxisValue {
-    /// A quantity in the units of SI.
+    /// Quantity in SI units.
     Number(f64),
-    /// Anything else.
+    /// Any other value.
     Text(String),
 }
 
-/// A file of a study, by its path in the study's directory.
+/// File of a study, by its path in the study's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Folder and name, with a `/` between them.
+    /// Folder and name, separated by `/`.
     pub path: String,
-    /// What is in it.
+    /// Content.
     pub content: Vec<u8>,
 }
 
-/// Runs that are not written yet.
+/// Runs that have not been written.
 #[derive(Default)]
 pub(crate) struct Part {
-    /// The cell of each run, as an index, and its seed.
+    /// Combination (as an index) and seed of each run.
     runs: Vec<(usize, u64)>,
     tables: BTreeMap<String, Rows>,
-    /// Transmissions of packets, in all runs.
+    /// Packet transmissions in all runs.
     pub(crate) hops: u64,
     /// Rows in all tables.
     pub(crate) rows: usize,
 }
 
-/// A table of several runs.
+/// Table of several runs.
 #[derive(Default)]
 struct Rows {
     table: Table,
-    /// How many rows each run has.
+    /// Number of rows of each run.
     of_run: Vec<u64>,
 }
 
@@ -76,7 +76,7 @@ impl Part {
         self.runs.is_empty()
     }
 
-    /// Adds a run of the cell of that number.
+    /// Adds a run of the combination with this index.
     pub(crate) fn add(&mut self, cell: usize, scenario: &Scenario, run: &Run) {
         self.hops +=
             run.counts.iter().find(|(name, _)| *name == "packet_hops").map_or(0, |(_, n)| *n);
@@ -87,10 +87,10 @@ impl Part {
         self.runs.push((cell, run.seed));
     }
 
-    /// Appends the rows of the run that comes next.
+    /// Appends the rows of the next run.
     fn put(&mut self, name: &str, table: Table) {
         let rows = self.tables.entry(name.to_owned()).or_default();
-        // Cells may observe different things: runs before this one need not have the table.
+        // Combinations may have different observations: earlier runs need not have the table.
         rows.of_run.resize(self.runs.len(), 0);
         let more = table.columns.first().map_or(0, |(_, data)| data.len());
         self.rows += more;
@@ -104,10 +104,10 @@ impl Part {
         }
     }
 
-    /// The files of the part, and nothing of it any more; the manifest comes last.
+    /// Returns the files of the part, manifest last, and empties it.
     ///
     /// # Errors
-    /// What the Parquet library reports.
+    /// If the Parquet library reports an error.
     pub(crate) fn files(
         &mut self,
         axes: &[String],
@@ -124,7 +124,7 @@ impl Part {
         let mut about = serde_json::Map::new();
         for (folder, Rows { mut table, mut of_run }) in tables {
             of_run.resize(runs.len(), 0);
-            // Of tables that few worlds have, those without rows are left out.
+            // Tables that few scenarios have are omitted if they have no rows.
             if TABLES[2..].contains(&folder.as_str()) && of_run.iter().all(|&rows| rows == 0) {
                 continue;
             }
@@ -155,7 +155,7 @@ impl Part {
     }
 }
 
-/// The name of a part: its first and last seed, and what tells it from all others.
+/// Returns the name of a part: its first and last seed, and a hash that distinguishes it from all others.
 fn name(runs: &[(&str, u64)]) -> String {
     let seeds = || runs.iter().map(|(_, seed)| *seed);
     let (first, last) = (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0));
@@ -167,7 +167,8 @@ pub(crate) fn hex(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The text of a JSON object of several lines with its own checksum as the last key, as `optcp.common.stored` reads it.
+/// Appends the checksum of a JSON object with several lines as its last key, as `optcp.common.stored` reads
+/// it.
 fn sealed(text: &str) -> String {
     let body = text.strip_suffix("\n}\n").unwrap_or(text);
     format!("{body},\n \"sha256\": \"{}\"\n}}\n", hex(text.as_bytes()))
@@ -214,7 +215,7 @@ fn texts<'a>(values: impl Iterator<Item = &'a str>) -> Data {
     Data::Text(text_column(values.into_iter(), &ones))
 }
 
-/// A table of a run: one of [`TABLES`], or an observation.
+/// Returns a table of a run: one of [`TABLES`], or an observation.
 #[must_use]
 pub fn table(run: &Run, scenario: &Scenario, name: &str) -> Option<Table> {
     if name == TABLES[0] {
@@ -224,7 +225,7 @@ pub fn table(run: &Run, scenario: &Scenario, name: &str) -> Option<Table> {
     beside(run, name).or_else(observed)
 }
 
-/// A table of [`TABLES`] that a run has without its scenario.
+/// Returns a table of [`TABLES`] that does not need the scenario.
 fn beside(run: &Run, name: &str) -> Option<Table> {
     match name {
         "runs" => Some(run_table(run)),
@@ -236,7 +237,7 @@ fn beside(run: &Run, name: &str) -> Option<Table> {
     }
 }
 
-/// The columns that the tables of studies have, but for those of axes.
+/// Returns the columns of the tables of studies, except those of swept parameters.
 #[must_use]
 pub fn columns() -> BTreeSet<String> {
     let run = Run::default();
@@ -261,7 +262,7 @@ fn scalar_table(found: &[Scalar]) -> Table {
     ])
 }
 
-/// One row: the digests of the run, and its counts.
+/// Returns a table with one row: digests and counts of the run.
 fn run_table(run: &Run) -> Table {
     let mut columns = vec![
         ("scenario_sha256", texts([run.scenario_sha256.as_str()].into_iter())),

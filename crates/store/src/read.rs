@@ -1,4 +1,4 @@
-//! Files of a study, read back.
+//! Reader for files of a study.
 
 use std::fmt;
 use std::fs::File;
@@ -9,12 +9,12 @@ use std::thread;
 use optcp_runs::{Data, Table};
 use sha2::{Digest, Sha256};
 
-/// A file that cannot be used.
+/// Unusable file.
 #[derive(Debug)]
 pub struct ReadError {
-    /// Which.
+    /// Path.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Problem.
     pub what: String,
 }
 
@@ -26,13 +26,14 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Read at once of a file that is compared with its checksum.
+/// Block size for reading a file to compute its checksum.
 const BUFFER: usize = 1 << 18;
 
-/// What is said of a file whose content is not that of its checksum.
+/// Message for a file whose content does not match its checksum.
 const CHANGED: &str = "changed since it was written: its checksum does not fit";
 
-/// Compares files with their SHA-256, on all processors; the place of the first one that differs, and what is wrong.
+/// Compares files with their SHA-256 on all processors. Returns the index of the first mismatch with the
+/// problem.
 #[must_use]
 pub fn check(files: &[(PathBuf, String)]) -> Option<(usize, String)> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
@@ -71,11 +72,11 @@ fn hexadecimal(sha: Sha256) -> String {
     sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// One table out of several files, whose checksums are given; of some columns only if they are named. The
-/// metadata are those of the first file.
+/// Reads one table from several files with given checksums, or only the named columns. The metadata are those
+/// of the first file.
 ///
 /// # Errors
-/// If a file cannot be read, is not as it was written, or has other columns than the first.
+/// If a file cannot be read, does not match its checksum, or has other columns than the first.
 #[expect(clippy::disallowed_methods, reason = "what is read here has been simulated")]
 pub fn read(files: &[(PathBuf, String)], columns: Option<&[String]>) -> Result<Table, ReadError> {
     let mut whole: Option<Table> = None;

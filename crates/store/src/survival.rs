@@ -1,30 +1,32 @@
-//! Durations of which some are known only to be longer than the time that the run had: right-censored observations.
+//! Survival analysis of durations that the end of the run censors (right-censored observations).
 //!
 //! # Model
-//! The product-limit estimator of the distribution. An observation that the end of the run cuts gives its share
-//! to those that lasted longer; the share that nobody takes lies beyond the longest time observed.
+//! Product-limit estimator of the distribution. A censored observation distributes its share among longer
+//! ones; a remaining share lies beyond the longest observed time.
+//!
 //! # References
-//! E. L. Kaplan, P. Meier, Nonparametric estimation from incomplete observations, J. Am. Stat. Assoc. 53 (1958)
-//! 457-481. The mean restricted to the longest time observed: J. O. Irwin, J. Hygiene 47 (1949) 188-189; P. Royston,
-//! M. K. B. Parmar, BMC Med. Res. Methodol. 13 (2013) 152.
+//! E. L. Kaplan, P. Meier, Nonparametric estimation from incomplete observations, J. Am. Stat. Assoc. 53
+//! (1958) 457-481. The mean restricted to the longest time observed: J. O. Irwin, J. Hygiene 47 (1949)
+//! 188-189; P. Royston, M. K. B. Parmar, BMC Med. Res. Methodol. 13 (2013) 152.
+//!
 //! # Limitations
-//! How long a flow takes must not depend on when it started, apart from chance: the estimator is biased where flows that
-//! start late, and are watched for less time, are slower or faster than the others.
+//! The duration of a flow must not depend on its start time, except by chance. The estimator is biased if
+//! flows that start late, and are observed for less time, are slower or faster than others.
 
-/// A duration, or how long something has lasted at least.
+/// Duration, or a lower bound of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
-    /// In seconds.
+    /// Time in seconds.
     pub seconds: f64,
-    /// Whether the end was observed.
+    /// `true`: the end was observed.
     pub ended: bool,
 }
 
-/// An estimate: infinite where the observations show only that it is greater than a bound.
+/// Estimate; infinite if the observations only show a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,
-    /// `value`, or the bound.
+    /// `value`, or its lower bound.
     pub(crate) at_least: f64,
 }
 
@@ -38,23 +40,23 @@ impl Estimate {
     }
 }
 
-/// The estimated distribution of durations.
+/// Estimated distribution of durations.
 #[derive(Clone, Debug)]
 pub(crate) struct Survival {
-    /// Observed durations in ascending order, each with its share of all.
+    /// Observed durations in ascending order, with their shares.
     ended: Vec<(f64, f64)>,
-    /// The share of all that lasts longer than everything observed.
+    /// Share of durations beyond the longest observed time.
     beyond: f64,
-    /// The longest time observed.
+    /// Longest observed time.
     longest: f64,
 }
 
-/// The share of all that each observation stands for, in their order, by the product-limit estimator: none if the end
-/// of the run cut it. What is missing to one lasts longer than everything observed.
+/// Returns the share of each observation by the product-limit estimator, zero for censored ones. The
+/// remainder to 1 lies beyond the longest observed time.
 #[must_use]
 pub fn product_limit(observations: &[Observation]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..observations.len()).collect();
-    // What ends at the time at which another is cut counts as earlier.
+    // An end at the same time as a censored observation counts as earlier.
     order.sort_by(|&one, &other| {
         let [one, other] = [one, other].map(|place| observations[place]);
         one.seconds.total_cmp(&other.seconds).then(other.ended.cmp(&one.ended))
@@ -75,15 +77,15 @@ fn count(number: usize) -> f64 {
     number as f64
 }
 
-/// Rounding of sums of shares must not carry one that is met exactly past it.
+/// Tolerance for rounding of sums of shares, so that an exactly reached share counts as reached.
 const ROUNDING: f64 = 1e-12;
 
 impl Survival {
-    /// The distribution behind some observations; `None` without any.
+    /// Returns the distribution of some observations; `None` without any.
     pub(crate) fn of(mut observations: Vec<Observation>) -> Option<Self> {
         observations.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
         let longest = observations.last()?.seconds;
-        // The last observation takes all that is left.
+        // The last observation takes the remaining share.
         let cut = observations.iter().any(|one| !one.ended && one.seconds >= longest);
         let shares = product_limit(&observations);
         let ended = observations.iter().zip(shares).filter(|(one, _)| one.ended);
@@ -92,7 +94,7 @@ impl Survival {
         Some(Survival { ended, beyond: if cut { beyond.max(0.0) } else { 0.0 }, longest })
     }
 
-    /// The smallest duration that at least this share of all does not exceed.
+    /// Returns the smallest duration that at least this share does not exceed.
     pub(crate) fn quantile(&self, share: f64) -> Estimate {
         let mut reached = 0.0;
         for &(seconds, part) in &self.ended {
@@ -104,15 +106,15 @@ impl Survival {
         Estimate::beyond(self.longest)
     }
 
-    /// The mean; where some last longer than everything observed, its bound is the mean restricted to the longest time
-    /// observed.
+    /// Returns the mean. If some durations exceed the longest observed time, its bound is the mean restricted
+    /// to that time.
     pub(crate) fn mean(&self) -> Estimate {
         let restricted = self.ended.iter().map(|(seconds, share)| seconds * share).sum::<f64>()
             + self.beyond * self.longest;
         if self.beyond > 0.0 { Estimate::beyond(restricted) } else { Estimate::exact(restricted) }
     }
 
-    /// The longest duration.
+    /// Returns the maximum duration.
     pub(crate) fn longest(&self) -> Estimate {
         if self.beyond > 0.0 {
             Estimate::beyond(self.longest)
@@ -137,8 +139,8 @@ mod tests {
         assert!(equal(estimate.value, value) && equal(estimate.at_least, at_least), "{estimate:?}");
     }
 
-    /// Remission times in weeks of 21 patients with 6-mercaptopurine (E. J. Freireich et al., Blood 21 (1963) 699-716), the
-    /// standard example of D. R. Cox, D. Oakes, Analysis of Survival Data, 1984.
+    /// Remission times in weeks of 21 patients with 6-mercaptopurine (E. J. Freireich et al., Blood 21 (1963)
+    /// 699-716), the standard example of D. R. Cox, D. Oakes, Analysis of Survival Data, 1984.
     #[test]
     fn product_limit_estimates_are_those_of_the_textbook() {
         let ended = [6, 6, 6, 7, 10, 13, 16, 22, 23].map(|week| (f64::from(week), true));
@@ -170,7 +172,7 @@ mod tests {
                 "{week}: {left}"
             );
         }
-        // The median remission is 23 weeks; 60 % is never reached, and the longest time observed is 35 weeks.
+        // The median remission is 23 weeks; 60 % is never reached, and the longest observed time is 35 weeks.
         near(leukaemia.quantile(0.5), 23.0, 23.0);
         near(leukaemia.quantile(0.6), f64::INFINITY, 35.0);
         near(leukaemia.longest(), f64::INFINITY, 35.0);
@@ -187,8 +189,9 @@ mod tests {
         assert!(Survival::of(Vec::new()).is_none());
     }
 
-    /// By hand: of three flows that start together two end after 1 and 2 s and one is cut after 3 s, so the mean is above (1
-    /// + 2 + 3) / 3 s. Cut after 1.5 s it lasts as long as the other one that lasted longer: 1/3 of 1 s, 2/3 of 2 s.
+    /// By hand: of three flows that start together, two end after 1 and 2 s and one is censored after 3 s, so
+    /// that the mean is above (1 + 2 + 3) / 3 s. Censored after 1.5 s, it lasts as long as the longer flow:
+    /// 1/3 of 1 s, 2/3 of 2 s.
     #[test]
     fn a_flow_cut_by_the_end_counts_as_later_than_its_cut() {
         let last = survival(&[(1.0, true), (2.0, true), (3.0, false)]);

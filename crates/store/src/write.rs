@@ -1,4 +1,4 @@
-//! Files of a study, written so that a reader never sees half of one.
+//! Writer for files of a study. Readers never see partially written files.
 
 use std::fs::File as Open;
 use std::io::{self, Write};
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use crate::part::File;
 
-/// Writes files below a directory, in their order, each whole or not at all. What a process that was killed has left
-/// of one is written over when the same runs are made again.
+/// Writes files below a directory in order, each completely or not at all. Leftovers of a killed process are
+/// overwritten when the same runs are made again.
 ///
 /// # Errors
-/// What the operating system says, with the path.
+/// Errors of the operating system, with the path.
 pub fn write(root: &Path, files: &[File]) -> io::Result<()> {
     for file in files {
         let path = root.join(&file.path);
@@ -22,7 +22,7 @@ pub fn write(root: &Path, files: &[File]) -> io::Result<()> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(named)?;
         }
-        // A link in its place would lead elsewhere: it is removed, never followed.
+        // A symbolic link in its place is removed, never followed.
         match std::fs::remove_file(&temporary) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(named(error)),
             _ => {}

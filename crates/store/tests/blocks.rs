@@ -324,11 +324,11 @@ fn a_rate_that_changes_before_the_measured_part_is_the_rate_of_all_of_it() {
 }
 
 #[test]
-fn measured_parts_that_cannot_be_are_refused() {
+fn impossible_measured_parts_are_rejected() {
     for (window, said) in [
         (r#"{ after = "2.25 s" }"#, "2.25 s is within an interval of `goodput`"),
         (r#"{ after = "1 s", until = "3.5 s" }"#, "3.5 s is within an interval of `load`"),
-        (r#"{ after = "3 s", until = "3 s" }"#, "nothing lies between 3 s and 3 s"),
+        (r#"{ after = "3 s", until = "3 s" }"#, "no time between 3 s and 3 s"),
         (r#"{ until = "5 s" }"#, "the run ends at 4 s, before 5 s"),
     ] {
         let set = [("measure".to_owned(), window.to_owned())];
@@ -351,7 +351,7 @@ fn every_scalar_is_a_listed_metric_within_its_bounds() {
 }
 
 #[test]
-fn what_is_made_again_after_an_interruption_is_the_same() {
+fn rerun_after_interruption_is_identical() {
     let whole = made(&[(1, vec![0, 1]), (2, vec![0, 1])]);
     let again = made(&[(1, vec![0, 1]), (2, vec![0, 1])]);
     assert_eq!(whole.keys().collect::<Vec<_>>(), again.keys().collect::<Vec<_>>());
@@ -435,7 +435,7 @@ fn files_are_read_one_behind_the_other_and_a_changed_one_is_named() {
 }
 
 #[test]
-fn a_title_is_no_part_of_a_world() {
+fn title_is_not_part_of_the_digest() {
     let other = WORLD.replace("two files", "another title");
     let titled = Scenario::parse(&other, "two.toml", &[]).expect("a world");
     assert_eq!(titled.sha256(), scenario(&[]).sha256());

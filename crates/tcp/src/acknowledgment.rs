@@ -1,23 +1,23 @@
-//! What an acknowledgment says.
+//! Acknowledgments: cumulative ACK, SACK blocks, timestamps and ECN feedback.
 
 use optcp_units::Marking;
 
 use crate::ecn::ByteCounters;
 use crate::seq::Seq;
 
-/// A reading of an endpoint's timestamp clock, modulo 2^32 (RFC 7323 section 3).
+/// Value of an endpoint's timestamp clock, modulo 2^32 (RFC 7323 section 3).
 pub type Timestamp = u32;
 
-/// The most SACK blocks that fit into the options of a segment (RFC 2018 section 3).
+/// Maximum number of SACK blocks in the options of a segment (RFC 2018 section 3).
 pub const MAX_SACK_BLOCKS: usize = 4;
 
-/// The most that fit beside timestamps (the same section).
+/// Maximum number of SACK blocks next to timestamps (the same section).
 pub(crate) const MAX_SACK_BLOCKS_WITH_TIMESTAMPS: usize = 3;
 
-/// The SACK option: ranges of segments that have arrived beyond a hole, the most recent first.
+/// SACK option: ranges of segments received after a gap, most recent first.
 ///
-/// A first block below the cumulative ACK, or inside the second block, reports a segment that arrived
-/// twice (RFC 2883 section 4).
+/// A first block below the cumulative ACK, or inside the second block, reports a duplicate segment (RFC 2883
+/// section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(Seq, Seq); MAX_SACK_BLOCKS],
@@ -25,7 +25,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// No blocks yet.
+    /// Creates an empty option.
     #[must_use]
     pub const fn new() -> Self {
         SackBlocks { blocks: [(Seq::ZERO, Seq::ZERO); MAX_SACK_BLOCKS], count: 0 }
@@ -39,13 +39,13 @@ impl SackBlocks {
         }
     }
 
-    /// The blocks in their order.
+    /// Returns the blocks in order.
     #[must_use]
     pub fn as_slice(&self) -> &[(Seq, Seq)] {
         &self.blocks[..usize::from(self.count)]
     }
 
-    /// The block that reports a duplicate, of an ACK for everything below `ack`.
+    /// Returns the block that reports a duplicate, for an ACK of everything below `ack`.
     #[must_use]
     pub fn duplicate(&self, ack: Seq) -> Option<(Seq, Seq)> {
         let (first, second) = (self.as_slice().first()?, self.as_slice().get(1));
@@ -60,25 +60,25 @@ impl Default for SackBlocks {
     }
 }
 
-/// An acknowledgment.
+/// Acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Everything below has arrived.
+    /// Cumulative ACK: everything below has arrived.
     pub seq: Seq,
-    /// The timestamp that it echoes; without meaning unless timestamps are in use.
+    /// Echoed timestamp; undefined without timestamps.
     pub echo: Timestamp,
-    /// The receiver's own timestamp, if the sender's congestion control asks for one-way delays.
+    /// Timestamp of the receiver, if congestion control needs one-way delays.
     pub stamp: Option<Timestamp>,
-    /// What has arrived beyond, if SACK is in use and there is something to report.
+    /// SACK blocks, if SACK is in use and out-of-order segments exist.
     pub sack: Option<SackBlocks>,
-    /// What its headers say of congestion.
+    /// ECN fields of the headers.
     pub marking: Marking,
-    /// The bytes that came with each codepoint, if it has the AccECN option.
+    /// Bytes received per codepoint, if the ACK has the AccECN option.
     pub counters: Option<ByteCounters>,
 }
 
 impl Ack {
-    /// A cumulative ACK and nothing else.
+    /// Creates a plain cumulative ACK.
     #[must_use]
     pub const fn cumulative(seq: Seq) -> Self {
         Ack { seq, echo: 0, stamp: None, sack: None, marking: Marking::NONE, counters: None }
@@ -99,7 +99,7 @@ mod tests {
         blocks
     }
 
-    /// RFC 2883 section 4.1 (a segment below the cumulative ACK) and 4.2 (one beyond a hole).
+    /// RFC 2883 section 4.1 (segment below the cumulative ACK) and 4.2 (segment after a gap).
     #[test]
     fn the_first_block_may_report_a_duplicate() {
         assert_eq!(blocks(&[(3, 4)]).duplicate(Seq::new(8)), Some(block((3, 4))));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_option_takes_no_more() {
+    fn full_sack_option_ignores_further_blocks() {
         let full = blocks(&[(1, 2), (3, 4), (5, 6), (7, 8), (9, 10)]);
         assert_eq!(full.as_slice(), [(1, 2), (3, 4), (5, 6), (7, 8)].map(block));
     }

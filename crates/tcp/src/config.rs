@@ -1,7 +1,7 @@
-//! Every choice that a TCP endpoint leaves open, as plain data.
+//! Configuration of a TCP endpoint, as plain data.
 //!
-//! Published results hang on choices that papers do not state; here each has a name, and a
-//! [`Profile`](crate::profile::Profile) is a named bundle of them.
+//! Published results depend on parameters that papers do not state. Each has a name here, and a
+//! [`Profile`](crate::profile::Profile) is a named set of values.
 
 use optcp_units::{Bytes, Codepoint, Duration, Marking, registry};
 
@@ -16,339 +16,339 @@ pub use crate::ecn::{Ecn, EctPackets, ReceiverEcn};
 pub use crate::pacing::Pacing;
 
 registry! {
-    /// What the sender does about a loss that duplicate ACKs reveal.
+    /// Loss recovery after duplicate ACKs.
     pub enum RecoveryKind ("recovery") {
         "tahoe" => Tahoe: "fast retransmit, then slow start from one segment", "Jacobson 1988";
-        "reno" => Reno: "fast retransmit and fast recovery; the first new ACK ends it", "RFC 5681 section 3.2";
-        "newreno" => NewReno: "fast recovery that partial ACKs keep going", "RFC 6582";
-        "sack" => Sack: "retransmits what selective ACKs show to be missing", "RFC 6675";
-        "sack1" => Sack1: "the same of 1996; lost segments count as in flight", "Fall and Floyd 1996, as in ns-2.35";
+        "reno" => Reno: "fast retransmit and fast recovery, which the first new ACK ends", "RFC 5681 section 3.2";
+        "newreno" => NewReno: "fast recovery that continues after partial ACKs", "RFC 6582";
+        "sack" => Sack: "retransmits the segments that selective ACKs show as missing", "RFC 6675";
+        "sack1" => Sack1: "SACK recovery of 1996; lost segments count as in flight", "Fall and Floyd 1996, as in ns-2.35";
     }
 }
 
 registry! {
-    /// How SACK recovery knows that a segment is lost.
+    /// Loss detection in SACK recovery.
     pub enum LossDetectionKind ("loss_detection") {
-        "duplicates" => Duplicates: "three segments beyond it have arrived", "RFC 6675 section 4, IsLost";
-        "rack" => Rack: "one sent later has arrived, and a reordering window has passed", "RFC 8985 section 6";
+        "duplicates" => Duplicates: "three later segments have arrived", "RFC 6675 section 4, IsLost";
+        "rack" => Rack: "a later transmission has arrived, and a reordering window has passed", "RFC 8985 section 6";
     }
 }
 
 registry! {
-    /// How the window shrinks during SACK recovery.
+    /// Window reduction during SACK recovery.
     pub enum RateReduction ("rate_reduction") {
-        "at-once" => AtOnce: "to ssthresh at its start", "RFC 6675 section 5 step 4.2";
-        "prr-crb" => PrrCrb: "in proportion to what is delivered; below ssthresh as much as was delivered", "RFC 6937, conservative reduction bound";
-        "prr-ssrb" => PrrSsrb: "in proportion; below ssthresh one segment more for each ACK", "RFC 6937, slow-start reduction bound";
-        "prr" => Prr: "in proportion; below ssthresh one segment more while recovery makes progress", "RFC 9937";
+        "at-once" => AtOnce: "to ssthresh at the start of recovery", "RFC 6675 section 5 step 4.2";
+        "prr-crb" => PrrCrb: "in proportion to delivered data; below ssthresh, one segment per delivered segment", "RFC 6937, conservative reduction bound";
+        "prr-ssrb" => PrrSsrb: "in proportion to delivered data; below ssthresh, one additional segment per ACK", "RFC 6937, slow-start reduction bound";
+        "prr" => Prr: "in proportion to delivered data; below ssthresh, one additional segment while recovery makes progress", "RFC 9937";
     }
 }
 
 registry! {
-    /// What is sent again after a timeout.
+    /// Retransmissions after an RTO.
     pub enum AfterTimeout ("after_timeout") {
-        "go-back-n" => GoBackN: "everything outstanding, also what SACK had covered", "RFC 2018 section 8; 4.3BSD";
-        "missing" => Missing: "what SACK does not cover; without SACK everything", "RFC 6675 section 5.1; Linux";
-        "first" => First: "the oldest segment; without SACK each later one when a partial ACK asks for it", "RFC 6298 section 5.4";
+        "go-back-n" => GoBackN: "all outstanding segments, including those that SACK had covered", "RFC 2018 section 8; 4.3BSD";
+        "missing" => Missing: "segments that SACK does not cover; without SACK, all", "RFC 6675 section 5.1; Linux";
+        "first" => First: "the oldest segment; without SACK, partial ACKs trigger each later one", "RFC 6298 section 5.4";
     }
 }
 
 registry! {
-    /// What a sender knows of the path, for all of it or for each network that it leads over by turns.
+    /// Path state of a sender: one for the connection, or one per network.
     pub enum PathState ("path_state") {
-        "one" => One: "one for the connection", "RFC 5681; RFC 6298";
-        "per-network" => PerNetwork: "a window, losses and round trips for each network of which a virtual output queue tells", "Chen et al. 2022 (TDTCP)";
+        "one" => One: "one state per connection", "RFC 5681; RFC 6298";
+        "per-network" => PerNetwork: "window, losses and RTT per network that a virtual output queue announces", "Chen et al. 2022 (TDTCP)";
     }
 }
 
 registry! {
-    /// How the retransmission timer is estimated.
+    /// RTT estimator of the retransmission timer.
     pub enum RttKind ("rtt") {
-        "rfc6298" => Rfc6298: "exact measurements; RTO = SRTT + max(G, 4 RTTVAR)", "RFC 6298 section 2";
-        "bsd-ticks" => BsdTicks: "whole ticks of a free-running clock in fixed point", "4.3BSD, as in ns-2";
-        "inet" => Inet: "exact measurements from SRTT = 0; gain 1/8 for both averages; RTO = SRTT + 4 RTTVAR", "INET in 2011";
-        "linux" => Linux: "exact measurements; the greatest deviation of a round trip, never below the least timeout, on top of SRTT", "Linux";
+        "rfc6298" => Rfc6298: "exact RTT samples; RTO = SRTT + max(G, 4 RTTVAR)", "RFC 6298 section 2";
+        "bsd-ticks" => BsdTicks: "RTT in whole ticks of a free-running clock, in fixed-point arithmetic", "4.3BSD, as in ns-2";
+        "inet" => Inet: "exact RTT samples from SRTT = 0; gain 1/8 for both averages; RTO = SRTT + 4 RTTVAR", "INET in 2011";
+        "linux" => Linux: "exact RTT samples; RTO = SRTT + maximum deviation within an RTT, at least the minimum RTO", "Linux";
     }
 }
 
 registry! {
-    /// Which round trips are measured.
+    /// RTT samples.
     pub enum Measurement ("measurement") {
-        "unambiguous" => Unambiguous: "those of segments sent once; any retransmission gives the one in progress up", "RFC 6298 section 3";
-        "until-timeout" => UntilTimeout: "only a timeout gives one up; what is sent again after it, save its first segment, counts as new", "INET in 2011";
-        "every-ack" => EveryAck: "with SACK every ACK, from the times at which its segments were sent, if they were sent once", "Linux";
+        "unambiguous" => Unambiguous: "only segments sent once; any retransmission discards the sample in progress", "RFC 6298 section 3";
+        "until-timeout" => UntilTimeout: "only an RTO discards the sample in progress; later retransmissions, except the first segment, count as new", "INET in 2011";
+        "every-ack" => EveryAck: "with SACK, every ACK, from the send times of segments sent once", "Linux";
     }
 }
 
 registry! {
-    /// When a retransmission timer that is due expires.
+    /// Time at which a due retransmission timer fires.
     pub enum Expiry ("expiry") {
-        "exact" => Exact: "at once", "RFC 6298 section 5";
+        "exact" => Exact: "immediately", "RFC 6298 section 5";
         "on-tick" => OnTick: "at the next tick of the sender's free-running clock", "4.3BSD; OPNET's timer granularity";
     }
 }
 
 registry! {
-    /// How far expiries in a row lengthen the retransmission timeout.
+    /// Limit of the exponential backoff.
     pub enum Backoff ("backoff") {
-        "to-maximum" => ToMaximum: "doubled until the greatest timeout is reached", "RFC 6298 section 5.5; ns-2.35";
-        "64-fold" => SixtyFourFold: "doubled six times at most", "4.3BSD; ns-2 in 2001";
+        "to-maximum" => ToMaximum: "doubles up to the maximum RTO", "RFC 6298 section 5.5; ns-2.35";
+        "64-fold" => SixtyFourFold: "doubles at most six times", "4.3BSD; ns-2 in 2001";
     }
 }
 
 registry! {
-    /// Whether duplicate ACKs recover the first segments of a transfer like any others.
+    /// Recovery of the first segments of a transfer by duplicate ACKs.
     pub enum FirstLoss ("first_loss") {
-        "as-any" => AsAny: "like any others", "RFC 5681 section 3.2";
-        "ns2" => Ns2: "the first waits for its timer, and if that is a SYN its loss leaves an ssthresh of two; for the second a fast retransmit may follow any reduction", "ns-2.35";
+        "as-any" => AsAny: "like any other segment", "RFC 5681 section 3.2";
+        "ns2" => Ns2: "the first segment waits for its RTO, and a lost SYN sets ssthresh to two segments; a fast retransmit of the second may follow any reduction", "ns-2.35";
     }
 }
 
 registry! {
-    /// When a partial ACK restarts the retransmission timer in NewReno's fast recovery.
+    /// Partial ACKs that restart the retransmission timer in NewReno's fast recovery.
     pub enum NewRenoTimer ("newreno_timer") {
-        "impatient" => Impatient: "the first partial ACK only", "RFC 6582 section 3.2 step 3";
+        "impatient" => Impatient: "only the first partial ACK (impatient)", "RFC 6582 section 3.2 step 3";
         "patient" => Patient: "every partial ACK (slow but steady)", "RFC 2582 section 4; RFC 3782 section 4";
     }
 }
 
 registry! {
-    /// What a partial ACK does to the inflation that duplicate ACKs gave the window.
+    /// Effect of a partial ACK on the inflation by duplicate ACKs.
     pub enum PartialAck ("partial_ack") {
-        "deflate" => Deflate: "takes off what it acknowledges, less one segment", "RFC 6582 section 3.2 step 3";
-        "keep" => Keep: "leaves it", "RFC 2582 without partial window deflation";
-        "reset" => Reset: "takes all of it off", "ns-2 without partial window deflation";
+        "deflate" => Deflate: "reduces the window by the acknowledged data, minus one segment", "RFC 6582 section 3.2 step 3";
+        "keep" => Keep: "does not change the window", "RFC 2582 without partial window deflation";
+        "reset" => Reset: "removes all inflation", "ns-2 without partial window deflation";
     }
 }
 
 registry! {
-    /// The amount whose half becomes ssthresh at a fast retransmit.
+    /// Reduction basis: the quantity whose half becomes ssthresh at a fast retransmit.
     pub enum ReductionBasis ("reduction_basis") {
-        "flight-size" => FlightSize: "data sent and not yet acknowledged", "RFC 5681 equation 4";
-        "window" => Window: "the smaller of cwnd and the receiver's window", "ns-2";
+        "flight-size" => FlightSize: "unacknowledged data (flight size)", "RFC 5681 equation 4";
+        "window" => Window: "the smaller of cwnd and the receive window", "ns-2";
     }
 }
 
 registry! {
-    /// The amount whose half becomes ssthresh when the retransmission timer expires.
+    /// Reduction basis: the quantity whose half becomes ssthresh at an RTO.
     pub enum TimeoutBasis ("timeout_basis") {
-        "flight-size" => FlightSize: "snd_max - snd_una, literally, also inside a recovery", "RFC 5681 equation 4";
-        "window" => Window: "the smaller of cwnd and the receiver's window, deflated", "ns-2";
-        "window-keep-recovery" => WindowKeepRecovery: "the same window, but the ssthresh of a recovery that the timeout interrupts stays", "Linux";
-        "keep-recovery" => KeepRecovery: "flight size, but the ssthresh of a recovery that the timeout interrupts stays", "RFC 5681 section 3.1, one reduction per loss event";
-        "halve-again" => HalveAgain: "flight size, but half the ssthresh of a recovery that the timeout interrupts", "RFC 5681 equation 4, with ssthresh for what a recovery has in flight";
-        "inflated-window" => InflatedWindow: "the smaller of cwnd, inflation included, and the receiver's window", "INET in 2011";
+        "flight-size" => FlightSize: "snd_max - snd_una, also during recovery", "RFC 5681 equation 4";
+        "window" => Window: "the smaller of cwnd and the receive window, without inflation", "ns-2";
+        "window-keep-recovery" => WindowKeepRecovery: "as `window`, but keeps the ssthresh of an interrupted recovery", "Linux";
+        "keep-recovery" => KeepRecovery: "flight size, but keeps the ssthresh of an interrupted recovery", "RFC 5681 section 3.1, one reduction per loss event";
+        "halve-again" => HalveAgain: "flight size, but half the ssthresh of an interrupted recovery", "RFC 5681 equation 4, with ssthresh for what a recovery has in flight";
+        "inflated-window" => InflatedWindow: "the smaller of cwnd, including inflation, and the receive window", "INET in 2011";
     }
 }
 
 registry! {
-    /// The congestion window after the ACK that ends NewReno's fast recovery.
+    /// Congestion window after the ACK that ends NewReno's fast recovery.
     pub enum RecoveryExit ("recovery_exit") {
         "flight-size" => FlightSize: "min(ssthresh, max(FlightSize, SMSS) + SMSS)", "RFC 6582 section 3.2 step 3, option 1";
         "rfc3782" => Rfc3782: "min(ssthresh, FlightSize + SMSS)", "RFC 3782 section 3 step 5, option 1; INET in 2011";
         "ssthresh" => Ssthresh: "ssthresh", "RFC 6582 section 3.2 step 3, option 2";
-        "unchanged" => Unchanged: "what the reduction and the deflations left, without the inflation", "ns-2";
+        "unchanged" => Unchanged: "the result of the reduction and deflations, without inflation", "ns-2";
     }
 }
 
 registry! {
-    /// How half a window is rounded at a fast retransmit and at a timeout.
+    /// Rounding of half a window at a fast retransmit and at an RTO.
     pub enum Halving ("halving") {
-        "exact" => Exact: "to the byte", "RFC 5681 equation 4";
+        "exact" => Exact: "no rounding", "RFC 5681 equation 4";
         "whole-bytes" => WholeBytes: "ssthresh and cwnd down to whole bytes", "INET in 2011";
-        "whole-ssthresh" => WholeSsthresh: "ssthresh down to whole segments, cwnd to the byte", "ns-2 since 2006";
+        "whole-ssthresh" => WholeSsthresh: "ssthresh down to whole segments; cwnd not rounded", "ns-2 since 2006";
         "whole" => Whole: "ssthresh and cwnd down to whole segments", "ns-2 before 2006";
     }
 }
 
 registry! {
-    /// When the receiver acknowledges.
+    /// ACK policy of the receiver.
     pub enum AckKind ("ack") {
-        "every-packet" => EveryPacket: "every data segment at once", "RFC 9293 section 3.8.6.3, the least delay";
-        "delayed" => Delayed: "every second in-order segment, or a timer armed per segment", "RFC 5681 section 4.2";
+        "every-packet" => EveryPacket: "every data segment immediately", "RFC 9293 section 3.8.6.3, the least delay";
+        "delayed" => Delayed: "every second in-order segment, or a timer per segment", "RFC 5681 section 4.2";
         "delayed-tick" => DelayedTick: "every second in-order segment, or the next tick of a free-running timer", "4.3BSD";
-        "linux" => Linux: "delayed, but at once at the start, after what came twice or late, and while the receiver's window grows", "Linux";
+        "linux" => Linux: "delayed; immediate at the start, after duplicate or late segments, and while the receive window grows", "Linux";
     }
 }
 
 registry! {
-    /// Which segments beyond a hole bring a duplicate ACK.
+    /// Out-of-order segments that trigger a duplicate ACK.
     pub enum DuplicateAckKind ("duplicate_acks") {
-        "every" => Every: "every one", "RFC 5681 section 4.2";
-        "das" => Das: "those that did not come by a shorter path than the last segment in order, by their time to live", "Mao, Wen and Yeung 2012, section II";
-        "das-bounded" => DasBounded: "the same; what was held back follows after about a round trip if the hole is still there", "OpTCP";
+        "every" => Every: "all out-of-order segments", "RFC 5681 section 4.2";
+        "das" => Das: "out-of-order segments whose time to live shows no shorter path than that of the last in-order segment", "Mao, Wen and Yeung 2012, section II";
+        "das-bounded" => DasBounded: "as `das`; withheld ACKs follow after about one RTT if the gap remains", "OpTCP";
     }
 }
 
-/// How one connection behaves, sender and receiver.
+/// Configuration of a connection: sender and receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Payload of a full segment; goodput counts it.
+    /// Payload of a full segment. Goodput counts it.
     pub mss: Bytes,
-    /// What headers add to every data segment on the wire.
+    /// Header bytes of a data segment on the wire.
     pub header: Bytes,
     /// Size of an ACK on the wire.
     pub ack_size: Bytes,
     /// Initial congestion window in segments.
     pub initial_window: u32,
-    /// Initial slow-start threshold in segments; `None` is unlimited.
+    /// Initial slow-start threshold in segments; `None` for unlimited.
     pub initial_ssthresh: Option<u32>,
-    /// The receiver's advertised window in segments.
+    /// Advertised receive window in segments.
     pub window_limit: u32,
-    /// Whether the window may be greater than 65 535 bytes (RFC 7323 section 2).
+    /// `true`: the window may exceed 65 535 bytes (RFC 7323 section 2).
     pub window_scaling: bool,
-    /// Whether a SYN exchange precedes the data.
+    /// `true`: a SYN exchange precedes the data.
     pub handshake: bool,
-    /// Whether segments carry timestamps and ACKs echo them (RFC 7323): 12 bytes each.
+    /// `true`: segments and ACKs carry timestamps (RFC 7323) of 12 bytes each.
     pub timestamps: bool,
-    /// The unit of timestamps.
+    /// Resolution of timestamps.
     pub timestamp_tick: Duration,
-    /// What is done about losses.
+    /// Loss recovery algorithm.
     pub recovery: RecoveryKind,
-    /// How SACK recovery knows what is lost.
+    /// Loss detection in SACK recovery.
     pub loss_detection: LossDetectionKind,
-    /// How the window shrinks during SACK recovery.
+    /// Window reduction during SACK recovery.
     pub rate_reduction: RateReduction,
-    /// Whether SACK recovery, for want of anything better, sends again what may not be lost (RFC 6675
+    /// `true`: if nothing else can be sent, SACK recovery retransmits segments that may not be lost (RFC 6675
     /// `NextSeg` rule 3).
     pub speculative_retransmit: bool,
-    /// Whether SACK recovery sends the last segment again once, when there is nothing else (rule 4).
+    /// `true`: if nothing else can be sent, SACK recovery retransmits the last segment once (rule 4).
     pub rescue_retransmit: bool,
-    /// Whether silence with data outstanding sends a probe before the timeout (RFC 8985 section 7).
+    /// `true`: a stall with outstanding data triggers a tail loss probe before the RTO (RFC 8985 section 7).
     pub tail_loss_probe: bool,
-    /// What is sent again after a timeout.
+    /// Segments that are retransmitted after an RTO.
     pub after_timeout: AfterTimeout,
-    /// Whether spurious timeouts are found out and taken back (RFC 5682), with SACK.
+    /// With SACK. `true`: spurious RTOs are detected and undone (RFC 5682).
     pub frto: bool,
-    /// Whether reductions are taken back when DSACK shows that nothing was lost, with SACK.
+    /// With SACK. `true`: a reduction is undone when DSACK shows that nothing was lost.
     pub dsack_undo: bool,
-    /// Whether reductions are taken back when a timestamp shows so (RFC 3522), with SACK.
+    /// With SACK. `true`: a reduction is undone when a timestamp shows that nothing was lost (RFC 3522).
     pub timestamp_undo: bool,
-    /// How the window grows.
+    /// Congestion control.
     pub congestion: CongestionKind,
-    /// What single controllers choose beside.
+    /// Parameters of individual controllers.
     pub controllers: ControllerKeys,
-    /// Whether each network has a window, losses and round trips of its own, with SACK.
+    /// With SACK: separate congestion window, loss and RTT state per network.
     pub path_state: PathState,
-    /// What an ACK counts for when the window grows.
+    /// Amount by which an ACK counts towards window growth.
     pub ack_counting: AckCounting,
-    /// What may end slow start before a loss does.
+    /// Method that may end slow start before a loss.
     pub slow_start: SlowStartKind,
-    /// Whether the window grows while it does not limit what is sent.
+    /// Window growth while the window does not limit sending.
     pub window_validation: WindowValidation,
-    /// How segments that the window allows are spread over time.
+    /// Pacing of the segments that the window allows.
     pub pacing: Pacing,
-    /// The most segments that pacing lets out together.
+    /// Maximum number of segments that pacing sends at once.
     pub pacing_burst: u32,
-    /// Whether an ACK that comes more than one retransmission timeout after the window last let a
-    /// segment out finds the initial window again (RFC 5681 section 4.1), also inside a recovery.
+    /// `true`: an ACK more than one RTO after the window last allowed a segment resets the window to the
+    /// initial window (RFC 5681 section 4.1), also during recovery.
     pub idle_restart: bool,
-    /// Whether data behind a pause with nothing outstanding find cwnd halved for each timeout of the pause, down to
-    /// the initial window (RFC 2861; `tcp_slow_start_after_idle` of Linux).
+    /// `true`: a pause without outstanding data halves cwnd once per RTO, down to the initial window (RFC
+    /// 2861; `tcp_slow_start_after_idle` of Linux).
     pub restart_after_idle: bool,
-    /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
+    /// `true`: each of the first two duplicate ACKs releases a new segment (RFC 3042).
     pub limited_transmit: bool,
-    /// Whether what they release may have been sent before, as behind a timeout (`singledup_` of ns-2); RFC 3042 allows
-    /// new data only.
+    /// `true`: limited transmit may also release segments sent before, as after an RTO (`singledup_` of
+    /// ns-2); RFC 3042 allows new data only.
     pub limited_transmit_again: bool,
-    /// Whether duplicate ACKs for data sent before the last reduction start no further fast
-    /// retransmit (RFC 6582 section 3.2 step 2; RFC 5681's Reno has no such check).
+    /// `true`: duplicate ACKs for data sent before the last reduction do not start another fast retransmit
+    /// (RFC 6582 section 3.2 step 2; RFC 5681's Reno has no such check).
     pub careful: bool,
-    /// Whether the first new ACK outside NewReno's recovery ends the check of `careful`, also after a
-    /// timeout (INET pulls `recover` along with every such ACK).
+    /// `true`: the first new ACK outside NewReno's recovery ends the check of `careful`, also after an RTO
+    /// (in INET, every such ACK advances `recover`).
     pub careful_until_new_ack: bool,
-    /// How the loss of the first segments is recovered.
+    /// Recovery from the loss of the first segments.
     pub first_loss: FirstLoss,
-    /// Whether a fast retransmit restarts the retransmission timer (ns-2 does; RFC 6298 does not say so).
+    /// `true`: a fast retransmit restarts the retransmission timer, as in ns-2; RFC 6298 does not specify it.
     pub fast_retransmit_restarts_timer: bool,
-    /// The retransmission timer in NewReno's recovery.
+    /// Retransmission timer during NewReno recovery.
     pub newreno_timer: NewRenoTimer,
-    /// What a partial ACK does to the inflated window.
+    /// Effect of a partial ACK on the inflated window.
     pub partial_ack: PartialAck,
-    /// The window after recovery.
+    /// Window after recovery.
     pub recovery_exit: RecoveryExit,
-    /// Whether the ACK that ends recovery also grows the window (ns-2 does).
+    /// `true`: the ACK that ends recovery also increases the window, as in ns-2.
     pub exit_ack_grows: bool,
-    /// The most segments that one ACK may release inside NewReno's recovery; `None` is unlimited.
+    /// Maximum number of segments per ACK in NewReno recovery; `None` for unlimited.
     pub recovery_burst: Option<u32>,
-    /// What is halved at a fast retransmit.
+    /// Quantity that a fast retransmit halves.
     pub reduction_basis: ReductionBasis,
-    /// Whether Tahoe goes on counting duplicate ACKs where it was when the timer expired, so that those
-    /// of the old window neither are the first nor the third again (ns-2; 4.3BSD begins anew).
+    /// `true`: Tahoe does not reset its duplicate ACK count after an RTO, so that duplicate ACKs of the old
+    /// window do not trigger again (ns-2; 4.3BSD resets it).
     pub tahoe_keeps_duplicates: bool,
-    /// What is halved at a timeout.
+    /// Quantity that an RTO halves.
     pub timeout_basis: TimeoutBasis,
-    /// How half a window is rounded.
+    /// Rounding of half a window.
     pub halving: Halving,
-    /// Whether a repeated timeout of one segment leaves ssthresh alone (RFC 5681 section 3.1).
+    /// `true`: a repeated RTO of the same segment does not change ssthresh (RFC 5681 section 3.1).
     pub repeated_timeout_keeps_ssthresh: bool,
-    /// When the receiver acknowledges.
+    /// ACK policy of the receiver.
     pub ack: AckKind,
-    /// How long a delayed ACK may wait, or the period of the timer that sends it.
+    /// Maximum delay of an ACK, or period of the timer that sends it.
     pub ack_delay: Duration,
-    /// Segments that are acknowledged at once at the start, and again after one has come twice.
+    /// Number of segments acknowledged immediately at the start, and again after a duplicate segment.
     pub quick_acks: u32,
-    /// Whether segment 0 is acknowledged at once although ACKs are delayed. A SYN always is; ns-2 does
-    /// the same to the first data segment when there is no SYN.
+    /// `true`: segment 0 is acknowledged immediately although ACKs are delayed. A SYN always is; ns-2 treats
+    /// the first data segment in this way if there is no SYN.
     pub first_ack_at_once: bool,
-    /// Whether a second copy of the newest in-order segment waits like new data, as in ns-2; RFC 9293
-    /// section 3.10.7.4 acknowledges it at once.
+    /// `true`: the ACK of a duplicate of the newest in-order segment may be delayed, as in ns-2; RFC 9293
+    /// section 3.10.7.4 requires an immediate ACK.
     pub delays_duplicates: bool,
-    /// Which segments beyond a hole bring a duplicate ACK.
+    /// Out-of-order segments that trigger a duplicate ACK.
     pub duplicate_acks: DuplicateAckKind,
-    /// The most SACK blocks in an ACK; with timestamps three at most.
+    /// Maximum number of SACK blocks per ACK; at most 3 with timestamps.
     pub sack_blocks: u8,
-    /// What the SACK option adds to an ACK beside 8 bytes for each block.
+    /// Bytes that the SACK option adds to an ACK, in addition to 8 per block.
     pub sack_header: Bytes,
-    /// Whether the receiver reports segments that have come twice (RFC 2883).
+    /// `true`: the receiver reports duplicate segments (RFC 2883).
     pub dsack: bool,
-    /// The estimator behind the retransmission timer.
+    /// RTT estimator of the retransmission timer.
     pub rtt: RttKind,
-    /// Which round trips it is given.
+    /// RTT samples that the estimator uses.
     pub measurement: Measurement,
-    /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks` and of `on-tick`.
+    /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks` and `on-tick`.
     pub tick: Duration,
-    /// Retransmission timeout before the first measurement.
+    /// RTO before the first RTT sample.
     pub initial_rto: Duration,
-    /// Least retransmission timeout.
+    /// Minimum RTO.
     pub min_rto: Duration,
-    /// How far expiries in a row lengthen the timeout.
+    /// Limit of the exponential backoff of consecutive RTOs.
     pub backoff: Backoff,
-    /// Greatest retransmission timeout, backed off.
+    /// Maximum RTO, including backoff.
     pub max_rto: Duration,
-    /// Expiries of the SYN's timer that do not lengthen it (`tcp_syn_linear_timeouts` of Linux).
+    /// Number of SYN timeouts without backoff (`tcp_syn_linear_timeouts` of Linux).
     pub syn_linear_timeouts: u8,
-    /// Retransmissions of the SYN behind which data begin with the initial window all the same.
+    /// Maximum number of SYN retransmissions after which data still start with the initial window.
     pub syn_retransmissions_forgiven: u8,
-    /// When a timer that is due expires.
+    /// Time at which a due timer fires.
     pub expiry: Expiry,
-    /// What the sender asks for about marks.
+    /// ECN mode that the sender requests.
     pub ecn: Ecn,
-    /// What the receiver agrees to.
+    /// ECN mode that the receiver accepts.
     pub receiver_ecn: ReceiverEcn,
-    /// Which packets may be marked.
+    /// Packets sent as ECN-capable.
     pub ect_packets: EctPackets,
-    /// Whether ACKs carry the AccECN option (RFC 9768 section 3.2.3), with `Ecn::Accurate`.
+    /// With `Ecn::Accurate`. `true`: ACKs carry the AccECN option (RFC 9768 section 3.2.3).
     pub accecn_option: bool,
-    /// Whether a mark reduces the window by less than a loss (RFC 8511).
+    /// `true`: a mark reduces the window by less than a loss does (RFC 8511).
     pub abe: bool,
 }
 
-/// The TCP header's field without scaling (RFC 9293 section 3.1).
+/// Maximum of the window field in the TCP header without scaling (RFC 9293 section 3.1).
 const UNSCALED_WINDOW: u64 = 65_535;
-/// The timestamps option with its padding (RFC 7323 appendix A).
+/// Size of the timestamps option with padding (RFC 7323 appendix A).
 const TIMESTAMPS: Bytes = Bytes::new(12);
-/// One SACK block (RFC 2018 section 3).
+/// Size of one SACK block (RFC 2018 section 3).
 const SACK_BLOCK: Bytes = Bytes::new(8);
 
 impl Config {
-    /// Whether the connection uses SACK.
+    /// Returns whether the connection uses SACK.
     #[must_use]
     pub fn sack(&self) -> bool {
         matches!(self.recovery, RecoveryKind::Sack | RecoveryKind::Sack1)
     }
 
-    /// The receiver's window in segments, at least one.
+    /// Returns the receive window in segments, at least one.
     #[must_use]
     pub fn window_segments(&self) -> u32 {
         if self.window_scaling {
@@ -358,13 +358,13 @@ impl Config {
         self.window_limit.min(u32::try_from(unscaled).unwrap_or(u32::MAX))
     }
 
-    /// What timestamps add to every segment.
+    /// Returns the bytes that timestamps add to each segment.
     #[must_use]
     pub fn timestamp_size(&self) -> Bytes {
         if self.timestamps { TIMESTAMPS } else { Bytes::ZERO }
     }
 
-    /// Size of an ACK on the wire.
+    /// Returns the size of an ACK on the wire.
     #[must_use]
     pub fn ack_wire_size(&self, ack: &Ack) -> Bytes {
         let options = ack.sack.map_or(Bytes::ZERO, |sack| {
@@ -374,21 +374,22 @@ impl Config {
         self.ack_size + self.timestamp_size() + options + counters
     }
 
-    /// What a receiver with these choices does for a sender whose SYN said so.
+    /// Returns the ECN feedback of a receiver with this configuration for a sender's SYN.
     #[must_use]
     pub fn answers(&self, syn: Marking) -> Ecn {
         answers(self.receiver_ecn.of(self.ecn), syn.flags(), syn.codepoint()).0
     }
 
-    /// Whether ACKs have the AccECN option, if a SYN exchange agrees upon what both ends have configured.
+    /// Returns whether ACKs have the AccECN option if the SYN exchange negotiates the configuration of both
+    /// ends.
     #[must_use]
     pub fn sends_accecn_option(&self) -> bool {
         let syn = Marking::new(Codepoint::NotEct, asks(self.ecn));
         self.accecn_option && self.answers(syn) == Ecn::Accurate
     }
 
-    /// The codepoint of packets that may be marked: ECT(1) belongs to controls that answer marks as L4S asks (RFC 9331
-    /// section 4).
+    /// Returns the codepoint of ECN-capable packets. ECT(1) is reserved for controls that react to marks as
+    /// L4S requires (RFC 9331 section 4).
     #[must_use]
     pub const fn ect(&self) -> Codepoint {
         if self.congestion.is_l4s() { Codepoint::Ect1 } else { Codepoint::Ect0 }

@@ -1,19 +1,20 @@
-//! Samples of the delivery rate.
+//! Delivery-rate samples.
 //!
-//! # Models
-//! Each segment remembers how much had been delivered when it was sent, and since when. Its ACK then
-//! tells how fast the network has delivered the flight in between: what was delivered, over the longer
-//! of the time in which it was sent and the time in which it was acknowledged, so that compressed ACKs
-//! do not make a rate that nobody sent at.
-//! # Source
-//! draft-cheng-iccrg-delivery-rate-estimation-02 section 3; behaviour of Linux 6 (`tcp_rate.c`) where a
-//! retransmission makes an interval shorter than the least round trip: no sample.
-//! # Parameters
-//! None. Kept only where congestion control asks for it; it needs SACK's scoreboard.
-//! # Limits
-//! Counts segments, of which all are full. The least round trip is that of the whole connection, not of
-//! the last five minutes. What follows a pause of the application is marked when it writes again, not with
-//! ACKs and timers before that.
+//! # Model
+//! Each segment stores the amount delivered when it was sent, and the time of that delivery. Its ACK then
+//! gives a rate: the amount delivered since, divided by the longer of the sending interval and the ACK
+//! interval. The longer interval prevents compressed ACKs from giving a rate at which nothing was sent.
+//!
+//! # References
+//! draft-cheng-iccrg-delivery-rate-estimation-02 section 3; behaviour of Linux 6 (`tcp_rate.c`): no sample if
+//! a retransmission makes the interval shorter than the minimum RTT.
+//!
+//! # Limitations
+//! - Counts segments, all of which are full. Only used if congestion control requests it; needs SACK's
+//!   scoreboard.
+//! - The minimum RTT covers the whole connection, not the last five minutes.
+//! - Data after an application pause are marked when the application writes again, not with earlier ACKs and
+//!   timers.
 
 use std::collections::VecDeque;
 
@@ -22,32 +23,32 @@ use slab::Slab;
 
 use crate::seq::Seq;
 
-/// The rate at which one flight was delivered.
+/// Delivery-rate sample of one flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
-    /// Segments delivered in the interval.
+    /// Number of segments delivered in the interval.
     pub delivered: u64,
-    /// How long that took, which is not zero.
+    /// Length of the interval, not zero.
     pub interval: Duration,
-    /// Segments of the connection delivered before the interval.
+    /// Number of segments delivered before the interval.
     pub prior_delivered: u64,
-    /// Whether something other than the network limited the rate.
+    /// `true`: something other than the network limited the rate.
     pub limited: bool,
-    /// The segment that tells: the latest sent of those that the ACK delivers.
+    /// Sampled segment: the one sent last of those that the ACK delivers.
     pub seq: Seq,
 }
 
-/// What an ACK delivered.
+/// Deliveries reported by an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Delivered {
-    /// Segments that no ACK had told of before.
+    /// Number of newly reported segments.
     pub(crate) segments: u32,
-    /// The round trip of the latest sent of them that were sent once.
+    /// RTT of the segment sent last, of those that were sent once.
     pub(crate) rtt: Option<Duration>,
     pub(crate) sample: Option<RateSample>,
 }
 
-/// What was so when a segment was last sent.
+/// State of the connection when a segment was last sent.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     delivered: u64,
@@ -56,12 +57,12 @@ struct Mark {
     limited: bool,
 }
 
-/// The marks of outstanding segments. Most of a long flight may have been delivered beyond a hole, so that
-/// places are many and marks few.
+/// State of the outstanding segments. Most segments of a long flight may be delivered after a gap, so that
+/// there are many places but few marks.
 #[derive(Clone, Debug, Default)]
 struct Marks {
     una: Seq,
-    /// By segment: where its mark is; nowhere once it has been delivered.
+    /// Index of the mark by segment; `NOWHERE` after delivery.
     places: VecDeque<u32>,
     marks: Slab<Mark>,
 }
@@ -90,7 +91,7 @@ impl Marks {
         self.marks.try_remove(std::mem::replace(place, Self::NOWHERE) as usize)
     }
 
-    /// Nothing below `una` is outstanding any more.
+    /// Removes all segments below `una`.
     fn advance(&mut self, una: Seq) {
         while self.una < una
             && let Some(place) = self.places.pop_front()
@@ -102,57 +103,57 @@ impl Marks {
     }
 }
 
-/// See the module's text.
+/// Delivery-rate estimator.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
     marks: Marks,
     delivered: u64,
     delivered_at: Time,
-    /// When the segment was sent that was delivered last: the start of the sending interval.
+    /// Send time of the segment delivered last: start of the sending interval.
     first_sent: Time,
-    /// Up to this many delivered segments samples are limited; 0 if none is.
+    /// Samples are limited up to this number of delivered segments; 0 for none.
     limited_until: u64,
     least_rtt: Option<Duration>,
-    /// Segments delivered before the present ACK.
+    /// Number of segments delivered before the current ACK.
     before: u64,
-    /// When the latest sent of those that the present ACK delivers was sent, and its mark.
+    /// Send time, segment and mark of the latest transmission that the current ACK delivers.
     latest: Option<(Time, Seq, Mark)>,
-    /// The same of those that were sent once, without mark.
+    /// The same for segments sent once, without mark.
     latest_once: Option<(Time, Seq)>,
 }
 
 impl DeliveryRate {
-    /// Segments of the connection delivered so far.
+    /// Returns the number of segments delivered so far.
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// When the last of them were.
+    /// Returns the time of the last delivery.
     #[must_use]
     pub fn delivered_at(&self) -> Time {
         self.delivered_at
     }
 
-    /// Everything below has been acknowledged.
+    /// Removes everything below the cumulative ACK.
     #[must_use]
     pub fn una(&self) -> Seq {
         self.marks.una
     }
 
-    /// Whether what is sent now counts as limited by something other than the network.
+    /// Returns whether segments sent now count as limited by something other than the network.
     #[must_use]
     pub fn is_limited(&self) -> bool {
         self.limited_until > 0
     }
 
-    /// What is sent until `in_flight` further segments are delivered is limited by something other
-    /// than the network: a pause of the application, or of congestion control.
+    /// Marks segments as limited until `in_flight` further segments are delivered. The limit is a pause of
+    /// the application or of congestion control.
     pub fn mark_limited(&mut self, in_flight: u32) {
         self.limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// A segment is sent, first or again, with others `outstanding` or not.
+    /// Records the transmission of a segment. `outstanding`: other segments are in flight.
     pub(crate) fn on_sent(&mut self, seq: Seq, now: Time, outstanding: bool) {
         if !outstanding {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -166,7 +167,7 @@ impl DeliveryRate {
         self.marks.put(seq, mark);
     }
 
-    /// The present ACK tells of a segment that was sent last at `sent`, again or for the first time.
+    /// Records that the current ACK delivers a segment last sent at `sent`. `again`: it was retransmitted.
     pub(crate) fn on_delivered(&mut self, seq: Seq, sent: Time, again: bool) {
         let Some(mark) = self.marks.take(seq) else { return };
         self.delivered += 1;
@@ -178,7 +179,7 @@ impl DeliveryRate {
         }
     }
 
-    /// Everything that the present ACK delivers has been told of; it acknowledges all below `una`.
+    /// Completes the current ACK, which acknowledges everything below `una`, and returns its deliveries.
     pub(crate) fn finish_ack(&mut self, una: Seq, now: Time) -> Delivered {
         self.marks.advance(una);
         let segments = u32::try_from(self.delivered - self.before).unwrap_or(u32::MAX);
@@ -242,8 +243,8 @@ mod tests {
         finish(rate, seqs.end, ms(at))
     }
 
-    /// Worked by hand from section 3.3: the first segment's ACK finds one delivered in a round trip, the
-    /// fourth's four in 103 ms since the start.
+    /// Computed by hand from section 3.3: the ACK of the first segment reports one delivery in an RTT; the
+    /// ACK of the fourth reports four in 103 ms since the start.
     #[test]
     fn a_flight_is_measured_over_its_round_trip() {
         let mut rate = steady();
@@ -255,7 +256,7 @@ mod tests {
         acknowledge(&mut rate, 2..3, 102);
         let fourth = acknowledge(&mut rate, 3..4, 103).sample.unwrap();
         assert_eq!((fourth.delivered, fourth.interval), (4, Duration::from_ms(103)));
-        // Sent at 103 ms when one had just been delivered: its ACK at 203 ms finds one more in 100 ms.
+        // Sent at 103 ms after one delivery: its ACK at 203 ms reports one more in 100 ms.
         sent(&mut rate, 4, ms(103), false);
         delivered(&mut rate, 4, ms(103), false);
         let fifth = finish(&mut rate, 5, ms(203)).sample.unwrap();
@@ -263,8 +264,8 @@ mod tests {
         assert_eq!(fifth.interval, Duration::from_ms(100));
     }
 
-    /// Section 2.2.2: 10 segments are sent over 90 ms, and their ACKs come together. The sending took
-    /// longer than the acknowledging, so it counts.
+    /// Section 2.2.2: 10 segments are sent over 90 ms, and their ACKs arrive together. The sending interval
+    /// is longer, so it counts.
     #[test]
     fn compressed_acks_do_not_raise_the_rate() {
         let mut rate = DeliveryRate::default();
@@ -278,10 +279,10 @@ mod tests {
         assert_eq!((sample.delivered, sample.interval), (10, Duration::from_ms(91)));
     }
 
-    /// Segments 3 and 4 are sent again, but their originals arrive: 4 is sent at 113 ms, 3 ms after what
-    /// was delivered last, and acknowledged 2 ms after that delivery, both less than a round trip.
+    /// Segments 3 and 4 are retransmitted, but their originals arrive. Segment 4 is sent at 113 ms, 3 ms
+    /// after the last delivery, and acknowledged 2 ms after that delivery, both less than an RTT.
     #[test]
-    fn an_interval_below_the_least_round_trip_is_no_sample() {
+    fn interval_below_minimum_rtt_gives_no_sample() {
         let mut rate = steady();
         sent(&mut rate, 4, ms(4), true);
         acknowledge(&mut rate, 0..1, 100);
@@ -296,9 +297,9 @@ mod tests {
         assert_eq!((fourth.segments, fourth.rtt, fourth.sample), (1, None, None));
     }
 
-    /// What is in flight at a mark, and what is sent until it has been delivered, counts as limited.
+    /// Segments in flight at a mark, and those sent until they have been delivered, count as limited.
     #[test]
-    fn samples_of_a_limited_flight_say_so() {
+    fn samples_of_limited_flights_are_marked() {
         let mut rate = steady();
         assert!(!acknowledge(&mut rate, 0..1, 100).sample.unwrap().limited);
         rate.mark_limited(3);

@@ -1,4 +1,4 @@
-//! What a control block does with the state of several networks: see [`crate::networks`].
+//! Per-network state in the control block: see [`crate::networks`].
 
 use optcp_units::Time;
 
@@ -10,7 +10,7 @@ use crate::tcb::{Tcb, initial_ssthresh, start};
 use crate::window::Window;
 
 impl Tcb {
-    /// From now on `networks` networks are kept apart, of which `present` is in use.
+    /// Enables separate state for `networks` networks, of which `present` is active.
     pub(crate) fn enable_per_network_state(&mut self, networks: u8, present: u8) {
         let path = self.path();
         self.networks = Some(Box::new(Networks {
@@ -21,7 +21,7 @@ impl Tcb {
         }));
     }
 
-    /// What a network begins with.
+    /// Returns the initial state of a network.
     fn path(&self) -> Path {
         let config = &self.config;
         let start = start(config, self.clock_phase);
@@ -36,7 +36,8 @@ impl Tcb {
         }
     }
 
-    /// Takes the state of a network, with so many segments outstanding on it, and puts that of the one before away.
+    /// Loads the state of a network with its number of outstanding segments, and stores the state of the
+    /// previous one.
     pub(crate) fn select(&mut self, network: usize, outstanding: u32) {
         let Some(mut networks) = self.networks.take() else { return };
         if network != networks.at {
@@ -57,7 +58,7 @@ impl Tcb {
         self.timer.exchange(&mut path.estimator);
     }
 
-    /// The network whose state it has has come into use.
+    /// Activates the network whose state is loaded.
     pub(crate) fn on_network(&mut self, now: Time) {
         let Some(networks) = &mut self.networks else { return };
         networks.since = now;
@@ -68,7 +69,7 @@ impl Tcb {
         self.timer.set_slowest(slowest.unwrap_or_default());
     }
 
-    /// The connection is open: all networks begin with this window.
+    /// Sets the window of all networks when the connection opens.
     pub(crate) fn open_networks(&mut self, window: f64) {
         if let Some(networks) = &mut self.networks {
             networks.inactive.iter_mut().for_each(|path| path.window.cwnd = window);

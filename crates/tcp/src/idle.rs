@@ -1,25 +1,28 @@
-//! The window after a pause.
+//! Congestion window after an idle period.
 //!
-//! # Models
-//! What was found out about the path before a pause may no longer hold. With `idle_restart` an ACK or data that come more
-//! than a timeout after the window last let a segment out find the initial window. With `restart_after_idle` data behind
-//! a pause with nothing outstanding find half of the window for each timeout that the pause lasted, down to the initial
-//! one, and an ssthresh of three quarters of it at least.
-//! # Source
-//! RFC 5681 section 4.1, as INET had it in 2011 (`idle_restart`); RFC 2861 section 3.1, as in Linux
+//! # Model
+//! Information about the path may be outdated after an idle period. With `idle_restart`, an ACK or data more
+//! than one RTO after the window last allowed a segment reset the window to the initial window. With
+//! `restart_after_idle`, data after a pause without outstanding data halve the window once per RTO of the
+//! pause, down to the initial window, and set ssthresh to at least three quarters of the previous window.
+//!
+//! # References
+//! RFC 5681 section 4.1, as in INET in 2011 (`idle_restart`); RFC 2861 section 3.1, as in Linux
 //! (`restart_after_idle`).
+//!
 //! # Parameters
 //! `idle_restart`, `restart_after_idle`, `initial_window`.
-//! # Limits
-//! A window that is not used while data are outstanding does not shrink. A control that governs sending keeps its window
-//! with `restart_after_idle`. Of several networks the present one's window falls.
+//!
+//! # Limitations
+//! An unused window does not shrink while data are outstanding. Rate-based congestion controls keep their
+//! window with `restart_after_idle`. With per-network state, the window of the active network shrinks.
 
 use optcp_units::{Duration, Time};
 
 use crate::tcb::Tcb;
 
 impl Tcb {
-    /// Takes the window back to the initial one where nothing was sent for longer than the timeout.
+    /// Resets the window to the initial window if nothing was sent for more than one RTO.
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
         if self.config.idle_restart && now - self.last_sent > self.timer.rto() {
             self.restart_with(f64::from(self.config.initial_window) * self.mss());
@@ -27,7 +30,7 @@ impl Tcb {
         }
     }
 
-    /// Data is about to be sent with nothing outstanding.
+    /// Prepares for sending data after a time without outstanding data.
     pub(crate) fn resume(&mut self, now: Time) {
         let idle = now - self.last_departure;
         self.congestion.on_resume(now, idle);
@@ -40,7 +43,7 @@ impl Tcb {
         }
     }
 
-    /// Halves cwnd for each timeout that passed, down to the initial window.
+    /// Halves cwnd once per elapsed RTO, down to the initial window.
     fn halve_for(&mut self, idle: Duration) {
         let rto = self.timer.rto();
         if idle <= rto {
@@ -57,7 +60,7 @@ impl Tcb {
         self.restart_with(f64::from(cwnd.max(least)) * self.mss());
     }
 
-    /// Sending goes on with `bytes` of window at most.
+    /// Restarts sending with a window of at most `bytes`.
     fn restart_with(&mut self, bytes: f64) {
         let mss = self.mss();
         self.congestion.on_idle(&mut self.window, mss, bytes);

@@ -1,54 +1,53 @@
-//! What a sender tells about itself: the variables of Linux's `tcp_info` that describe its window and its
-//! losses.
+//! State of a sender as in Linux's `tcp_info`: the variables of its window and its losses.
 
 use optcp_units::Duration;
 
-/// The state of the congestion control, as Linux calls and numbers it.
+/// Congestion state, with Linux's names and numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CongestionState {
-    /// Nothing is amiss.
+    /// No losses or reordering.
     Open = 0,
-    /// Something has arrived out of order, and no recovery has begun.
+    /// Out-of-order segments have arrived, but no recovery has started.
     Disorder = 1,
-    /// The window was reduced for a mark.
+    /// The window was reduced for an ECN mark.
     Cwr = 2,
     /// Fast recovery.
     Recovery = 3,
-    /// After a timeout.
+    /// After an RTO.
     Loss = 4,
 }
 
-/// A sender's variables. Counts are in segments.
+/// Variables of a sender. Counts are in segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// What it does about losses.
+    /// Congestion state.
     pub state: CongestionState,
     /// Congestion window, without the inflation of fast recovery.
     pub cwnd: u32,
-    /// Slow-start threshold, once one is set.
+    /// Slow-start threshold, once set.
     pub ssthresh: Option<u32>,
-    /// Sent and not cumulatively acknowledged.
+    /// Segments sent but not cumulatively acknowledged.
     pub unacked: u32,
-    /// Covered by SACK; without SACK, duplicate ACKs.
+    /// SACKed segments; without SACK, duplicate ACKs.
     pub sacked: u32,
-    /// Held to be lost, retransmitted or not.
+    /// Segments considered lost, retransmitted or not.
     pub lost: u32,
-    /// Retransmissions under way.
+    /// Retransmissions in flight.
     pub retransmitted: u32,
-    /// Segments beyond a hole that make it a loss: 3, or how far behind the highest one has come since.
+    /// Number of later segments that declares a loss: 3, or the largest reordering distance seen.
     pub reordering: u32,
-    /// Segments sent again so far.
+    /// Number of retransmissions so far.
     pub retransmissions: u64,
-    /// The timeout in force, backed off.
+    /// Current RTO, including backoff.
     pub rto: Duration,
-    /// The smoothed round trip, once measured.
+    /// Smoothed RTT, once measured.
     pub srtt: Option<Duration>,
-    /// Segments that were marked, as ACKs have reported.
+    /// Number of segments reported as marked.
     pub delivered_ce: u64,
 }
 
-/// What a loss recovery knows of outstanding segments.
+/// Knowledge of a loss recovery about outstanding segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) sacked: u32,

@@ -1,7 +1,7 @@
-//! Sans-I/O TCP: a sender and a receiver as deterministic functions of what they are told.
+//! Sans-I/O TCP: sender and receiver as deterministic state machines.
 //!
-//! Nothing here knows a network, a kernel or a clock: the owner passes instants in, sends what
-//! comes out, and asks when the next timer is due.
+//! The crate does not depend on a network, an engine or a clock. The caller passes the current time,
+//! transmits the returned segments, and queries the next timer deadline.
 
 pub mod acknowledgment;
 pub mod config;
@@ -34,7 +34,7 @@ pub use sender::{Phase, Sender, SenderCounts, Snapshot, Transmission};
 pub use seq::Seq;
 pub use window::Window;
 
-/// The families of names that are registered here, as `optcp list` has them.
+/// Families of names registered in this crate, for `optcp list`.
 pub const FAMILIES: &[optcp_units::registry::Family] = &[
     profile::Profile::FAMILY,
     config::RecoveryKind::FAMILY,

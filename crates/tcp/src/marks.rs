@@ -1,17 +1,22 @@
-//! What the sender makes of marks that ACKs report, and what its segments say.
+//! ECN at the sender: reaction to reported marks, and ECN fields of its segments.
 //!
-//! # Models
-//! An ACK that reports marks asks for a reduction, once in a window of data: behind one, whether a mark or a loss led to it,
-//! further marks ask for none until more is acknowledged than was sent then. The next new segment carries CWR. An ACK that
-//! reports marks does not grow the window.
-//! # Source
-//! RFC 3168 sections 6.1.2, 6.1.4 and 6.1.5; RFC 8257 section 3.3 leaves this as it is; RFC 9768 section 3.2.2 for the counts.
+//! # Model
+//! An ACK that reports marks triggers a reduction, once per window of data: after a reduction by a mark or a
+//! loss, further marks have no effect until all data sent before it are acknowledged. The next new segment
+//! carries CWR. An ACK that reports marks does not increase the window.
+//!
+//! # References
+//! RFC 3168 sections 6.1.2, 6.1.4 and 6.1.5, which RFC 8257 section 3.3 does not change; RFC 9768 section
+//! 3.2.2 for the counts.
+//!
 //! # Parameters
 //! `ecn`, `receiver_ecn`, `ect_packets`, `abe`, `rate_reduction`.
-//! # Limits
-//! A window of one segment is not made smaller by a mark (RFC 3168 would have it wait for the timer). A SYN that is sent
-//! again asks for nothing, and with `ecn = "accurate"` the third; what an earlier one asked for may be agreed to all the same.
-//! Behind a SYN exchange ACKs that acknowledge no data report nothing: they may be the SYN-ACK again.
+//!
+//! # Limitations
+//! - A mark does not reduce a window of one segment (RFC 3168 requires waiting for the timer).
+//! - A retransmitted SYN requests nothing; with `ecn = "accurate"` this applies from the third SYN. The
+//!   receiver may still accept the request of an earlier SYN.
+//! - After a SYN exchange, ACKs without new data report nothing: they may be a repeated SYN-ACK.
 
 use optcp_units::{Codepoint, Marking};
 
@@ -21,48 +26,49 @@ use crate::ecn::{ByteCounters, Feedback, INITIAL_COUNT, Known, ace, agreed, answ
 use crate::seq::Seq;
 use crate::tcb::Tcb;
 
-/// See the module's text.
+/// ECN state of a sender.
 #[derive(Clone, Debug)]
 pub(crate) struct EcnSender {
     asked: Ecn,
     feedback: Feedback,
-    /// The codepoint of new data.
+    /// Codepoint of new data.
     ect: Codepoint,
-    /// Which packets have it.
+    /// Packets that carry the codepoint.
     ect_packets: EctPackets,
-    /// SYNs sent.
+    /// Number of SYNs sent.
     syns: u32,
-    /// How the first segment of data tells what codepoint the SYN-ACK had (RFC 9768 section 3.2.2.1).
+    /// ACE value with which the first data segment reports the codepoint of the SYN-ACK (RFC 9768 section
+    /// 3.2.2.1).
     tells: Option<u8>,
-    /// The next new segment carries CWR.
+    /// `true`: the next new segment carries CWR.
     announces: bool,
-    /// One past the highest segment sent when a mark reduced the window, and when a loss did.
+    /// One past the highest segment sent when a mark, or a loss, last reduced the window.
     marked_until: Option<Seq>,
     lost_until: Option<Seq>,
     known: Known,
-    /// ACKs of this end that were marked, as its own segments report them.
+    /// Number of marked ACKs, reported in the sender's segments.
     packets: u32,
-    /// What the ACK says that is being looked at, until it is counted.
+    /// ECN fields of the current ACK, until they are counted.
     pending: Option<(u8, Option<ByteCounters>)>,
-    /// Whether that ACK reports marks.
+    /// `true`: the current ACK reports marks.
     echoes: bool,
     pub(crate) delivered_ce: u64,
     pub(crate) reductions: u64,
 }
 
-/// What a segment is.
+/// Type of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// It opens the connection.
+    /// SYN.
     Syn,
-    /// Data that was never sent before.
+    /// New data.
     New,
-    /// Data that was.
+    /// Retransmission.
     Again,
 }
 
 impl EcnSender {
-    /// The state at the start; `None` if nothing is asked for.
+    /// Returns the initial state; `None` without ECN.
     pub(crate) fn new(config: &Config) -> Option<Self> {
         let asked = config.ecn;
         let own = config.receiver_ecn.of(asked);
@@ -88,12 +94,12 @@ impl EcnSender {
         })
     }
 
-    /// What it understands of ACKs.
+    /// Returns the ECN feedback that it interprets.
     pub(crate) const fn feedback(&self) -> Feedback {
         self.feedback
     }
 
-    /// The SYN-ACK has come.
+    /// Processes the SYN-ACK.
     fn open(&mut self, marking: Marking) {
         self.feedback = agreed(self.asked, marking.flags());
         self.ect = ect(self.ect, self.feedback);
@@ -103,19 +109,19 @@ impl EcnSender {
         }
     }
 
-    /// An ACK has come that is not older than others.
+    /// Processes an ACK that is not older than others.
     fn receive(&mut self, ack: &Ack) {
         self.packets = self.packets.wrapping_add(u32::from(ack.marking.is_ce()));
         self.echoes = self.feedback == Feedback::Classic && ack.marking.has(Marking::ECE);
         self.pending = Some((ack.marking.flags(), ack.counters));
     }
 
-    /// An ACK has come that reports nothing.
+    /// Processes an ACK that reports nothing.
     fn pass_over(&mut self) {
         (self.pending, self.echoes) = (None, false);
     }
 
-    /// It tells of `delivered` segments for the first time: how many of these were marked.
+    /// Returns the number of marked segments of `delivered` newly reported ones.
     pub(crate) fn deliver(&mut self, delivered: u32) -> u32 {
         let Some((flags, counters)) = self.pending.take() else { return 0 };
         let marked = match self.feedback {
@@ -134,41 +140,41 @@ impl EcnSender {
         marked
     }
 
-    /// Whether the ACK that is being looked at reports marks.
+    /// Returns whether the current ACK reports marks.
     #[inline]
     pub(crate) const fn echoes(&self) -> bool {
         self.echoes
     }
 
-    /// Whether it asks for a reduction, with everything below `una` acknowledged.
+    /// Returns whether the current ACK requires a reduction, given the cumulative ACK `una`.
     fn asks(&self, una: Seq) -> bool {
         let over = |until: Option<Seq>| until.is_none_or(|until| una > until);
         self.echoes && over(self.marked_until) && over(self.lost_until)
     }
 
-    /// Whether the window was reduced for a mark in this window of data.
+    /// Returns whether a mark reduced the window in the current window of data.
     pub(crate) fn reducing(&self, una: Seq) -> bool {
         self.marked_until.is_some_and(|until| una <= until)
     }
 
-    /// A mark leads to a reduction, with everything below `max` sent.
+    /// Records a reduction by a mark, with everything below `max` sent.
     fn on_reduction(&mut self, max: Seq) {
         self.marked_until = Some(max);
         self.announces = true;
     }
 
-    /// A loss does.
+    /// Records a reduction by a loss.
     pub(crate) fn on_loss(&mut self, max: Seq) {
         self.lost_until = Some(max);
         self.announces = true;
     }
 
-    /// The last reduction is taken back.
+    /// Records that the last reduction was undone.
     pub(crate) fn on_undo(&mut self) {
         (self.announces, self.lost_until) = (false, None);
     }
 
-    /// What the headers of a segment say that leaves now.
+    /// Returns the ECN fields of a segment that is sent now.
     fn marking(&mut self, kind: Kind) -> Marking {
         let takes_marks = match self.ect_packets {
             EctPackets::Data => kind == Kind::New,
@@ -197,14 +203,14 @@ impl EcnSender {
     }
 }
 
-/// What a connection does about marks.
+/// ECN reactions of a connection.
 impl Tcb {
-    /// An ACK that is no older than others may say something of marks; whether it `opens` the connection.
-    // Apart from what every ACK does, as few connections know of marks.
+    /// Processes the ECN fields of an ACK that is not older than others. `opens`: it opens the connection.
+    // Not inlined, because few connections use ECN.
     #[inline(never)]
     pub(crate) fn hear(&mut self, ack: &Ack, opens: bool) {
         let Some(ecn) = &mut self.ecn else { return };
-        // What acknowledges no data may be the SYN-ACK again, whose flags say something else.
+        // An ACK without new data may be a repeated SYN-ACK, whose flags have another meaning.
         let bare = self.config.handshake && ack.seq == Seq::ZERO.next();
         match (opens, bare) {
             (true, _) => ecn.open(ack.marking),
@@ -213,7 +219,7 @@ impl Tcb {
         }
     }
 
-    /// What the headers of a segment that is sent now say of congestion.
+    /// Returns the ECN fields of a segment that is sent now.
     #[inline(never)]
     pub(crate) fn marking(&mut self, seq: Seq, again: bool) -> Marking {
         let syn = self.config.handshake && seq == Seq::ZERO;
@@ -225,34 +231,34 @@ impl Tcb {
         self.ecn.as_mut().map_or(Marking::NONE, |ecn| ecn.marking(kind))
     }
 
-    /// Congestion control learns what is understood of marks.
+    /// Notifies congestion control of the negotiated feedback.
     pub(crate) fn tell_feedback(&mut self) {
         if let Some(ecn) = &self.ecn {
             self.congestion.on_feedback(ecn.feedback());
         }
     }
 
-    /// Whether a mark reduced the window in this window of data as a loss would have.
+    /// Returns whether a mark reduced the window in this window of data as much as a loss would have.
     pub(crate) fn is_reduced_enough(&self) -> bool {
         self.reduces_for_mark() && self.congestion.marks_are_losses()
     }
 
-    /// Whether a mark reduced the window in this window of data.
+    /// Returns whether a mark reduced the window in this window of data.
     pub(crate) fn reduces_for_mark(&self) -> bool {
         self.ecn.as_ref().is_some_and(|ecn| ecn.reducing(self.una))
     }
 
-    /// Whether the ACK that is being looked at reports marks, which keeps the window from growing (RFC 3168 section
+    /// Returns whether the current ACK reports marks and must not increase the window (RFC 3168 section
     /// 6.1.2).
     pub(crate) fn echoes(&self) -> bool {
         self.ecn.as_ref().is_some_and(|ecn| ecn.echoes())
     }
 
-    /// Reduces the window if the ACK reports a mark, and none was answered in this window of data: ssthresh and cwnd
-    /// become what congestion control answers. Gives whether there is a reduction.
+    /// Reduces the window if the ACK reports a mark, and no mark was answered in this window of data.
+    /// Congestion control determines ssthresh and cwnd. Returns whether the window was reduced.
     pub(crate) fn reduce_for_mark(&mut self) -> bool {
         let Some(ecn) = &mut self.ecn else { return false };
-        // What no recovery has counted tells of nothing that was delivered.
+        // Without newly delivered segments, the count is discarded.
         ecn.deliver(0);
         if !ecn.asks(self.una) {
             return false;
@@ -276,8 +282,8 @@ impl Tcb {
     }
 }
 
-/// The codepoint of a sender that would have `ect`: what cannot tell how many were marked must not claim to (RFC 9331
-/// section 4.2).
+/// Returns the codepoint for a sender that requests `ect`: without accurate feedback it must not use ECT(1)
+/// (RFC 9331 section 4.2).
 fn ect(ect: Codepoint, feedback: Feedback) -> Codepoint {
     if feedback == Feedback::Accurate { ect } else { Codepoint::Ect0 }
 }

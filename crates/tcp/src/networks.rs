@@ -1,24 +1,31 @@
-//! What a sender knows of each of several networks that carry its data by turns.
+//! Per-network state of a sender whose data use several networks in turn (TDTCP).
 //!
-//! # Models
-//! A switch serves a queue over one network at a time, and tells senders over which. A sender keeps a window with its congestion
-//! control, losses and round trips for each of them. What it sends belongs to the network of which it was told last, and so
-//! does what becomes of that: ACKs grow the window of the network on which the data were sent, losses reduce it, and only what
-//! is under way on the present network counts against the present window. A round trip is measured if the network has not
-//! changed since the segment was sent. The timeout assumes that the ACK comes by the slowest network: it is the mean of the
-//! present network's and the greatest of all that were measured.
-//! # Source
-//! S. Chen and others, *Time-division TCP for Reconfigurable Data Center Networks*, SIGCOMM 2022; behaviour of the authors'
-//! kernel: which segments count against a window, whose window an ACK moves, that a timeout is one of the present network, and
-//! that nothing leaves for a change of networks alone, but with the next ACK, timer or data.
+//! # Model
+//! A switch serves a queue over one network at a time and notifies senders of changes. A sender keeps
+//! congestion window, losses and RTT per network. Data belong to the network that was active when they were
+//! sent. Their ACKs grow the window of that network, and their losses reduce it. Only data in flight on the
+//! active network count against the active window. An RTT is measured if the network did not change since the
+//! segment was sent. The RTO assumes that the ACK takes the slowest network: it is the mean of the active
+//! network's RTO and the maximum of all measured ones.
+//!
+//! # References
+//! S. Chen and others, *Time-division TCP for Reconfigurable Data Center Networks*, SIGCOMM 2022. Behaviour
+//! of the authors' kernel: which segments count against a window, which window an ACK changes, that an RTO
+//! belongs to the active network, and that a change of networks sends nothing until the next ACK, timer or
+//! write.
+//!
 //! # Parameters
-//! `path_state`. Who tells senders, and when, is `notify` of `[[voqs]]`.
-//! # Limits
-//! It needs `recovery = "sack"`, `ecn = "off"` as in that kernel, and a control that does not go by the rate of delivery. Both
-//! ends have options for the network of data and ACK there, which take no room here; ACKs are taken to come by the network
-//! that the sender knows of. The paper compares the two networks' numbers; here a network that came back meanwhile is another
-//! one. The receiver's window, the retransmission timer and its back-off, and what `idle_restart` and `restart_after_idle` go
-//! by, are those of the connection.
+//! `path_state`. `notify` of `[[voqs]]` sets the time until senders are notified.
+//!
+//! # Limitations
+//! - Needs `recovery = "sack"`, `ecn = "off"` as in that kernel, and a congestion control that does not use
+//!   delivery rates.
+//! - The options that carry the network of data and ACK take no space. ACKs are assumed to use the network
+//!   that the sender considers active.
+//! - The paper compares the numbers of two networks; here a network that became active again in the meantime
+//!   counts as different.
+//! - The receive window, the retransmission timer and its backoff, and the idle times of `idle_restart` and
+//!   `restart_after_idle` belong to the connection.
 
 use optcp_units::{Duration, Time};
 
@@ -27,7 +34,7 @@ use crate::rtt::Estimator;
 use crate::seq::Seq;
 use crate::window::Window;
 
-/// What is known of a network while another one's is in the control block.
+/// State of a network that is not active.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub(crate) congestion: CongestionControl,
@@ -38,22 +45,21 @@ pub(crate) struct Path {
     pub(crate) loss_until: Seq,
 }
 
-/// See the module's text.
+/// States of all networks of a sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Networks {
-    /// By network; nothing in the place of the one that is in the control block.
+    /// States by network; the entry of the active network is a placeholder.
     pub(crate) inactive: Vec<Path>,
-    /// The network whose state is in the control block.
+    /// Network whose state is in the control block.
     pub(crate) at: usize,
-    /// Segments outstanding that were sent on it.
+    /// Number of outstanding segments sent on it.
     pub(crate) outstanding: u32,
-    /// Since when the present network is known to be it.
+    /// Time at which the sender was notified of the active network.
     pub(crate) since: Time,
 }
 
 impl Networks {
-    /// Data is sent with nothing outstanding on any network, `idle` after the last segment: those that are not in use learn of
-    /// the pause too.
+    /// Notifies inactive networks of a pause of length `idle` without outstanding data on any network.
     pub(crate) fn on_resume(&mut self, now: Time, idle: Duration) {
         let others = self.inactive.iter_mut().enumerate().filter(|&(number, _)| number != self.at);
         others.for_each(|(_, path)| path.congestion.on_resume(now, idle));

@@ -1,57 +1,62 @@
-//! Pacing: segments leave one by one at a rate, not in bursts as ACKs release them.
+//! Pacing: segments leave one by one at a rate, instead of in bursts released by ACKs.
 //!
-//! # Models
-//! After a segment, or a few that leave together, the next one waits for their share of time, also when
-//! the window would let it go. Time that the window wasted shortens the next wait, by half at most. The
-//! first ten segments of a connection do not wait, nor does what a timeout or a tail loss probe sends.
-//! # Source
+//! # Model
+//! After one segment, or a few that leave together, the next one waits for their share of time even if the
+//! window allows it. Time lost because of the window shortens the next wait by at most half. The first ten
+//! segments of a connection, and segments sent by an RTO or tail loss probe, do not wait.
+//!
+//! # References
 //! Behaviour of Linux 6: pacing inside TCP (`sk_pacing_rate`, `tcp_update_pacing_rate`,
 //! `tcp_update_skb_after_send`).
+//!
 //! # Parameters
-//! `pacing`: `none`; `window`, the window each smoothed round trip, doubled while cwnd is below half of
-//! ssthresh and times 1.2 above; `rate`, what congestion control says. Before the first measurement a
-//! round trip counts as 1 ms. `pacing_burst`, the most segments that leave together.
-//! # Limits
-//! As many segments leave together as the window lets out at one instant, `pacing_burst` at most. Linux
-//! makes its bursts longer at rates where two segments take less than a millisecond, to spare the
-//! processor (TSO), and may wait for more of the window so that one becomes full. The wait is rounded up to whole picoseconds, once a segment.
+//! - `pacing`: `none`; `window`, one window per smoothed RTT, times 2 while cwnd is below half of ssthresh
+//!   and times 1.2 above; `rate`, the rate of congestion control. Before the first sample, the RTT counts as
+//!   1 ms.
+//! - `pacing_burst`: maximum number of segments that leave together.
+//!
+//! # Limitations
+//! Segments that leave together are those that the window allows at one time, at most `pacing_burst`. At
+//! rates where two segments take less than a millisecond, Linux uses longer bursts to save CPU time (TSO),
+//! and may wait until the window allows a full burst. The wait is rounded up to whole picoseconds per
+//! segment.
 
 use optcp_units::{Duration, Time, registry};
 
 registry! {
-    /// How segments that the window allows are spread over time.
+    /// Pacing of the segments that the window allows.
     pub enum Pacing ("pacing") {
-        "none" => None: "not at all: they leave as ACKs release them", "RFC 9293";
-        "window" => Window: "twice the window a smoothed round trip in slow start, 1.2 times in congestion avoidance", "Linux, pacing inside TCP";
-        "rate" => Rate: "at the rate that congestion control finds", "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.1";
+        "none" => None: "no pacing: ACKs release segments immediately", "RFC 9293";
+        "window" => Window: "twice the window per smoothed RTT in slow start, 1.2 times the window in congestion avoidance", "Linux, pacing inside TCP";
+        "rate" => Rate: "at the rate set by congestion control", "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.1";
     }
 }
 
-/// Segments of a connection that leave without a wait before them.
+/// Number of segments at the start of a connection without pacing.
 const UNPACED: u32 = 10;
-/// The round trip that is assumed before one is measured.
+/// RTT assumed before the first sample.
 pub(crate) const UNMEASURED: Duration = Duration::from_ms(1);
 
-/// When the next segment may leave.
+/// Pacing state: the earliest time of the next segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// Segments that may still leave with no wait after them.
+    /// Number of segments that do not start a wait.
     unpaced: u32,
-    /// The most segments that leave together.
+    /// Maximum number of segments that leave together.
     burst: u32,
-    /// When the last burst began, and how many segments may still leave with it.
+    /// Start of the last burst, and number of segments that may still leave with it.
     began: Time,
     room: u32,
-    /// Time wasted before it that may still shorten the wait.
+    /// Time lost before the burst that may still shorten the wait.
     wasted: Duration,
-    /// When the wait after the last segment ends or has ended.
+    /// End of the wait after the last segment, past or future.
     release: Time,
-    /// Whether it has not ended yet.
+    /// `true`: the wait has not ended.
     waits: bool,
 }
 
 impl Pacer {
-    /// A pacer that lets `burst` segments out together.
+    /// Creates a pacer for bursts of `burst` segments.
     pub(crate) fn new(burst: u32) -> Self {
         Pacer {
             unpaced: UNPACED - 1,
@@ -64,29 +69,29 @@ impl Pacer {
         }
     }
 
-    /// Whether the next segment must wait.
+    /// Returns whether the next segment must wait.
     pub(crate) fn holds(&self, now: Time) -> bool {
         self.waits && now < self.release && (self.room == 0 || now > self.began)
     }
 
-    /// When the wait ends.
+    /// Returns the end of the wait.
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.waits.then_some(self.release)
     }
 
-    /// Ends the wait if its time has come.
+    /// Ends the wait if it is over.
     pub(crate) fn expire(&mut self, now: Time) {
         self.waits = self.waits && now < self.release;
     }
 
-    /// Ends the wait before its time: what is sent now begins a new one.
+    /// Ends the wait early: the next segment starts a new wait.
     pub(crate) fn release(&mut self, now: Time) {
         self.release = self.release.min(now);
         self.room = 0;
         self.waits = false;
     }
 
-    /// A segment has left, whose share of time is `interval`.
+    /// Records the departure of a segment whose share of time is `interval`.
     pub(crate) fn on_sent(&mut self, now: Time, interval: Duration) {
         if self.room == 0 || now > self.began {
             self.wasted = now.saturating_since(self.release);
@@ -123,7 +128,7 @@ mod tests {
         sender
     }
 
-    /// Sends what may be sent until `until`, waking up as asked to.
+    /// Sends everything allowed until `until`, following the deadlines.
     fn sent(sender: &mut Sender, mut now: Time, until: Time) -> Vec<(Seq, Time)> {
         let mut sent = Vec::new();
         loop {
@@ -141,18 +146,18 @@ mod tests {
     /// Ten segments leave at once. Slow start paces 12 segments at twice their rate in the assumed
     /// millisecond: 1000 us / (12 * 2) = 41 2/3 us each, rounded up to picoseconds.
     #[test]
-    fn the_first_ten_segments_leave_at_once_and_the_others_in_their_time() {
+    fn first_ten_segments_are_not_paced() {
         let config = Config { initial_window: 12, ..Profile::Rfc.config() };
         let sent = sent(&mut sender(config), us(0), us(900));
         let at: Vec<u64> = sent.iter().map(|(_, at)| at.as_ps()).collect();
         assert_eq!(at, [[0; 10].as_slice(), &[41_666_667, 83_333_334]].concat());
     }
 
-    /// ssthresh 20 and a window of 12: not below half, so 120 %. The ACK at 120 ms makes that 13
-    /// segments of a measured 120 ms: 120 / (13 * 1.2) = 7.692307... ms. It also finds the last wait
-    /// over for longer than half of that, so the next is half as long.
+    /// With ssthresh 20 and a window of 12, the factor is 120 %, because the window is not below half. The
+    /// ACK at 120 ms makes that 13 segments in 120 ms: 120 / (13 * 1.2) = 7.692307... ms. The last wait ended
+    /// more than half of that ago, so the next is half as long.
     #[test]
-    fn the_rate_follows_the_window_and_the_round_trip() {
+    fn pacing_rate_follows_window_and_rtt() {
         let config =
             Config { initial_window: 12, initial_ssthresh: Some(20), ..Profile::Rfc.config() };
         let mut sender = sender(config);
@@ -163,22 +168,22 @@ mod tests {
         assert_eq!(at, [120_000_000_000, 120_000_000_000 + 3_846_153_847]);
     }
 
-    /// Pairs leave together and wait for both: 1000 us / (16 * 2) = 31.25 us for each.
+    /// Pairs leave together and wait for both: 1000 us / (16 * 2) = 31.25 us each.
     #[test]
-    fn a_burst_waits_for_the_share_of_all_its_segments() {
+    fn burst_waits_for_all_its_segments() {
         let config = Config { initial_window: 16, pacing_burst: 2, ..Profile::Rfc.config() };
         let sent = sent(&mut sender(config), us(0), us(900));
         let at: Vec<u64> = sent.iter().map(|(_, at)| at.as_ps() / 10_000).collect();
-        // The tenth segment ends the fifth pair, and is the first that is waited for.
+        // The tenth segment ends the fifth pair and is the first that causes a wait.
         assert_eq!(
             at,
             [[0; 10].as_slice(), &[3_125, 3_125, 9_375, 9_375, 15_625, 15_625]].concat()
         );
     }
 
-    /// The retransmission after a timeout leaves though the wait is not over.
+    /// The retransmission after an RTO leaves although the wait is not over.
     #[test]
-    fn a_timeout_does_not_wait() {
+    fn retransmission_after_rto_is_not_paced() {
         let config = Config {
             initial_window: 12,
             initial_rto: Duration::from_us(20),

@@ -1,13 +1,13 @@
-//! Sets of segments as ranges.
+//! Sets of segments, stored as ranges.
 
 use std::collections::VecDeque;
 
 use crate::seq::Seq;
 
-/// So many ranges at each end are looked at before the others are searched.
+/// Number of ranges at each end that are checked before a binary search.
 const NEAR: usize = 3;
 
-/// Disjoint half-open ranges in ascending order that do not touch each other.
+/// Disjoint, non-adjacent half-open ranges in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(VecDeque<(Seq, Seq)>);
 
@@ -20,35 +20,35 @@ impl Ranges {
         self.0.clear();
     }
 
-    /// The ranges, the lowest first.
+    /// Iterates over the ranges in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Seq, Seq)> {
         self.0.iter().copied()
     }
 
-    /// How many segments there are.
+    /// Returns the number of segments.
     pub(crate) fn count(&self) -> u32 {
         self.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// The lowest range.
+    /// Returns the lowest range.
     pub(crate) fn first(&self) -> Option<(Seq, Seq)> {
         self.0.front().copied()
     }
 
-    /// One past the highest segment.
+    /// Returns one past the highest segment.
     pub(crate) fn end(&self) -> Option<Seq> {
         self.0.back().map(|&(_, end)| end)
     }
 
-    /// The range that holds `seq`.
+    /// Returns the range that contains `seq`.
     pub(crate) fn around(&self, seq: Seq) -> Option<(Seq, Seq)> {
         self.0.get(self.behind(seq)).copied().filter(|&(start, _)| start <= seq)
     }
 
-    /// The place of the first range with something behind `seq`.
+    /// Returns the index of the first range that ends after `seq`.
     fn behind(&self, seq: Seq) -> usize {
-        // A burst of losses leaves thousands of holes, and most of what comes then lies behind nearly all of
-        // them, or fills the first.
+        // A burst of losses leaves thousands of gaps. Most later arrivals are beyond nearly all of them, or
+        // fill the first.
         let beyond = self.0.iter().rev().take(NEAR).take_while(|&&(_, end)| end > seq).count();
         if beyond < NEAR.min(self.0.len()) {
             return self.0.len() - beyond;
@@ -60,7 +60,7 @@ impl Ranges {
         self.0.partition_point(|&(_, end)| end <= seq)
     }
 
-    /// Takes everything below `seq` out.
+    /// Removes everything below `seq`.
     pub(crate) fn remove_below(&mut self, seq: Seq) {
         if self.0.front().is_none_or(|&(start, _)| start >= seq) {
             return;
@@ -74,15 +74,15 @@ impl Ranges {
         }
     }
 
-    /// Puts `start..end` in, which is not empty; calls `new` for each part that was not there before. Gives the
-    /// range that holds it then.
+    /// Inserts the non-empty range `start..end`, and calls `new` for each part that was missing. Returns the
+    /// range that contains it.
     pub(crate) fn insert(
         &mut self,
         start: Seq,
         end: Seq,
         mut new: impl FnMut(Seq, Seq),
     ) -> (Seq, Seq) {
-        // The first range that ends at or after `start`: the first that can touch the new one.
+        // First range that ends at or after `start`, which may touch the new one.
         let from = self.behind(start.saturating_sub(1));
         let mut to = from;
         let (mut low, mut high) = (start, end);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_join_and_tell_what_is_new() {
+    fn insertion_joins_ranges_and_reports_new_parts() {
         let mut ranges = Ranges::default();
         assert_eq!(inserted(&mut ranges, 5, 6), [(5, 6)]);
         assert_eq!(inserted(&mut ranges, 3, 4), [(3, 4)]);
@@ -149,9 +149,9 @@ mod tests {
         assert!(ranges.is_empty());
     }
 
-    /// Against a set of single segments, over every order of a small world.
+    /// Compares with a set of single segments, over every order of a small sequence space.
     #[test]
-    fn ranges_are_the_set_of_their_segments() {
+    fn ranges_match_a_set_of_segments() {
         let mut state = 1_u64;
         for _ in 0..2_000 {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());

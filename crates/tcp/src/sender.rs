@@ -1,4 +1,4 @@
-//! The sending end of a connection.
+//! Sender of a connection.
 
 use std::sync::Arc;
 
@@ -13,90 +13,89 @@ use crate::seq::Seq;
 use crate::tcb::Tcb;
 use crate::window::Window;
 
-/// A segment to put on the wire.
+/// Segment to transmit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
     /// Segment number.
     pub seq: Seq,
     /// Size on the wire.
     pub size: Bytes,
-    /// Whether it was sent before.
+    /// `true`: it was sent before.
     pub retransmission: bool,
-    /// Its timestamp; without meaning unless timestamps are in use.
+    /// Timestamp; undefined without timestamps.
     pub stamp: Timestamp,
-    /// What its headers say of congestion.
+    /// ECN fields.
     pub marking: Marking,
 }
 
-/// What a sender is doing, for observation.
+/// Phase of a sender, for observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
-    /// The window grows by a segment an ACK.
+    /// Slow start: one segment per ACK.
     SlowStart = 0,
-    /// The window grows by a segment a round trip.
+    /// Congestion avoidance: one segment per RTT.
     Avoidance = 1,
     /// Fast recovery.
     Recovery = 2,
-    /// After a timeout, until what was outstanding then is acknowledged.
+    /// After an RTO, until all data outstanding at that time are acknowledged.
     Loss = 3,
 }
 
 impl Phase {
-    /// Names in results, in the order of their numbers.
+    /// Names in results, by number.
     pub const NAMES: [&'static str; 4] = ["slow-start", "avoidance", "recovery", "loss"];
 }
 
-/// A sender's variables at an instant.
+/// Variables of a sender at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Congestion window in bytes, with the inflation of fast recovery.
+    /// Congestion window in bytes, including the inflation of fast recovery.
     pub cwnd: f64,
     /// Slow-start threshold in bytes.
     pub ssthresh: f64,
-    /// Segments sent and not acknowledged (RFC 5681's FlightSize).
+    /// Unacknowledged segments (RFC 5681's FlightSize).
     pub flight: u32,
-    /// What it is doing.
+    /// Phase.
     pub phase: Phase,
-    /// Expiries of the retransmission timer so far.
+    /// Number of RTOs so far.
     pub timeouts: u64,
-    /// Reductions of the window that marks led to, so far.
+    /// Number of window reductions caused by ECN marks so far.
     pub ecn_reductions: u64,
 }
 
-/// What a sender has done so far.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounts {
-    /// Segments sent, retransmissions included.
+    /// Segments sent, including retransmissions.
     pub sent: u64,
-    /// Segments sent again.
+    /// Retransmissions.
     pub retransmissions: u64,
-    /// Expiries of the retransmission timer with data outstanding.
+    /// RTOs with outstanding data.
     pub timeouts: u64,
-    /// Segments that were marked, as ACKs have reported.
+    /// Segments reported as marked.
     pub delivered_ce: u64,
-    /// Reductions of the window that marks led to.
+    /// Window reductions caused by ECN marks.
     pub ecn_reductions: u64,
 }
 
-/// The sending end: tell it what happens, then take what it sends.
+/// Sender of a connection.
 ///
-/// After every `start`, `handle_*` call `poll_transmit` until it gives nothing, then look at
-/// `deadline`.
+/// After every `start` or `handle_*`, call `poll_transmit` until it returns `None`, then query `deadline`.
 #[derive(Clone, Debug)]
 pub struct Sender {
     tcb: Tcb,
     recovery: LossRecovery,
-    /// The segment whose timer expired last (RFC 5681 section 3.1 on repeated timeouts).
+    /// Segment whose timer fired last (RFC 5681 section 3.1 on repeated timeouts).
     timed_out: Option<Seq>,
-    /// What the application has not written yet.
+    /// Segments that the application has not written yet.
     unwritten: u32,
     counts: SenderCounts,
 }
 
 impl Sender {
-    /// A sender of `segments` full segments, or of data without end. Its clock stands at
-    /// `clock_phase` at time zero, which matters where it ticks coarsely.
+    /// Creates a sender of `segments` full segments, or of unlimited data. `clock_phase` is the value of its
+    /// clock at time zero, which matters for coarse ticks.
     #[must_use]
     pub fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         Sender {
@@ -108,24 +107,24 @@ impl Sender {
         }
     }
 
-    /// The application has data.
+    /// Starts sending.
     pub fn start(&mut self) {
         self.tcb.allowance = u32::MAX;
     }
 
-    /// Of all that is to be sent, the application writes `segments` later: see [`Sender::supply`].
+    /// Withholds `segments` of the data, which the application writes later: see [`Sender::supply`].
     pub fn withhold(&mut self, segments: u32) {
         self.tcb.end = Seq::new(self.tcb.end.number() - segments);
         self.unwritten = segments;
     }
 
-    /// Whether the application has yet to write something.
+    /// Returns whether the application has not written everything.
     #[must_use]
     pub const fn withholds(&self) -> bool {
         self.unwritten > 0
     }
 
-    /// The application has `segments` full segments more.
+    /// Adds `segments` full segments written by the application.
     pub fn supply(&mut self, segments: u32) {
         self.unwritten = self.unwritten.saturating_sub(segments);
         if self.tcb.max == self.tcb.end {
@@ -137,33 +136,33 @@ impl Sender {
         self.tcb.allowance = u32::MAX;
     }
 
-    /// Its data go over one of `networks` networks at a time, at present over `present`: keeps what it knows of each apart, if
-    /// it was made to (`path_state`) and goes by SACK. To be said before it starts.
+    /// Enables separate state for `networks` networks, of which `present` is active, if `path_state` requests
+    /// it and SACK is used. Call it before the start.
     pub fn enable_per_network_state(&mut self, networks: u8, present: u8) {
         if self.tcb.config.path_state == PathState::PerNetwork {
             self.recovery.enable_per_network_state(&mut self.tcb, networks, present);
         }
     }
 
-    /// Whether it keeps apart what it knows of several networks.
+    /// Returns whether it has separate state per network.
     #[must_use]
     pub const fn is_divided(&self) -> bool {
         self.tcb.networks.is_some()
     }
 
-    /// It is told over which network its data go from now on. Its owner need not ask for segments now: the authors' kernel sends
-    /// when the next ACK, timer or data come.
+    /// Notifies the sender of the network that its data use from now on. No segment becomes ready: the
+    /// authors' kernel sends at the next ACK, timer or write.
     pub fn change_network(&mut self, now: Time, network: u8) {
         self.recovery.change_network(&mut self.tcb, now, network);
     }
 
-    /// The receiver's window is `segments` from now on.
+    /// Sets the receive window to `segments`.
     pub fn set_receiver_window(&mut self, segments: u32) {
         self.tcb.set_receiver_window(segments);
         self.tcb.allowance = u32::MAX;
     }
 
-    /// An ACK has come. One for data never sent is ignored.
+    /// Processes an ACK. ACKs for data never sent are ignored.
     #[inline]
     pub fn handle_ack(&mut self, now: Time, ack: &Ack) {
         let tcb = &mut self.tcb;
@@ -187,8 +186,8 @@ impl Sender {
             tcb.restart_if_idle(now);
         }
         if opens {
-            // The SYN's ACK: the window is the initial one, however it was grown; one segment if
-            // the SYN had to be sent again (RFC 5681 section 3.1), or more often than is forgiven.
+            // ACK of the SYN: the window becomes the initial window. It is one segment if the SYN was
+            // retransmitted (RFC 5681 section 3.1) more often than allowed.
             let lost = self.timed_out.is_some();
             let again = self.counts.timeouts > u64::from(tcb.config.syn_retransmissions_forgiven);
             let initial = if again { 1 } else { tcb.config.initial_window };
@@ -208,7 +207,7 @@ impl Sender {
         }
     }
 
-    /// The time given by `deadline` has come.
+    /// Processes the timer at the time given by `deadline`.
     pub fn handle_timer(&mut self, now: Time) {
         let tcb = &mut self.tcb;
         let paced = tcb.pacer.deadline().is_some_and(|at| at <= now);
@@ -272,7 +271,7 @@ impl Sender {
         tcb.last_sent = now;
     }
 
-    /// The next segment to send, if any may be sent now.
+    /// Returns the next segment to send, if one may be sent now.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
         let tcb = &mut self.tcb;
@@ -317,7 +316,7 @@ impl Sender {
         Some(Transmission { seq, size: tcb.wire_size(seq), retransmission, stamp, marking })
     }
 
-    /// When `handle_timer` is due.
+    /// Returns the time at which `handle_timer` is due.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
@@ -329,43 +328,43 @@ impl Sender {
         }
     }
 
-    /// Whether everything has been written and acknowledged.
+    /// Returns whether everything has been written and acknowledged.
     #[must_use]
     pub fn finished(&self) -> bool {
         self.tcb.una == self.tcb.end && self.unwritten == 0
     }
 
-    /// Oldest unacknowledged segment.
+    /// Returns the oldest unacknowledged segment.
     #[must_use]
     pub fn una(&self) -> Seq {
         self.tcb.una
     }
 
-    /// The segment that is sent next when the window allows it; a timeout takes it back to `una`.
+    /// Returns the next segment to send when the window allows it; an RTO resets it to `una`.
     #[must_use]
     pub fn next(&self) -> Seq {
         self.tcb.nxt
     }
 
-    /// One past the highest segment sent.
+    /// Returns one past the highest segment sent.
     #[must_use]
     pub fn max_sent(&self) -> Seq {
         self.tcb.max
     }
 
-    /// The congestion window, not counting the inflation of fast recovery.
+    /// Returns the congestion window, without the inflation of fast recovery.
     #[must_use]
     pub fn window(&self) -> Window {
         self.tcb.window
     }
 
-    /// Whether fast recovery is under way.
+    /// Returns whether fast recovery is in progress.
     #[must_use]
     pub fn in_recovery(&self) -> bool {
         self.recovery.in_recovery()
     }
 
-    /// Its variables now.
+    /// Returns its current variables.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let tcb = &self.tcb;
@@ -385,7 +384,7 @@ impl Sender {
         }
     }
 
-    /// Its variables by the names that Linux has for them.
+    /// Returns its variables by Linux's names.
     #[must_use]
     pub fn info(&self) -> TcpInfo {
         let tcb = &self.tcb;
@@ -413,19 +412,19 @@ impl Sender {
         }
     }
 
-    /// What it understands of marks that ACKs report.
+    /// Returns the ECN feedback that it interprets.
     #[must_use]
     pub fn feedback(&self) -> Feedback {
         self.tcb.ecn.as_ref().map_or(Feedback::None, |ecn| ecn.feedback())
     }
 
-    /// What goes on a segment without data that is sent now, if timestamps are in use.
+    /// Returns the timestamp of a segment without data that is sent now, if timestamps are in use.
     #[must_use]
     pub fn stamp(&self, now: Time) -> Timestamp {
         self.tcb.stamp(now)
     }
 
-    /// What it has done so far.
+    /// Returns its counters.
     #[must_use]
     pub fn counts(&self) -> SenderCounts {
         match &self.tcb.ecn {
@@ -443,14 +442,14 @@ impl Sender {
         &self.tcb.congestion
     }
 
-    /// The choices it was made with.
+    /// Returns its configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.tcb.config
     }
 }
 
-/// The earlier of two instants, of those that there are.
+/// Returns the earlier of two optional times.
 fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
     other.map_or(one, |other| Some(one.map_or(other, |one| one.min(other))))
 }

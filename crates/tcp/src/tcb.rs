@@ -1,4 +1,5 @@
-//! What every sender has, whatever its policies: sequence space, window, timer, what may be sent.
+//! Transmission control block: the sender state common to all policies (sequence space, window, timer,
+//! permission to send).
 
 use std::sync::Arc;
 
@@ -20,61 +21,61 @@ use crate::rtt::{RetransmissionTimer, Span};
 use crate::seq::Seq;
 use crate::window::Window;
 
-/// The sending end's transmission control block (RFC 9293 section 3.3.1): the mechanism under its policies.
+/// Transmission control block of a sender (RFC 9293 section 3.3.1), independent of its policies.
 #[derive(Clone, Debug)]
 pub struct Tcb {
     pub(crate) config: Arc<Config>,
     pub(crate) congestion: CongestionControl,
-    /// Kept for a congestion control that asks for it.
+    /// Delivery-rate estimator, for congestion controls that use it.
     pub(crate) delivery: Option<Box<DeliveryRate>>,
-    /// What marks are known, if anything is asked for.
+    /// ECN state, if ECN is requested.
     pub(crate) ecn: Option<Box<EcnSender>>,
     pub(crate) timer: RetransmissionTimer,
     pub(crate) pacer: Pacer,
-    /// Whether it matters when a segment leaves: to pacing, or to the rate of delivery.
+    /// `true`: departure times matter, for pacing or delivery rates.
     pub(crate) times_departures: bool,
-    /// Where the sender's clock stands at time zero.
+    /// Value of the sender's clock at time zero.
     pub(crate) clock_phase: Duration,
     pub(crate) window: Window,
-    /// `mss` in bytes, as windows count them.
+    /// `mss` in bytes, in the type of windows.
     mss: f64,
-    /// The receiver's window in segments.
+    /// Receive window in segments.
     window_limit: u32,
-    /// What the timestamps of the latest ACK say, where congestion control asks for one-way delays.
+    /// Timestamps of the latest ACK, if congestion control uses one-way delays.
     stamps: Option<Stamps>,
-    /// Whether the latest ACK has the flag ECE.
+    /// `true`: the latest ACK has the ECE flag.
     ece: bool,
     /// Segments that duplicate ACKs add to the window during fast recovery.
     pub(crate) inflation: u32,
-    /// When the window last let a segment out, or the timer expired.
+    /// Time at which the window last allowed a segment, or the timer fired.
     pub(crate) last_sent: Time,
-    /// When a segment left last, be it for the first time or again.
+    /// Time at which a segment left last, new or retransmitted.
     pub(crate) last_departure: Time,
     /// Oldest unacknowledged segment.
     pub(crate) una: Seq,
-    /// Next segment to send; after a timeout it goes back to `una`.
+    /// Next segment to send; an RTO resets it to `una`.
     pub(crate) nxt: Seq,
-    /// One past the highest segment ever sent.
+    /// One past the highest segment sent.
     pub(crate) max: Seq,
     /// One past the last segment of the transfer.
     pub(crate) end: Seq,
-    /// How the window was used, where that decides its growth.
+    /// Use of the window, which may decide its growth.
     pub(crate) window_use: WindowUse,
-    /// Duplicate ACKs in a row.
+    /// Number of consecutive duplicate ACKs.
     pub(crate) duplicates: u32,
     /// `max` when the window was last reduced: RFC 6582's `recover`, plus one.
     pub(crate) recover: Option<Seq>,
-    /// Up to where ACKs still repair the last timeout's losses.
+    /// End of the losses of the last RTO that ACKs still repair.
     pub(crate) loss_until: Seq,
-    /// A segment to retransmit before anything else.
+    /// Segment to retransmit before anything else.
     pub(crate) retransmit: Option<Seq>,
-    /// Segments beyond the window that limited transmit still allows.
+    /// Number of segments beyond the window that limited transmit still allows.
     pub(crate) limited: u32,
-    /// Segments sent by limited transmit since the last new ACK; they do not count as flight.
+    /// Number of segments sent by limited transmit since the last new ACK; they do not count as flight.
     pub(crate) limited_sent: u32,
-    /// Window-permitted segments that may still be sent before the next input.
+    /// Number of segments within the window that may still be sent before the next input.
     pub(crate) allowance: u32,
-    /// What is known of each network, if that is kept apart; what is above is of one of them then.
+    /// State per network, if separate; the fields above then belong to the selected network.
     pub(crate) networks: Option<Box<Networks>>,
 }
 
@@ -126,17 +127,17 @@ impl Tcb {
         self.mss
     }
 
-    /// Whether anything sent is unacknowledged.
+    /// Returns whether any sent data are unacknowledged.
     pub(crate) fn outstanding(&self) -> bool {
         self.max > self.una
     }
 
-    /// Whether the SYN is unanswered.
+    /// Returns whether the SYN is unanswered.
     pub(crate) fn opens(&self) -> bool {
         self.config.handshake && self.una == Seq::ZERO
     }
 
-    /// What the loss of a SYN did is taken back: it says nothing of the path's capacity.
+    /// Undoes the effects of a lost SYN, which does not indicate the path's capacity.
     #[cold]
     pub(crate) fn forget_lost_syn(&mut self) {
         if self.config.first_loss != FirstLoss::Ns2 {
@@ -147,7 +148,8 @@ impl Tcb {
         self.timer.begin_behind_lost_syn();
     }
 
-    /// Data sent and not yet acknowledged, in bytes (RFC 5681's FlightSize); where networks are kept apart, that on one.
+    /// Returns the unacknowledged data in bytes (RFC 5681's FlightSize); with per-network state, of one
+    /// network.
     pub(crate) fn flight(&self) -> f64 {
         let segments = match &self.networks {
             None => self.max - self.una,
@@ -156,40 +158,40 @@ impl Tcb {
         f64::from(segments) * self.mss()
     }
 
-    /// Segments that the receiver's window still takes, beyond the highest sent.
+    /// Returns the number of segments that the receive window allows beyond the highest sent.
     pub(crate) fn room(&self) -> u32 {
         self.window_limit.saturating_sub(self.max - self.una)
     }
 
-    /// The receiver takes `segments` from now on.
+    /// Sets the receive window to `segments`.
     pub(crate) fn set_receiver_window(&mut self, segments: u32) {
         self.window_limit = segments;
     }
 
-    /// ssthresh in whole segments.
+    /// Returns ssthresh in whole segments.
     pub(crate) fn ssthresh_segments(&self) -> u32 {
         Window { cwnd: self.window.ssthresh, ..self.window }.segments(self.mss())
     }
 
-    /// Ticks of the timestamp clock so far.
+    /// Returns the number of ticks of the timestamp clock so far.
     fn ticks(&self, now: Time) -> u64 {
         (now.as_ps() + self.clock_phase.as_ps()) / self.config.timestamp_tick.as_ps()
     }
 
-    /// What goes on a segment that is sent now, if timestamps are in use (RFC 7323 section 3).
+    /// Returns the timestamp of a segment that is sent now, if timestamps are in use (RFC 7323 section 3).
     #[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]
     pub(crate) fn stamp(&self, now: Time) -> Timestamp {
         self.ticks(now) as Timestamp
     }
 
-    /// An ACK has come, perhaps with the receiver's timestamp on it, and with a flag that concerns congestion control also
-    /// where nothing was agreed upon about marks.
+    /// Records the receiver's timestamp and the ECE flag of an ACK. The flag may concern congestion control
+    /// even without negotiated ECN.
     #[inline]
     pub(crate) fn read(&mut self, now: Time, ack: &Ack) {
         self.ece = ack.marking.has(Marking::ECE);
-        // Either all ACKs have one or none has.
+        // Either all ACKs have a timestamp or none.
         if let Some(sent) = ack.stamp {
-            // The receiver's clock stands at nought at time zero.
+            // The receiver's clock is zero at time zero.
             let (now, here) = (self.stamp(now), self.stamp(Time::ZERO));
             let echo = ack.echo;
             let one_way = sent.wrapping_add(here).wrapping_sub(echo);
@@ -197,30 +199,30 @@ impl Tcb {
         }
     }
 
-    /// The beginning of the tick at which an echoed timestamp was read, `now` at the latest.
+    /// Returns the start of the tick in which an echoed timestamp was read, at most `now`.
     pub(crate) fn sent_at(&self, echo: Timestamp, now: Time) -> Time {
         let age = u64::from(self.stamp(now).wrapping_sub(echo));
         let read = self.ticks(now).saturating_sub(age) * self.config.timestamp_tick.as_ps();
         Time::from_ps(read.saturating_sub(self.clock_phase.as_ps()))
     }
 
-    /// The smaller of cwnd and the receiver's window, in bytes, without inflation.
+    /// Returns the smaller of cwnd and the receive window in bytes, without inflation.
     pub(crate) fn usable_window(&self) -> f64 {
         self.window.cwnd.min(self.receiver_window())
     }
 
-    /// cwnd in bytes, with the inflation of fast recovery.
+    /// Returns cwnd in bytes, including the inflation of fast recovery.
     pub(crate) fn inflated_window(&self) -> f64 {
         self.window.cwnd + f64::from(self.inflation) * self.mss()
     }
 
-    /// The receiver's window in bytes.
+    /// Returns the receive window in bytes.
     pub(crate) fn receiver_window(&self) -> f64 {
         f64::from(self.window_limit) * self.mss()
     }
 
-    /// Whether RFC 6582's condition for a fast retransmit holds: the cumulative ACK covers more
-    /// than `recover`.
+    /// Returns whether RFC 6582's condition for a fast retransmit holds: the cumulative ACK covers more than
+    /// `recover`.
     pub(crate) fn may_fast_retransmit(&self) -> bool {
         let covered = !self.config.careful || self.recover.is_none_or(|recover| self.una > recover);
         match self.config.first_loss {
@@ -229,13 +231,13 @@ impl Tcb {
         }
     }
 
-    /// Whether the oldest segment is the first, which ns-2 never recovers without its timer.
+    /// Returns whether the oldest segment is the first, which ns-2 only recovers by its timer.
     pub(crate) fn first_waits_for_timer(&self) -> bool {
         self.config.first_loss == FirstLoss::Ns2 && self.una == Seq::ZERO
     }
 
-    /// Reduces the window after duplicate ACKs: ssthresh and cwnd become what congestion control answers for
-    /// what is at stake. Gives whether it asks for a reduction.
+    /// Reduces the window after duplicate ACKs. Congestion control determines ssthresh and cwnd from the
+    /// reduction basis. Returns whether it requests a reduction.
     pub(crate) fn reduce(&mut self) -> bool {
         if self.is_reduced_enough() {
             self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
@@ -246,7 +248,7 @@ impl Tcb {
         true
     }
 
-    /// What a fast retransmit or a mark puts at stake, in bytes.
+    /// Returns the reduction basis of a fast retransmit or a mark, in bytes.
     pub(crate) fn at_stake(&self) -> f64 {
         match self.config.reduction_basis {
             // RFC 5681 section 3.2 step 2: segments sent by limited transmit do not count.
@@ -255,7 +257,7 @@ impl Tcb {
         }
     }
 
-    /// The window falls to what ssthresh was set from.
+    /// Reduces the window to the value from which ssthresh was set.
     pub(crate) fn shrink(&mut self, answer: f64) {
         self.window.cwnd = match self.config.halving {
             Halving::Whole => self.whole(answer),
@@ -265,8 +267,8 @@ impl Tcb {
         .max(self.mss());
     }
 
-    /// Sets ssthresh after a loss from the amount at stake; gives it as it is before it is rounded, or nothing if
-    /// congestion control leaves it.
+    /// Sets ssthresh after a loss from the reduction basis. Returns it before rounding, or `None` if
+    /// congestion control does not change it.
     pub(crate) fn set_ssthresh(&mut self, amount: f64) -> Option<f64> {
         let mss = self.mss();
         if let Some(ecn) = &mut self.ecn {
@@ -277,7 +279,7 @@ impl Tcb {
         Some(answer)
     }
 
-    /// ssthresh becomes `answer`, at least two segments (RFC 5681 equation 4).
+    /// Sets ssthresh to `answer`, at least two segments (RFC 5681 equation 4).
     pub(crate) fn round_ssthresh(&mut self, answer: f64) {
         let half = match self.config.halving {
             Halving::Exact => answer,
@@ -287,13 +289,13 @@ impl Tcb {
         self.window.ssthresh = half.max(2.0 * self.mss());
     }
 
-    /// Tells congestion control that the retransmission timer has expired.
+    /// Notifies congestion control of an RTO.
     pub(crate) fn on_timeout(&mut self) {
         let mss = self.mss();
         self.congestion.on_timeout(&mut self.window, mss);
     }
 
-    /// A recovery of losses is complete, and the window what it left.
+    /// Completes the recovery of losses, with the window as it is.
     pub(crate) fn on_recovered(&mut self) {
         let mss = self.mss();
         self.congestion.on_recovered(&mut self.window, mss);
@@ -316,13 +318,13 @@ impl Tcb {
         self.retransmit = Some(self.una);
     }
 
-    /// Everything below `ack` has arrived.
+    /// Advances the cumulative ACK to `ack`.
     pub(crate) fn advance(&mut self, ack: Seq) {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
     }
 
-    /// Takes the round trip that an ACK of new data, not yet counted, measures; gives it.
+    /// Takes and returns the RTT sample of an ACK of new data that has not been counted.
     #[inline]
     pub(crate) fn measure(&mut self, now: Time, ack: &Ack) -> Option<Duration> {
         if self.config.timestamps {
@@ -333,16 +335,15 @@ impl Tcb {
         }
     }
 
-    /// Takes the round trip of a segment that was sent at `sent`, which an ACK that is not yet counted
-    /// answers.
+    /// Takes the RTT sample of a segment sent at `sent`, answered by an ACK that has not been counted.
     pub(crate) fn measure_sent(&mut self, now: Time, ack: &Ack, sent: Time) -> Duration {
         let outstanding = self.max - self.una;
         let span = Span { una: ack.seq.max(self.una), max: self.max };
         self.timer.measure_sent(sent, now, outstanding, span)
     }
 
-    /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer. What it
-    /// tells congestion control.
+    /// Processes an ACK of new data that leaves no recovery behind: takes its RTT sample, and restarts or
+    /// stops the timer. Returns the event for congestion control.
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) -> AckEvent {
         let rtt = self.measure(now, ack);
@@ -350,13 +351,13 @@ impl Tcb {
         self.count(now, ack, delivered, rtt)
     }
 
-    /// Segments of which an ACK of new data, not yet counted, tells for the first time. Without SACK each
-    /// duplicate ACK has told of one that arrived (RFC 9937, DeliveredData).
+    /// Returns the number of segments newly reported by an ACK that has not been counted. Without SACK, each
+    /// duplicate ACK has reported one (RFC 9937, DeliveredData).
     pub(crate) fn delivered(&self, ack: &Ack) -> u32 {
         (ack.seq - self.una).saturating_sub(self.duplicates).max(1)
     }
 
-    /// The same for an ACK that was measured, and tells of `delivered` segments for the first time.
+    /// Processes an ACK with known RTT sample and `delivered` newly reported segments.
     #[inline]
     pub(crate) fn count(
         &mut self,
@@ -370,7 +371,7 @@ impl Tcb {
         self.observe(now, acked, delivered, rtt)
     }
 
-    /// Everything below `ack` has arrived, and was not known to: restarts or stops the timer.
+    /// Advances the cumulative ACK to `ack`, and restarts or stops the timer.
     #[inline]
     pub(crate) fn move_on(&mut self, now: Time, ack: Seq) {
         self.advance(ack);
@@ -383,8 +384,8 @@ impl Tcb {
         }
     }
 
-    /// Tells congestion control of `delivered` segments that an ACK tells of for the first time, `acked`
-    /// cumulatively; gives what it was told.
+    /// Notifies congestion control of `delivered` newly reported segments, `acked` of them cumulatively.
+    /// Returns the event.
     #[inline]
     pub(crate) fn observe(
         &mut self,
@@ -428,12 +429,11 @@ impl Tcb {
         self.congestion.on_ack(&mut self.window, mss, &ack);
     }
 
-    /// An ACK has been looked at, with everything that follows from it: congestion control that governs
-    /// recovery sets the window.
+    /// Completes an ACK after all its effects. Congestion controls that control recovery set the window here.
     pub(crate) fn deliver(&mut self, ack: DeliveryEvent) {
         let Some(mut rate) = self.delivery.take() else { return };
         let delivered = rate.finish_ack(self.una, ack.now);
-        // The SYN's round trip is not one of data, nor is its window.
+        // The SYN counts neither as data RTT nor as data window.
         if !(self.config.handshake && rate.delivered() == 1) {
             let ack = DeliveryEvent {
                 delivered: delivered.segments,
@@ -448,22 +448,23 @@ impl Tcb {
         self.delivery = Some(rate);
     }
 
-    /// A segment has left, which makes `in_flight` under way, where congestion control goes by deliveries.
+    /// Records the departure of a segment with `in_flight` segments in flight, for congestion controls that
+    /// use deliveries.
     pub(crate) fn on_sent(&mut self, seq: Seq, in_flight: u32) {
         if let Some(rate) = &self.delivery {
             self.congestion.on_sent(seq, in_flight, rate);
         }
     }
 
-    /// A segment is found lost, where congestion control goes by deliveries.
+    /// Records a lost segment, for congestion controls that use deliveries.
     pub(crate) fn on_lost(&mut self, seq: Seq, now: Time) {
         if let Some(rate) = &self.delivery {
             self.congestion.on_lost(&self.window, self.mss, seq, now, rate);
         }
     }
 
-    /// The application writes after everything was sent, with `carried` segments under way: it limits what is
-    /// delivered, unless the window does or a loss waits to be repaired.
+    /// Processes a write after everything was sent, with `carried` segments in flight. The application limits
+    /// the delivery rate, unless the window does or a loss is being repaired.
     pub(crate) fn on_write(&mut self, carried: u32, tally: Tally) {
         let room = carried < self.window.segments(self.mss) && tally.lost <= tally.retransmitted;
         if let Some(rate) = &mut self.delivery
@@ -473,25 +474,25 @@ impl Tcb {
         }
     }
 
-    /// Nothing more may be sent now, while the network is held to carry `carried` segments.
+    /// Records that no segment may be sent now, with an estimated `carried` segments in the network.
     pub(crate) fn on_pause(&mut self, carried: u32) {
         let limited = carried >= self.window.segments(self.mss());
         self.window_use.on_pause(self.una, self.max, limited);
     }
 
-    /// Goes back to the oldest unacknowledged segment and sends everything again from there.
+    /// Resets sending to the oldest unacknowledged segment.
     pub(crate) fn go_back(&mut self) {
         self.nxt = self.una;
         self.retransmit = None;
         self.timer.forget();
     }
 
-    /// Whether what was outstanding at the last timeout is not all acknowledged.
+    /// Returns whether data outstanding at the last RTO are not yet all acknowledged.
     pub(crate) fn repairs_timeout(&self) -> bool {
         self.una < self.loss_until
     }
 
-    /// Without SACK: the oldest segment is sent again after a timeout, and perhaps all behind it.
+    /// Without SACK: retransmits the oldest segment after an RTO, and all later ones if configured.
     pub(crate) fn send_again_after_timeout(&mut self) {
         match self.config.after_timeout {
             AfterTimeout::GoBackN | AfterTimeout::Missing => self.go_back(),
@@ -502,13 +503,12 @@ impl Tcb {
         }
     }
 
-    /// The segment to retransmit before anything else. While it waited for its time, an ACK may have
-    /// covered it.
+    /// Takes the segment to retransmit first. An ACK may have covered it while it waited.
     pub(crate) fn take_demanded(&mut self) -> Option<Seq> {
         self.retransmit.take().filter(|&seq| seq >= self.una)
     }
 
-    /// The next segment that may be sent now, if any.
+    /// Returns the next segment that may be sent now, if any.
     #[inline]
     pub(crate) fn next_segment(&mut self) -> Option<Seq> {
         if let Some(seq) = self.take_demanded() {
@@ -526,7 +526,7 @@ impl Tcb {
             && (self.nxt >= self.max || self.config.limited_transmit_again)
             && flight < cwnd.saturating_add(self.duplicates).min(limit)
         {
-            // RFC 3042: at most two segments beyond cwnd, never beyond the receiver's window.
+            // RFC 3042: at most two segments beyond cwnd, but not beyond the receive window.
             self.limited -= 1;
             self.limited_sent += 1;
         } else {
@@ -536,8 +536,8 @@ impl Tcb {
         Some(self.nxt - 1)
     }
 
-    /// The segment `seq` is about to leave, and it matters when: what measures the rate of delivery learns of
-    /// it, and with pacing the next one waits.
+    /// Records the departure of segment `seq` if departure times matter: for the delivery-rate estimator, and
+    /// for pacing the next segment.
     #[inline(never)]
     pub(crate) fn depart(&mut self, seq: Seq, now: Time) {
         let outstanding = self.outstanding();
@@ -547,7 +547,7 @@ impl Tcb {
             }
             rate.on_sent(seq, now, outstanding);
         }
-        // The ten segments are of data.
+        // The ten unpaced segments are data segments.
         if self.config.handshake && seq == Seq::ZERO {
             return;
         }
@@ -562,8 +562,8 @@ impl Tcb {
         }
     }
 
-    /// The share of a segment in a round trip that the window, or `flight` segments if that is more,
-    /// fills twice, or 1.2 times.
+    /// Returns the pacing interval of a segment: one RTT over the window (or `flight` segments if larger),
+    /// divided by 2 or 1.2.
     fn window_interval(&self, flight: u32) -> Duration {
         let percent = if self.window.cwnd < self.window.ssthresh / 2.0 { 200 } else { 120 };
         let segments = self.window.segments(self.mss()).max(flight);
@@ -572,7 +572,7 @@ impl Tcb {
         Duration::from_ps(u64::try_from(interval).unwrap_or(u64::MAX))
     }
 
-    /// Size of a data segment on the wire; the SYN is a header alone.
+    /// Returns the size of a segment on the wire; the SYN has only a header.
     pub(crate) fn wire_size(&self, seq: Seq) -> Bytes {
         const SYN_SIZE: Bytes = Bytes::new(40);
         if self.config.handshake && seq == Seq::ZERO {
@@ -583,13 +583,13 @@ impl Tcb {
     }
 }
 
-/// The initial slow-start threshold in bytes.
+/// Returns the initial slow-start threshold in bytes.
 pub(crate) fn initial_ssthresh(config: &Config) -> f64 {
     let mss = config.mss.count() as f64;
     config.initial_ssthresh.map_or(f64::INFINITY, |segments| f64::from(segments) * mss)
 }
 
-/// What congestion control starts from.
+/// Returns the initial state of congestion control.
 pub(crate) fn start(config: &Config, clock_phase: Duration) -> Start {
     let paced = config.pacing != Pacing::None;
     let slow_start = SlowStart::new(config.slow_start, config.ack_counting, paced);

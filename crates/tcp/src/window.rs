@@ -1,31 +1,31 @@
-//! The congestion window and its threshold.
+//! Congestion window and slow-start threshold.
 
-/// cwnd and ssthresh in bytes.
+/// Congestion window and slow-start threshold in bytes.
 ///
-/// They are floating-point because growth by SMSS*SMSS/cwnd is fractional; sums, products and
-/// quotients of IEEE doubles are the same on every machine, and whole bytes are exact.
+/// They are floating-point because growth by SMSS*SMSS/cwnd is fractional. Sums, products and quotients of
+/// IEEE doubles are equal on every machine, and whole bytes are exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Congestion window in bytes, at least one segment.
     pub cwnd: f64,
-    /// Slow-start threshold in bytes; infinite until the first loss if nothing else was asked for.
+    /// Slow-start threshold in bytes; infinite until the first loss by default.
     pub ssthresh: f64,
 }
 
 impl Window {
-    /// Whether the window grows as in slow start.
+    /// Returns whether the window grows as in slow start.
     #[must_use]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// A reduction is taken back: cwnd and ssthresh are at least what they were `before` it.
+    /// Undoes a reduction: cwnd and ssthresh become at least their values in `before`.
     pub(crate) fn restore(&mut self, before: Window) {
         self.cwnd = self.cwnd.max(before.cwnd);
         self.ssthresh = self.ssthresh.max(before.ssthresh);
     }
 
-    /// The window in whole segments of `mss` bytes.
+    /// Returns the window in whole segments of `mss` bytes.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "saturates, and a window is not negative")]
     pub fn segments(&self, mss: f64) -> u32 {

@@ -68,7 +68,7 @@ fn same(got: f64, want: u32) {
 /// twelve inflate the window to 22 000. A partial ACK for 15 takes the twelve and three more off, less
 /// one for its retransmission: 7000 bytes of window, 1000 of inflation, five segments in flight.
 #[test]
-fn a_timeout_inside_a_recovery_halves_what_its_basis_says() {
+fn rto_during_recovery_halves_its_basis() {
     for (basis, window_limit, at_once, after_partial_ack) in [
         (TimeoutBasis::FlightSize, u32::MAX, 10_000, 2_500),
         (TimeoutBasis::Window, u32::MAX, 5_000, 3_500),
@@ -148,7 +148,7 @@ fn every_ack_may_measure_what_was_sent_once() {
 /// timeout of a path of 50 ms is 250 ms, 7/10 are left of a window of 20 after a loss, and RACK needs no
 /// third duplicate ACK to know of it.
 #[test]
-fn linux_does_what_its_defaults_say() {
+fn linux_profile_follows_its_defaults() {
     // Its probe would come before the timeout.
     let config = Config { tail_loss_probe: false, ..Profile::Linux6.config() };
     let mut trial = Trial::start(config, None);
@@ -234,7 +234,7 @@ fn a_fast_retransmit_may_leave_the_measurement_under_way() {
 
 /// After the expiry at 3 s the timeout is 6 s, until a measurement brings it back to 2687.5 ms.
 #[test]
-fn what_is_sent_again_after_a_timeout_may_be_measured() {
+fn retransmissions_after_rto_may_be_measured() {
     for (measurement, deadline_us) in
         [(Measurement::Unambiguous, 9_200_000), (Measurement::UntilTimeout, 5_887_500)]
     {

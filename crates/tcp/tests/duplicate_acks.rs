@@ -95,7 +95,7 @@ impl Pseudocode {
 
 /// Every sequence of six packets, each in order or beyond the hole and with one of three times to live.
 #[test]
-fn das_is_the_papers_pseudocode() {
+fn das_matches_the_pseudocode_of_the_paper() {
     const LENGTH: u32 = 6;
     for number in 0..6_u32.pow(LENGTH) {
         let mut receiver = receiver(&config(DuplicateAckKind::Das));
@@ -115,7 +115,7 @@ fn das_is_the_papers_pseudocode() {
 
 /// Fig. 6(a): packets 5 to 7 overtake 2 to 4.
 #[test]
-fn overtaking_alone_brings_no_duplicate_ack() {
+fn overtaking_alone_triggers_no_duplicate_ack() {
     let arrivals = [
         (0, LONG),
         (1, LONG),
@@ -138,7 +138,7 @@ fn overtaking_alone_brings_no_duplicate_ack() {
 /// Fig. 6(b): packet 1 is lost on the longer path. The three packets behind it on that path bring a
 /// duplicate ACK each, those of the shorter path none.
 #[test]
-fn a_loss_on_the_longer_path_is_told() {
+fn loss_on_longer_path_is_reported() {
     let arrivals = [
         (0, LONG),
         (5, SHORT),
@@ -160,7 +160,7 @@ fn a_loss_on_the_longer_path_is_told() {
 /// 4 is in; by its rule there is none. The bounded receiver sends three a round trip after packet 4, and from
 /// then on one for each.
 #[test]
-fn a_loss_on_the_shorter_path_is_told_by_the_bounded_receiver_only() {
+fn loss_on_shorter_path_is_reported_by_bounded_das_only() {
     for kind in SUPPRESSING {
         let mut receiver = receiver(&config(kind));
         for (packet, ttl, ack) in [
@@ -196,7 +196,7 @@ fn a_loss_on_the_shorter_path_is_told_by_the_bounded_receiver_only() {
 /// One duplicate ACK for each segment beyond: a hole behind which one segment came is no loss to a plain
 /// receiver's sender either.
 #[test]
-fn no_more_duplicate_acks_follow_than_were_held_back() {
+fn released_duplicate_acks_do_not_exceed_withheld_ones() {
     for held in 1..=5 {
         let mut receiver = receiver(&config(DuplicateAckKind::DasBounded));
         for packet in 0..held {
@@ -208,7 +208,7 @@ fn no_more_duplicate_acks_follow_than_were_held_back() {
 
 /// With SACK they report what has come.
 #[test]
-fn what_was_held_back_tells_of_ranges() {
+fn released_acks_carry_sack_ranges() {
     let config = Config { recovery: RecoveryKind::Sack, ..config(DuplicateAckKind::DasBounded) };
     let mut receiver = receiver(&config);
     for seq in [13, 14, 15] {
@@ -243,7 +243,7 @@ fn sack_undoes_the_papers_rule() {
 /// Segment 9 was sent at 5 ms and came at 30 ms, segment 11 was sent at 20 ms and came at 40 ms: 25 ms
 /// against 20 ms, so the way of segment 9 was 5 ms longer; twice that and a tick of 1 ms are 11 ms.
 #[test]
-fn timestamps_measure_how_much_longer_the_other_way_was() {
+fn timestamps_measure_the_path_delay_difference() {
     let config = Config { timestamps: true, ..config(DuplicateAckKind::DasBounded) };
     let mut receiver = Receiver::new(&config, Duration::ZERO);
     for seq in 0..10 {

@@ -104,7 +104,7 @@ fn a_dctcp_receiver_acknowledges_what_waits_when_marks_begin_or_end() {
 /// RFC 3168 section 6.1.5: what is sent again takes no mark; and section 6.1.2: a loss behind a mark in one window of data
 /// reduces the window no further. DCTCP halves it then (RFC 8257 section 3.4): FlightSize is 9.
 #[test]
-fn a_loss_behind_a_mark_counts_with_it() {
+fn loss_after_a_mark_causes_no_second_reduction() {
     for (congestion, want) in [(CongestionKind::Reno, 4.5), (CongestionKind::Dctcp, 4.5)] {
         let config = Config { congestion, limited_transmit: false, ..rfc(Ecn::Rfc3168) };
         let mut sender = sender(config);
@@ -125,7 +125,7 @@ fn a_loss_behind_a_mark_counts_with_it() {
 /// RFC 3168 section 6.1.2: a mark behind a loss in one window of data does not count, and the first new segment says CWR for
 /// the loss too.
 #[test]
-fn a_mark_behind_a_loss_counts_with_it() {
+fn mark_after_a_loss_causes_no_second_reduction() {
     let mut sender = sender(Config { limited_transmit: false, ..rfc(Ecn::Rfc3168) });
     sent(&mut sender, at(0));
     for _ in 0..3 {
@@ -181,7 +181,7 @@ fn abe_takes_less_for_a_mark_than_for_a_loss() {
 
 /// Linux: DSACK shows that all was needless, but a mark had asked for the reduction too.
 #[test]
-fn a_reduction_that_a_mark_asked_for_is_not_taken_back() {
+fn reduction_requested_by_mark_is_not_undone() {
     for (flags, want) in [(0, 10.0), (Marking::ECE, 5.0)] {
         let config = Config {
             recovery: RecoveryKind::Sack,
@@ -207,7 +207,7 @@ fn a_reduction_that_a_mark_asked_for_is_not_taken_back() {
 
 /// RFC 3168 section 6.1.1 and RFC 9768 table 2: an exchange in flags, and what the first data say.
 #[test]
-fn a_syn_exchange_agrees_upon_what_both_understand() {
+fn syn_exchange_negotiates_ecn() {
     let all = [
         (Ecn::Rfc3168, ReceiverEcn::AsAsked, 0b011, 0b001, (Codepoint::Ect0, 0)),
         (Ecn::Rfc3168, ReceiverEcn::Off, 0b011, 0b000, (Codepoint::NotEct, 0)),
@@ -259,7 +259,7 @@ fn an_accurate_receiver_counts_marks() {
 
 /// RFC 9768 section 3.2.2.5.1: a mark behind none, and each second mark, are acknowledged at once; nothing else is.
 #[test]
-fn an_accurate_receiver_does_not_let_marks_wait() {
+fn accurate_receiver_reports_marks_immediately() {
     let config = Config { ack: AckKind::Delayed, ..rfc(Ecn::Accurate) };
     let mut receiver = Receiver::new(&config, Duration::ZERO);
     let came = [ECT0, CE, CE, ECT0, ECT0, CE, CE, CE];
@@ -284,7 +284,7 @@ fn the_accecn_option_adds_to_the_size_of_an_ack() {
 
 /// RFC 8311 section 4.3, as Linux with DCTCP.
 #[test]
-fn all_packets_may_take_marks() {
+fn all_packets_may_be_ecn_capable() {
     let config = Config { ect_packets: EctPackets::All, handshake: true, ..rfc(Ecn::Rfc3168) };
     let mut receiver = Receiver::new(&config, Duration::ZERO);
     let mut sender = sender(config);

@@ -113,7 +113,7 @@ fn a_loss_on_one_network_leaves_the_window_of_the_other() {
 /// 0 to 9 are slow, 10 to 19 on the circuit overtake them: ten segments beyond a hole, and nothing is lost. Without the
 /// difference 0 to 9 would be.
 #[test]
-fn what_another_network_has_overtaken_is_not_lost() {
+fn segment_overtaken_on_another_network_is_not_lost() {
     for loss_detection in [LossDetectionKind::Duplicates, LossDetectionKind::Rack] {
         let config = Config { loss_detection, ..plain() };
         let (mut host, _) = Host::start(config.clone());
@@ -196,7 +196,7 @@ fn the_timeout_assumes_the_slowest_way_back() {
 
 /// A timeout is one of the network in use: its window is a segment, the other's is what it was.
 #[test]
-fn a_timeout_is_of_the_network_in_use() {
+fn rto_belongs_to_the_active_network() {
     let (mut host, _) = Host::start(plain());
     host.change(1, CIRCUIT);
     let due = host.0.deadline().unwrap();
@@ -224,7 +224,7 @@ fn cubic_has_a_state_for_each_network() {
 
 /// A sender that nobody divides, or that keeps one state, is as any other.
 #[test]
-fn one_network_is_as_none() {
+fn one_network_matches_undivided_state() {
     for path_state in [PathState::One, PathState::PerNetwork] {
         let config = Config { path_state, ..plain() };
         let mut sender = Sender::new(Arc::new(config), None, Duration::ZERO);

@@ -175,7 +175,7 @@ fn a_pause_does_not_change_the_growth_of_any_control() {
 /// RFC 5681 section 4.1 and RFC 2861: the window begins with the initial one, and is never greater than without the pause. Controls
 /// that find a rate keep their window, but Prague with `idle_restart`.
 #[test]
-fn a_window_that_is_taken_back_after_a_pause_is_smaller_afterwards() {
+fn window_reset_after_a_pause_stays_smaller() {
     let others = all().into_iter().filter(|(_, it)| it.congestion != CongestionKind::HTcp);
     for (name, config) in others {
         let steady = windows(&config, Duration::ZERO);

@@ -56,7 +56,7 @@ fn window(sender: &Sender) -> (f64, f64) {
 /// ACK of segment 0 grows the window from 4 to 5 and doubles it: 3 are under way, and 7 more leave at once. The next grows it
 /// to 11. Without the flag (11 + 1) / 2 = 6 are left, and nothing leaves before so many are acknowledged.
 #[test]
-fn the_flag_moves_the_window_although_nothing_was_agreed_upon() {
+fn ece_flag_changes_window_without_negotiation() {
     let linux = || Profile::Linux6.config();
     for config in [Profile::Rfc.config(), linux()] {
         let mut sender = sender(4, Config { handshake: false, ..config });
@@ -81,7 +81,7 @@ fn the_flag_moves_the_window_although_nothing_was_agreed_upon() {
 /// first again and 4 new ones. The ACK of all 14 ends it, and grows the window as in Linux: 5 delivered at a window of 5 are a
 /// segment. With the flag 6 are doubled.
 #[test]
-fn nothing_happens_while_losses_are_repaired() {
+fn flag_is_ignored_during_loss_recovery() {
     for (flag, after) in [(CIRCUIT, 12.0), (!CIRCUIT, 6.0)] {
         let linux = Profile::Linux6.config();
         let config = Config { handshake: false, tail_loss_probe: false, ..linux };

@@ -71,7 +71,7 @@ fn same(got: (f64, f64), want: (f64, f64)) -> bool {
 /// SACK finds all three lost; ssthresh is half of the 10 that count. `pipe` is 12 - 3 sacked - 3 lost +
 /// 1 resent = 7, so two more must arrive before each further segment goes out.
 #[test]
-fn a_burst_is_repaired_as_the_pipe_allows() {
+fn burst_of_losses_is_repaired_as_pipe_allows() {
     let (mut host, sent) = Host::start(plain(), None);
     assert_eq!(sent, (0..10).collect::<Vec<_>>());
     assert_eq!(host.ack(100, 0, &[(3, 4)]), [10]);
@@ -95,7 +95,7 @@ fn a_burst_is_repaired_as_the_pipe_allows() {
 
 /// RFC 6675 `NextSeg` rules 3 and 4: with no new data, first what may not be lost, then once the last.
 #[test]
-fn without_new_data_the_tail_is_sent_again() {
+fn without_new_data_the_tail_is_retransmitted() {
     let config = Config { limited_transmit: false, ..plain() };
     let (mut host, _) = Host::start(config.clone(), Some(10));
     // Lost: 0, and 9. Segments 5 and 7 are late.
@@ -184,7 +184,7 @@ fn a_probe_is_new_data_if_there_is_some() {
 /// RFC 8985 section 7.4: an ACK beyond the probe without a report that it came twice: it repaired a
 /// loss, so the window is halved. With the report nothing was lost.
 #[test]
-fn a_loss_that_the_probe_hid_halves_the_window() {
+fn loss_repaired_by_probe_halves_the_window() {
     let config = Config { initial_window: 4, window_limit: 4, tail_loss_probe: true, ..plain() };
     for lost in [true, false] {
         let (mut host, _) = Host::start(config.clone(), None);
@@ -200,7 +200,7 @@ fn a_loss_that_the_probe_hid_halves_the_window() {
 /// RFC 5682 section 3.1: ACKs that were late, not lost. Two new segments instead of retransmissions,
 /// then the window as before.
 #[test]
-fn a_spurious_timeout_is_taken_back() {
+fn spurious_rto_is_undone() {
     let config = Config { initial_window: 4, frto: true, ..plain() };
     let (mut host, _) = Host::start(config, None);
     assert_eq!(host.expire(), (1000, vec![0]));
@@ -215,7 +215,7 @@ fn a_spurious_timeout_is_taken_back() {
 
 /// RFC 5682 section 3.1 step 3a: only the new segments arrive, so the rest is lost indeed.
 #[test]
-fn a_real_timeout_is_not_taken_back() {
+fn genuine_rto_is_not_undone() {
     let config = Config { initial_window: 4, frto: true, ..plain() };
     let (mut host, _) = Host::start(config, None);
     assert_eq!(host.expire(), (1000, vec![0]));
@@ -283,7 +283,7 @@ fn prr_spreads_the_reduction_over_the_round_trip() {
 /// RFC 6675 section 5.1: after a timeout what SACK covers is not sent again; RFC 2018 section 8 sends
 /// it all; RFC 6298 section 5.4 the oldest segment, and with it RFC 6675 knows the rest to be missing.
 #[test]
-fn a_timeout_sends_again_what_is_missing_or_everything() {
+fn rto_retransmits_missing_or_all_segments() {
     for (after_timeout, again) in [
         (AfterTimeout::Missing, [0, 3, 4]),
         (AfterTimeout::First, [0, 3, 4]),
@@ -336,7 +336,7 @@ fn a_syn_without_an_answer_is_not_probed() {
 /// slow start as it would be without the loss: 1, 2, 4, 8 segments a round trip. The SYN was sent twice, so
 /// nothing is measured (Karn), and the timeout of the first segment is 3 s (RFC 6298 section 5.7).
 #[test]
-fn a_lost_syn_costs_the_initial_window_and_no_more() {
+fn lost_syn_only_reduces_the_initial_window() {
     for congestion in [CongestionKind::Reno, CongestionKind::Cubic] {
         let config = Config { handshake: true, congestion, ..plain() };
         let (mut host, _) = Host::start(config, Some(100));
@@ -361,7 +361,7 @@ fn a_lost_syn_costs_the_initial_window_and_no_more() {
 /// (F-RTO, RFC 5682). Segment 2 is: three beyond it are covered by SACK one after the other, and it is sent
 /// again with the third, as RFC 6675's `IsLost` and RACK, which has seen no reordering, both say.
 #[test]
-fn a_loss_behind_a_reduction_that_is_taken_back_is_found() {
+fn loss_after_undone_reduction_is_detected() {
     for loss_detection in [LossDetectionKind::Duplicates, LossDetectionKind::Rack] {
         let config = Config { frto: true, loss_detection, ..plain() };
         let (mut host, sent) = Host::start(config, Some(100));

@@ -1,28 +1,28 @@
-//! Changes of a scenario's text that leave the rest of it as it is, comments too.
+//! Edits of a scenario's text that preserve everything else, including comments.
 
 use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
 
-/// A text, and what is changed in it, one after the other.
+/// Text, with changes to apply in order.
 #[derive(Deserialize)]
 pub(crate) struct Edit {
     text: String,
     changes: Vec<Change>,
 }
 
-/// Values are written as in TOML.
+/// Change of a text. Values are in TOML.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Change {
-    /// Gives a key a value.
+    /// Sets the value of a key.
     Set(Vec<Step>, String),
-    /// Puts a table of such keys and values at the end of a list, which it begins where there is none.
+    /// Appends a table of keys and values to a list, which is created if missing.
     Push(String, Vec<(String, String)>),
-    /// Takes a key, or an entry of a list, away; a list without entries goes too.
+    /// Removes a key or list entry; an empty list is removed as well.
     Remove(Vec<Step>),
 }
 
-/// A part of a path: the name of a key, or a position in a list.
+/// Step of a path: key, or position in a list.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Step {
@@ -31,7 +31,7 @@ enum Step {
 }
 
 impl Edit {
-    /// The changed text, or what is in the way.
+    /// Returns the changed text, or the error.
     pub(crate) fn made(self) -> Result<String, String> {
         let mut document: DocumentMut = self.text.parse().map_err(|error| format!("{error}"))?;
         for change in self.changes {
@@ -49,7 +49,7 @@ fn value(written: &str) -> Result<Value, String> {
     written.parse().map_err(|_| format!("{written} is no value of TOML"))
 }
 
-/// What has the last step of the path.
+/// Returns the table or list that contains the last step of the path.
 fn parent<'a>(root: &'a mut Item, path: &[Step]) -> Result<&'a mut Item, String> {
     let steps = path.split_last().map_or(path, |(_, before)| before);
     steps.iter().try_fold(root, |item, step| {
@@ -68,7 +68,7 @@ fn set(root: &mut Item, path: &[Step], written: &str) -> Result<(), String> {
     let table = holder.as_table_like_mut().ok_or("the text has no such table")?;
     match table.get_mut(key).and_then(Item::as_value_mut) {
         Some(old) => {
-            // What stands around it, a comment behind it above all.
+            // Surrounding text, above all a comment after the value.
             *value.decor_mut() = old.decor().clone();
             *old = value;
         }

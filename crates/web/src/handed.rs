@@ -1,12 +1,14 @@
-//! The library of a page: what it hands in, read already. The module opens nothing, and reads neither GML nor CSV.
+//! Library of a web page: networks and files that the page has parsed. The module opens no files, and parses
+//! neither GML nor CSV.
 
 use std::collections::BTreeMap;
 
 use optcp_scenario::{Graph, GraphLink, Matrix, Reference, ReferenceResolver, Rows, Values};
 use serde::Deserialize;
 
-/// A network as `optcp.scenarios.topologies.find` returns it: nodes; links by the numbers of their ends, with a name and a length in
-/// millimetres where they are known; demands; places in millionths of a degree; names in the file; rates and notes.
+/// Network as returned by `optcp.scenarios.topologies.find`: nodes; links with the numbers of their ends,
+/// name and length in millimetres if known; demands; coordinates in 10^-6 degrees; names in the file; rates
+/// and notes.
 type Network = (
     Vec<String>,
     Vec<(usize, usize, Option<String>, Option<u64>)>,
@@ -17,7 +19,7 @@ type Network = (
     Vec<String>,
 );
 
-/// What is in files and collections, by the names with which scenarios refer to them.
+/// Contents of files and collections, by the names that scenarios use.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Handed {

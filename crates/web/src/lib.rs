@@ -1,11 +1,11 @@
-//! The simulator as a WebAssembly module without imports: functions over bytes in its memory.
+//! Simulator as a WebAssembly module without imports: functions over bytes in its memory.
 //!
-//! What is handed in is written to where `optcp_input` says; what is returned lies at
-//! `optcp_output` until the next call. Scenarios and runs have numbers. A caller that gives a wrong number, or a text that is no
-//! request, ends the module: that is a mistake in the page, not in a scenario.
+//! Callers write input to the address returned by `optcp_input`. Output is at `optcp_output` until the next
+//! call. Scenarios and runs have numbers. A wrong number or a malformed request ends the module, because it
+//! is an error of the page and not of a scenario.
 //!
 //! ```text
-//! parse -> scenario     start(scenario, seed) -> run     advance(run, instant)     fork(run) -> run
+//! parse -> scenario     start(scenario, seed) -> run     advance(run, time)        fork(run) -> run
 //! edit -> text          change(run, scenario)            finish(run) -> tables     forget(number)
 //! ```
 
@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use edit::Edit;
 use handed::Handed;
 
-/// What is parsed: a text, its name for messages, overrides as of `--set`, and what the scenario may name.
+/// Parse request: text, its name for messages, overrides as in `--set`, and the library.
 #[derive(Deserialize)]
 struct Request {
     name: String,
@@ -36,7 +36,7 @@ struct Request {
     library: Handed,
 }
 
-/// Everything that a caller has a number for, and the bytes that go in and out.
+/// Objects with a number, and the input and output bytes.
 #[derive(Default)]
 struct Session {
     input: Vec<u8>,
@@ -123,7 +123,8 @@ impl Session {
         self.keep(fork)
     }
 
-    /// The instant before which both worlds are the same, if the run is past it; `None` if it goes on as the other.
+    /// Returns the time up to which both scenarios are equal, if the run is past it; `None` if the run
+    /// continues with the other.
     fn change(&mut self, run: u32, scenario: u32) -> Option<Time> {
         let scenario = self.scenarios.get(&scenario).expect("a scenario has this number");
         let run = self.runs.get_mut(&run).expect("a run has this number");

@@ -1,10 +1,11 @@
-//! A result as bytes: the length of a header in 8 bytes, the header as JSON, and the columns, each from a multiple of 8 bytes on.
-//! Numbers are little-endian.
+//! Result as bytes: the length of the header in 8 bytes, the header as JSON, and the columns, each aligned to
+//! 8 bytes. Numbers are little-endian.
 
 use optcp_runs::{Run, Series, Values};
 use serde_json::{Map, Value, json};
 
-/// The header's `series` say of every column its type, where it begins behind the header, and how many values it has.
+/// Encodes a run. The header's `series` contain type, offset after the header and number of values of every
+/// column.
 pub(crate) fn written(run: &Run) -> Vec<u8> {
     let mut data = Vec::new();
     let series: Vec<Value> = run.series.iter().map(|one| table(one, &mut data)).collect();
@@ -55,7 +56,7 @@ fn table(series: &Series, data: &mut Vec<u8>) -> Value {
     })
 }
 
-/// Puts values behind the data, and says how many.
+/// Appends values to the data, and returns their number.
 fn put<T: Copy, const N: usize>(
     data: &mut Vec<u8>,
     values: &[T],

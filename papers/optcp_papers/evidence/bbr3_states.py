@@ -36,12 +36,12 @@ for _ in range(2):
     UP_MS += PRODUCT + RISE * UP_MS
 """Three round trips, each as long as the flight was at its start: 41, 49.7 and 61.5 ms."""
 UP_FLIGHT = PRODUCT + RISE * UP_MS
-STARTUP_TEST = "startup_fills_the_pipe_and_drain_takes_its_queue_away"
+STARTUP_TEST = "startup_fills_the_pipe_and_drain_empties_the_queue"
 RATE_TEST = "the_rate_is_the_bandwidth_times_the_gain_of_the_state"
 CYCLE_TEST = "bandwidth_is_probed_for_in_cycles"
 CLOCK = "from PROBE_RTT to REFILL, long round trip (s)"
-CLOCK_TEST = "with_a_long_round_trip_the_clock_says_when_to_probe"
-PROBE_TEST = "the_least_round_trip_is_looked_for_every_five_seconds"
+CLOCK_TEST = "with_a_long_rtt_probes_follow_the_clock"
+PROBE_TEST = "minimum_rtt_is_probed_every_five_seconds"
 
 WANTED = (
     *GROWTH,

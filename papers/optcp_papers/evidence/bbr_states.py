@@ -39,9 +39,9 @@ DRAIN_MS = (STARTUP_FLIGHT - PRODUCT - BURSTS) / (1 - MARGIN / HIGH)
 """From the greatest flight to one product and the bursts, at 0.99 / 2.885 of what the link carries."""
 CYCLE_MS = (1.25 * PRODUCT + BURSTS + 2 - 45) / (1.25 * MARGIN - 1) + 7 * (ROUND_TRIP_MS + 1)
 """A phase ends with the first ACK after 40 ms; the one that probes takes the flight from 45 to 58 segments."""
-STARTUP_TEST = "startup_fills_the_pipe_and_drain_takes_its_queue_away"
+STARTUP_TEST = "startup_fills_the_pipe_and_drain_empties_the_queue"
 CYCLE_TEST = "bandwidth_is_probed_for_in_cycles_of_eight_phases"
-PROBE_TEST = "the_least_round_trip_is_looked_for_every_ten_seconds"
+PROBE_TEST = "minimum_rtt_is_probed_every_ten_seconds"
 
 
 WANTED = (

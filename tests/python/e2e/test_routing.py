@@ -221,7 +221,7 @@ def optcp_command(cwd, *arguments):
     [
         ("topology.name", "sndlib/germany5", ["no topology `sndlib/germany5`", "did you mean 'sndlib/germany50'?"]),
         ("topology.name", "germany50", ["no topology `germany50`", "did you mean 'sndlib/germany50'?"]),
-        ("topology.file", "x.gml", ["which network it is is not clear", "needs either `name` or `file`"]),
+        ("topology.file", "x.gml", ["name of the network is not clear", "needs either `name` or `file`"]),
     ],
 )
 def test_a_topology_that_is_not_there_is_shown_where_it_is_named(tmp_path, key, value, words):
@@ -236,7 +236,7 @@ def test_a_bad_file_is_shown_where_it_is_named(tmp_path):
     for name, content, word in [
         ("gone.gml", None, "cannot read `gone.gml`: No such file"),
         ("bad.gml", "graph [ node [", "cannot read `bad.gml`"),
-        ("far.gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]", "give all links one `delay`"),
+        ("far.gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]", "set one `delay` for all links"),
         ("what.txt", "x", "neither a .gml nor a .graphml file"),
     ]:
         world.write_text(WORLD.format(file=name), encoding="utf-8")

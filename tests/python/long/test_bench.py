@@ -64,7 +64,7 @@ def test_other_packet_hops_in_windows_are_an_error():
     [
         (("newreno", 0, 1), "the workload needs flows and seconds above zero"),
         (("newreno", 1, 0), "the workload needs flows and seconds above zero"),
-        (("vegas", 1, 1), "the workload knows no TCP `vegas`"),
+        (("vegas", 1, 1), "unknown TCP `vegas`"),
     ],
 )
 def test_what_the_workload_is_not_is_refused(workload, message):

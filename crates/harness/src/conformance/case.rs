@@ -1,7 +1,7 @@
-//! The written form of a case, and what is wrong with one that cannot be read.
+//! File format of conformance cases, and its error messages.
 //!
-//! Keys are read one by one, because a message must name the case, the key and what was expected,
-//! which serde's own message for a JSON value does not.
+//! Keys are read one by one, so that a message names the case, the key and the expectation. Serde's own
+//! message for a JSON value does not.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,12 +11,12 @@ use serde_json::{Map, Value};
 
 use optcp_units::nearest::suggestion;
 
-/// One case. What it expects is for the comparison and not read here.
+/// Conformance case. Its expected results are used by the comparison and are not read here.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its name.
+    /// Name.
     pub id: String,
-    /// What the sender does about losses. Any name: one that is not known refuses this case only.
+    /// Loss recovery. Any text: an unknown name rejects only this case.
     pub(super) variant: String,
     pub(super) links: [CaseLink; 2],
     pub(super) tcp: Tcp,
@@ -26,7 +26,7 @@ pub struct Case {
     pub(super) delay_events: Vec<DelayEvent>,
 }
 
-/// Both directions of a link; the limit is the forward direction's.
+/// Both directions of a link; the limit applies to the forward direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CaseLink {
     pub(super) rate_bps: u64,
@@ -34,7 +34,7 @@ pub(super) struct CaseLink {
     pub(super) buffer_pkts: Option<u32>,
 }
 
-/// A change of the second link's forward delay.
+/// Change of the second link's forward delay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayEvent {
     pub(super) t: f64,
@@ -58,12 +58,12 @@ pub(super) struct Tcp {
     pub(super) integer_halving: bool,
 }
 
-/// A file that is not of the form: which case, which key, what was expected.
+/// Format error: case, key and expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormError {
-    /// The case, as far as its name could be read.
+    /// Name of the case, if it could be read.
     pub case: Option<String>,
-    /// What is wrong.
+    /// Problem.
     pub problem: String,
 }
 
@@ -78,18 +78,18 @@ impl fmt::Display for FormError {
 
 impl std::error::Error for FormError {}
 
-/// Beyond any packet of IP.
+/// Maximum size of an IP packet.
 const MAX_PACKET: u64 = 65_535;
-/// Far beyond what a run lasts, and far within what an instant can hold.
+/// Maximum time, far above the length of a run and far below the range of [`Time`].
 const MAX_SECONDS: f64 = 100_000.0;
-/// More is no single-flow case any more; numbers of segments stay far from the end of their type.
+/// Maximum number of segments for a single-flow case, far below the range of its type.
 const MAX_SEGMENTS: u32 = 100_000_000;
 const MAX_RATE: f64 = 1e15;
 
 /// Reads a file of cases.
 ///
 /// # Errors
-/// The first thing that is not of the form.
+/// The first format error.
 pub fn parse(text: &str) -> Result<Vec<Case>, FormError> {
     let anonymous = |problem: String| FormError { case: None, problem };
     let file: Value =
@@ -100,14 +100,14 @@ pub fn parse(text: &str) -> Result<Vec<Case>, FormError> {
     let mut names = BTreeSet::new();
     let mut cases = Vec::with_capacity(listed.len());
     for (number, value) in listed.iter().enumerate() {
-        let place = format!("number {} of the list", number + 1);
+        let place = format!("entry {} of the list", number + 1);
         let name = value.get("id").and_then(Value::as_str).map(str::to_owned);
         let case = read_case(value).map_err(|problem| FormError {
             case: Some(name.unwrap_or_else(|| place.clone())),
             problem,
         })?;
         if !names.insert(case.id.clone()) {
-            let problem = "another case has this `id` too".into();
+            let problem = "duplicate `id`".into();
             return Err(FormError { case: Some(case.id), problem });
         }
         cases.push(case);
@@ -199,7 +199,7 @@ fn tcp(value: &Value) -> Result<Tcp, String> {
     })
 }
 
-/// An object and the path that leads to it.
+/// JSON object with the path that leads to it.
 struct Keys<'a> {
     map: &'a Map<String, Value>,
     path: String,
@@ -218,13 +218,13 @@ impl<'a> Keys<'a> {
         format!("`{}{key}`: expected {expected}, found {found}", self.path)
     }
 
-    /// The value of a key that must be there.
+    /// Returns the value of a required key.
     fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T, String> {
         let value = self.map.get(key).ok_or_else(|| format!("`{}{key}` is missing", self.path))?;
         T::deserialize(value).map_err(|error| format!("`{}{key}`: {error}", self.path))
     }
 
-    /// The value of a key that may be left out.
+    /// Returns the value of an optional key.
     fn optional<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, String> {
         if self.map.get(key).is_none_or(Value::is_null) {
             return Ok(None);

@@ -1,7 +1,7 @@
-//! Conformance cases: single-flow worlds that independent stacks have run.
+//! Conformance cases: single-flow simulations with results of independent TCP stacks.
 //!
-//! A case is one flow over two links, sender - router - receiver, with losses named packet by
-//! packet. Times are seconds from the first transmission.
+//! A case is one flow over two links, sender - router - receiver, with losses of individual packets. Times
+//! are in seconds since the first transmission.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -26,25 +26,25 @@ pub use case::{Case, FormError, parse};
 
 use case::CaseLink;
 
-/// What a run of a case did.
+/// Result of a case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CaseResult {
-    /// When the ACK of the last segment came; null if it did not within the time that is simulated.
+    /// Arrival of the last segment's ACK; `None` if it did not arrive within the simulated time.
     pub completion_ack_s: Option<f64>,
-    /// Segments sent again.
+    /// Number of retransmissions.
     pub retransmissions: u64,
-    /// Expiries of the retransmission timer.
+    /// Number of RTOs.
     pub timeouts: u64,
-    /// Every data transmission: time and segment.
+    /// Data transmissions: time and segment.
     pub sequence: Vec<(f64, u32)>,
 }
 
-/// A case that is well formed but asks for something that is not there.
+/// Well-formed case that requests an unsupported feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The case.
+    /// Case.
     pub id: String,
-    /// Why it is not run.
+    /// Reason.
     pub reason: String,
 }
 
@@ -54,21 +54,21 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Long enough for every transfer that still moves. Waiting costs nothing: a sender whose every
-/// segment is lost expires once a minute.
+/// Maximum duration, long enough for every transfer that makes progress. Waiting costs nothing: a sender
+/// without any ACK has one RTO per minute.
 const TIME_LIMIT: Duration = Duration::from_secs(36_000);
 
-/// Where the reference's clock stands at time zero: ns-2 draws it, and with its default seed it is
-/// this, to within 30 us (found by the timeouts of 700 random cases, whose length in ticks hangs on it).
+/// Clock phase of the reference: ns-2 draws it, and its default seed gives this value to within 30 us
+/// (determined from the RTOs of 700 random cases, whose lengths in ticks depend on it).
 const CLOCK_PHASE: Duration = Duration::from_us(5_560);
 
-/// Ports: both links there, both links back.
+/// Ports: both links forward, both links backward.
 const SENDER_OUT: PortId = PortId::new(0);
 const ROUTER_OUT: PortId = PortId::new(1);
 const RECEIVER_OUT: PortId = PortId::new(2);
 const ROUTER_BACK: PortId = PortId::new(3);
 
-/// The results of all cases of a file, as JSON by name, and the cases that were refused.
+/// Returns the results of all cases of a file as JSON by name, and the refused cases.
 ///
 /// # Errors
 /// If the text is not a file of cases.
@@ -90,7 +90,7 @@ pub fn run_text(text: &str) -> Result<(String, Vec<Refused>), FormError> {
 /// Runs one case.
 ///
 /// # Errors
-/// If the case asks for something that is not there.
+/// If the case requests an unsupported feature.
 pub fn run(case: &Case) -> Result<CaseResult, Refused> {
     let blueprint = blueprint(case).map_err(|reason| Refused { id: case.id.clone(), reason })?;
     let mut simulation = Simulation::new(&blueprint, Engine::default(), Transmissions::default());
@@ -173,7 +173,8 @@ fn seconds(value: f64) -> Duration {
     Duration::from_secs_f64(value).expect("a case's times are within range")
 }
 
-/// The reference is ns-2.35 with the choices of the case: windows in packets, ssthresh in whole ones.
+/// Returns the configuration of ns-2.35 with the parameters of the case: windows in packets, ssthresh in
+/// whole packets.
 fn config(case: &Case) -> Result<Config, String> {
     let tcp = &case.tcp;
     let recovery = match case.variant.as_str() {
@@ -206,7 +207,7 @@ fn config(case: &Case) -> Result<Config, String> {
     })
 }
 
-/// What the sender sends and gets.
+/// Records transmissions and deliveries of the sender.
 #[derive(Clone, Debug, Default)]
 struct Transmissions {
     sent: Vec<(f64, u32)>,

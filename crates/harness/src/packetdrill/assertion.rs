@@ -1,16 +1,16 @@
-//! The assertions of a script: a small part of Python.
+//! Assertions of a script: a small subset of Python.
 //!
-//! Statements are `assert`, assignments and `print`, which prints nothing. Expressions are whole numbers,
+//! Statements are `assert`, assignments and `print`, which is ignored. Expressions consist of integers,
 //! names, comparisons and arithmetic; anything else is refused when the script is read.
 
 use std::collections::BTreeMap;
 
 use super::script::Refusal;
 
-/// Names that hold a value.
+/// Names with their values.
 pub(super) type Names = BTreeMap<String, i64>;
 
-/// One statement.
+/// Statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Statement {
     pub line: usize,
@@ -19,7 +19,7 @@ pub(super) struct Statement {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The expression, and as it is written.
+    /// Expression, and its text.
     Assert(Expression, String),
     Assign(String, Expression),
 }
@@ -35,17 +35,17 @@ enum Expression {
     Chain(Box<Expression>, Vec<(&'static str, Expression)>),
 }
 
-/// Why an assertion does not hold.
+/// Reason why an assertion fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// It is false: its text, and the value of each name in it.
+    /// False: its text, and the value of each name in it.
     False(String, Vec<(String, i64)>),
     /// It cannot be evaluated.
     Unknown(String),
 }
 
 impl Statement {
-    /// Evaluates the statement with the endpoint's variables `info`; assignments go to `own`.
+    /// Evaluates the statement with the endpoint's variables `info`; assignments change `own`.
     pub(super) fn run(&self, info: &Names, own: &mut Names) -> Result<(), Failure> {
         match &self.kind {
             Kind::Assert(expression, text) => {
@@ -69,7 +69,7 @@ impl Statement {
     }
 }
 
-/// The constants that assertions may name: `tcpi_ca_state` as Linux numbers it.
+/// Constants for assertions: values of `tcpi_ca_state` in Linux.
 const CONSTANTS: [(&str, i64); 7] = [
     ("TCP_CA_Open", 0),
     ("TCP_CA_Disorder", 1),
@@ -151,14 +151,14 @@ impl Expression {
     }
 }
 
-/// Python rounds quotients down, not towards zero.
+/// Divides like Python, which rounds quotients down, not towards zero.
 fn floor_quotient(a: i64, b: i64) -> Option<i64> {
     let quotient = a.checked_div(b)?;
     let down = a % b != 0 && (a < 0) != (b < 0);
     Some(quotient - i64::from(down))
 }
 
-/// It has the sign of the divisor.
+/// Returns the remainder with the sign of the divisor, like Python.
 fn floor_remainder(a: i64, b: i64) -> Option<i64> {
     let remainder = a.checked_rem(b)?;
     Some(if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder })
@@ -182,7 +182,7 @@ fn unknown(name: &str, info: &Names) -> String {
     }
 }
 
-/// The statements of a piece of code that begins at `line`.
+/// Parses the statements of a piece of code that begins at `line`.
 pub(super) fn parse(code: &str, line: usize) -> Result<Vec<Statement>, Refusal> {
     let mut statements = Vec::new();
     for (line, text) in super::shell::joined(line, code) {
@@ -196,7 +196,7 @@ pub(super) fn parse(code: &str, line: usize) -> Result<Vec<Statement>, Refusal> 
     Ok(statements)
 }
 
-/// Splits at `at` where it is neither quoted nor in parentheses.
+/// Splits at `at`, except inside quotes or parentheses.
 fn split(text: &str, at: char) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
     for (i, c) in text.char_indices() {
@@ -222,7 +222,7 @@ fn statement(text: &str, line: usize) -> Result<Option<Statement>, Refusal> {
         return Ok(None);
     }
     let kind = if let Some(rest) = text.strip_prefix("assert") {
-        // What an assertion would print is of no use here: the values are shown anyway.
+        // The message of an assertion is ignored: the values are shown anyway.
         let condition = split(rest, ',')[0].trim();
         Kind::Assert(expression(condition, line)?, condition.to_owned())
     } else {
@@ -251,7 +251,7 @@ fn statement(text: &str, line: usize) -> Result<Option<Statement>, Refusal> {
 fn expression(text: &str, line: usize) -> Result<Expression, Refusal> {
     let refuse = |reason| Refusal::new(line, reason);
     if text.len() > LONGEST {
-        return Err(refuse(format!("an expression of more than {LONGEST} characters")));
+        return Err(refuse(format!("expression of more than {LONGEST} characters")));
     }
     let mut parser = Parser { rest: text.trim() };
     match parser.or() {
@@ -263,10 +263,10 @@ fn expression(text: &str, line: usize) -> Result<Expression, Refusal> {
     }
 }
 
-/// Each character may be a level of parentheses, and each level takes some of the stack.
+/// Maximum length: each character may open a parenthesis, and each level uses stack.
 const LONGEST: usize = 1000;
 
-/// Reads an expression, one method a level of Python's precedence. `None` is a mistake.
+/// Recursive-descent parser with one method per precedence level of Python. `None` is a syntax error.
 struct Parser<'t> {
     rest: &'t str,
 }
@@ -276,14 +276,14 @@ impl<'t> Parser<'t> {
         self.rest = self.rest[bytes..].trim_start();
     }
 
-    /// Steps over the first of `operators` that comes next.
+    /// Consumes the first of `operators` that comes next.
     fn operator(&mut self, operators: &[&'static str]) -> Option<&'static str> {
         let found = operators.iter().find(|&&operator| self.rest.starts_with(operator))?;
         self.skip(found.len());
         Some(found)
     }
 
-    /// Steps over a word if it comes next.
+    /// Consumes a word if it comes next.
     fn word(&mut self, word: &str) -> bool {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         let found = &self.rest[..end.unwrap_or(self.rest.len())] == word;

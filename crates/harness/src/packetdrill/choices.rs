@@ -1,5 +1,4 @@
-//! How the endpoint of a script behaves: a profile, what the script changes of it, and what the peer's
-//! SYN leaves.
+//! Configuration of a script's endpoint: a profile, the script's changes, and the options of the peer's SYN.
 
 use optcp_scenario::TcpChoices;
 use optcp_tcp::config::{
@@ -13,28 +12,28 @@ use serde::de::value::{Error, StrDeserializer};
 use super::script::{Action, Refusal, Script, Segment};
 use super::shell;
 
-/// What our SYN says unless the socket has `TCP_MAXSEG`: an Ethernet frame less the headers of IPv4 and TCP.
+/// MSS of our SYN without `TCP_MAXSEG`: an Ethernet frame minus the headers of IPv4 and TCP.
 const OUR_MSS: u64 = 1460;
-/// What a SYN without the option means (RFC 9293 section 3.7.1).
+/// MSS of a SYN without the option (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u64 = 536;
-/// The least that Linux takes (TCP_MIN_SND_MSS); with 40 bytes of options 8 are left.
+/// Minimum MSS of Linux (TCP_MIN_SND_MSS); 40 bytes of options leave 8.
 const LEAST_MSS: u64 = 48;
 
-/// What scripts describe unless they say otherwise.
+/// Default profile of scripts.
 const LINUX: Profile = Profile::Linux6;
 
-/// The choices of an endpoint.
+/// Configuration of an endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Choices {
-    /// As both ends have agreed on them.
+    /// Configuration negotiated by both ends.
     pub agreed: Config,
-    /// As this end would have them.
+    /// Configuration offered by this end.
     pub offered: Config,
-    /// The largest segment that this end takes, and sends.
+    /// Maximum segment size of this end.
     pub our_mss: u64,
 }
 
-/// The choices that a script leads to.
+/// Returns the configuration for a script.
 pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
     let own = script.directives.first().map_or(1, |(line, _)| *line);
     let refuse_own = |reasons: Vec<String>| Refusal::new(own, reasons.join("; "));
@@ -44,7 +43,7 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
     let profile = profile.unwrap_or(LINUX);
     let mut config = profile.config();
     if profile == LINUX {
-        // Linux agrees to ECN, and does not ask for it: `tcp_ecn` is 2.
+        // Linux accepts ECN but does not request it: `tcp_ecn` is 2.
         config.receiver_ecn = ReceiverEcn::Rfc3168;
     }
     shell::apply(script, profile, &mut config)?;
@@ -80,8 +79,8 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
     Ok(Choices { agreed: negotiate(config.clone(), syn, our_mss), offered: config, our_mss })
 }
 
-/// What a congestion control asks for by itself: marks whatever `tcp_ecn` says, of all its packets, and pacing whatever the
-/// queue.
+/// Applies the requirements of a congestion control: ECN with all packets ECN-capable regardless of
+/// `tcp_ecn`, and pacing with any queue.
 fn ask_for(kind: CongestionKind, config: &mut Config) {
     match kind.needs_ecn() {
         NeedsEcn::Nothing => {}
@@ -102,13 +101,13 @@ fn ask_for(kind: CongestionKind, config: &mut Config) {
     }
 }
 
-/// A congestion control by its name in Linux.
+/// Returns the congestion control with this name in Linux.
 pub(super) fn congestion(name: &str) -> Result<CongestionKind, String> {
     CongestionKind::deserialize(StrDeserializer::<Error>::new(name))
-        .map_err(|_| format!("there is no congestion control `{name}`"))
+        .map_err(|_| format!("unknown congestion control `{name}`"))
 }
 
-/// The first SYN that the script's peer sends, and its line.
+/// Returns the first SYN of the script's peer, and its line.
 fn peer_syn(script: &Script) -> Result<(usize, &Segment), Refusal> {
     let inbound = script.events.iter().filter_map(|event| match &event.action {
         Action::Inbound(segment) => Some((event.line, segment)),
@@ -116,10 +115,10 @@ fn peer_syn(script: &Script) -> Result<(usize, &Segment), Refusal> {
     });
     let line = script.events.first().map_or(1, |event| event.line);
     let mut syns = inbound.filter(|(_, segment)| segment.syn);
-    syns.next().ok_or_else(|| Refusal::new(line, "the peer sends no SYN: there is no connection"))
+    syns.next().ok_or_else(|| Refusal::new(line, "no SYN of the peer, and therefore no connection"))
 }
 
-/// What both ends agree on.
+/// Returns the configuration that both ends negotiate.
 fn negotiate(mut config: Config, syn: &Segment, our_mss: u64) -> Config {
     let options = &syn.options;
     config.handshake = true;
@@ -127,7 +126,8 @@ fn negotiate(mut config: Config, syn: &Segment, our_mss: u64) -> Config {
         config.ecn = config.answers(syn.marking());
     }
     if config.ecn == Ecn::Accurate && config.ect_packets == EctPackets::Data {
-        // As Linux has it, which takes counts for what may be marked everywhere.
+        // Like Linux, which sends all packets of an established connection as ECN-capable if marks are
+        // counted.
         config.ect_packets = EctPackets::Established;
     }
     config.timestamps &= options.stamps.is_some();

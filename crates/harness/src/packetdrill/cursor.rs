@@ -1,8 +1,8 @@
-//! A place in the text of a script.
+//! Cursor in the text of a script.
 
 use super::script::Refusal;
 
-/// Reads a text from its beginning to its end.
+/// Reads a text sequentially.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     rest: &'t str,
@@ -14,12 +14,12 @@ impl<'t> Cursor<'t> {
         Cursor { rest: text, line: 1 }
     }
 
-    /// The line, from 1.
+    /// Returns the line, counted from 1.
     pub(super) fn line(&self) -> usize {
         self.line
     }
 
-    /// What is left.
+    /// Returns the remaining text.
     pub(super) fn rest(&self) -> &'t str {
         self.rest
     }
@@ -35,13 +35,13 @@ impl<'t> Cursor<'t> {
         taken
     }
 
-    /// The characters from here on that `belongs` accepts.
+    /// Consumes the characters that `belongs` accepts.
     pub(super) fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'t str {
         let end = self.rest.find(|c| !belongs(c)).unwrap_or(self.rest.len());
         self.advance(end)
     }
 
-    /// Steps over `text` if it comes next.
+    /// Consumes `text` if it comes next.
     pub(super) fn take(&mut self, text: &str) -> bool {
         let here = self.rest.starts_with(text);
         if here {
@@ -50,7 +50,8 @@ impl<'t> Cursor<'t> {
         here
     }
 
-    /// Everything before `end`, and steps over `end`; `None` if it does not come.
+    /// Consumes everything up to and including `end`, and returns the text before it; `None` if `end` does
+    /// not occur.
     pub(super) fn take_until(&mut self, end: &str) -> Option<&'t str> {
         let at = self.rest.find(end)?;
         let taken = self.advance(at);
@@ -58,12 +59,12 @@ impl<'t> Cursor<'t> {
         Some(taken)
     }
 
-    /// Steps over white space.
+    /// Skips white space.
     pub(super) fn skip_space(&mut self) {
         self.take_while(char::is_whitespace);
     }
 
-    /// Steps over white space within the line.
+    /// Skips white space within the line.
     pub(super) fn skip_blanks(&mut self) {
         self.take_while(|c| c == ' ' || c == '\t');
     }
@@ -72,7 +73,7 @@ impl<'t> Cursor<'t> {
         Refusal::new(self.line, reason)
     }
 
-    /// What comes next, for a message.
+    /// Describes the next text, for a message.
     pub(super) fn found(&self) -> String {
         let line = self.rest.lines().next().unwrap_or_default().trim_end();
         let shown: String = line.chars().take(40).collect();
@@ -87,7 +88,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A whole number of 32 bits, as the fields of TCP's header are at most.
+    /// Reads an integer of 32 bits, the maximum size of fields in TCP's header.
     pub(super) fn number(&mut self, what: &str) -> Result<u64, Refusal> {
         let found = self.found();
         let digits = self.take_while(|c| c.is_ascii_digit());

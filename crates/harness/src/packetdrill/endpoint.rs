@@ -1,4 +1,4 @@
-//! One end of a connection: our sender and our receiver, speaking in bytes.
+//! End of a connection: sender and receiver, with a byte-based interface.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -15,52 +15,53 @@ use super::choices::Choices;
 use super::script::{Ect, Options, Segment};
 use super::sequence::{Incoming, Outgoing};
 
-/// A segment that the endpoint sent.
+/// Segment sent by the endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub at: Time,
     pub segment: Segment,
 }
 
-/// See the module's text.
+/// Endpoint under test.
 #[derive(Clone, Debug)]
 pub(super) struct Endpoint {
     config: Arc<Config>,
-    /// What this end offers in its SYN.
+    /// Configuration offered in the SYN.
     offered: Config,
     our_mss: u64,
     sender: Sender,
     receiver: Receiver,
     outgoing: Outgoing,
     incoming: Incoming,
-    /// The peer's SYN, once it has come.
+    /// SYN of the peer, once received.
     peer: Option<Segment>,
-    /// What was sent and nobody has looked at yet.
+    /// Sent segments that have not been checked.
     pub sent: VecDeque<Sent>,
-    /// The last window field outside a SYN, not scaled.
+    /// Last window field outside a SYN, unscaled.
     window: Option<u64>,
-    /// Our timestamps by the names that the script gives them.
+    /// Our timestamps, by their names in the script.
     stamps: BTreeMap<u32, Timestamp>,
-    /// Whether our segments carry the AccECN option: not where the peer's SYN-ACK or its answer to ours had none.
+    /// `true`: our segments carry the AccECN option. They do not if the peer's SYN-ACK, or its answer to
+    /// ours, had none.
     sends_option: Option<bool>,
-    /// How the next segment tells which codepoint the SYN-ACK had, if it does (RFC 9768 section 3.2.2.1).
+    /// ACE value with which the next segment reports the codepoint of the SYN-ACK (RFC 9768 section 3.2.2.1).
     tells: Option<u8>,
-    /// Whether the application has closed its direction.
+    /// `true`: the application has closed its direction.
     closed: bool,
-    /// Whether the peer has reset the connection.
+    /// `true`: the peer has reset the connection.
     dead: bool,
 }
 
-/// What Linux has for a threshold that was never set.
+/// Linux's value of a threshold that was never set.
 const NO_THRESHOLD: i64 = 0x7fff_ffff;
 
 impl Endpoint {
     pub(super) fn new(choices: Choices, incoming: Incoming) -> Self {
         let Choices { agreed, offered, our_mss } = choices;
         let config = Arc::new(agreed);
-        // The SYN is not among what the receiver counts.
+        // The receiver does not count the SYN.
         let receiver = Config { handshake: false, ..(*config).clone() };
-        // The AccECN option counts bytes, as the script's peer cuts them.
+        // The AccECN option counts bytes in the segments of the script's peer.
         let receiver = match (config.ecn, incoming.size()) {
             (Ecn::Accurate, Some(size)) => Config { mss: Bytes::new(size), ..receiver },
             _ => receiver,
@@ -84,13 +85,13 @@ impl Endpoint {
         }
     }
 
-    /// When a timer is due.
+    /// Returns the time of the next timer.
     pub(super) fn deadline(&self) -> Option<Time> {
         let both = [self.sender.deadline(), self.receiver.deadline()];
         both.into_iter().flatten().min().filter(|_| !self.dead)
     }
 
-    /// The time given by `deadline` has come.
+    /// Processes the time given by `deadline`.
     pub(super) fn expire(&mut self, now: Time) {
         if self.sender.deadline().is_some_and(|at| at <= now) {
             self.sender.handle_timer(now);
@@ -102,20 +103,20 @@ impl Endpoint {
         }
     }
 
-    /// Opens the connection from this side.
+    /// Opens the connection actively.
     pub(super) fn connect(&mut self, now: Time) {
         self.sender.start();
         self.transmit(now);
     }
 
-    /// The application writes `bytes`.
+    /// Writes `bytes` as the application.
     pub(super) fn write(&mut self, now: Time, bytes: u64) -> Result<(), String> {
         let more = self.outgoing.write(bytes, self.sender.max_sent().number() as usize)?;
         self.supply(now, more);
         Ok(())
     }
 
-    /// The application closes its direction, or does so again.
+    /// Closes the application's direction, possibly again.
     pub(super) fn close(&mut self, now: Time) {
         if std::mem::replace(&mut self.closed, true) {
             return;
@@ -124,25 +125,25 @@ impl Endpoint {
         self.supply(now, more);
     }
 
-    /// Whether the application has closed its direction.
+    /// Returns whether the application has closed its direction.
     pub(super) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// The largest segment: what the application has set before there is a connection, later what is agreed.
+    /// Returns the maximum segment size: set by the application before the connection, negotiated later.
     pub(super) fn mss(&self) -> u64 {
         if self.peer.is_none() { self.our_mss } else { self.config.mss.count() }
     }
 
     fn supply(&mut self, now: Time, more: u32) {
         self.sender.supply(more);
-        // A socket that listens does not open the connection for it.
+        // A listening socket does not open the connection.
         if self.sender.max_sent() > Seq::ZERO {
             self.transmit(now);
         }
     }
 
-    /// A segment of the peer arrives.
+    /// Processes a segment of the peer.
     pub(super) fn receive(&mut self, now: Time, segment: &Segment) -> Result<(), String> {
         if segment.reset {
             self.dead = true;
@@ -153,7 +154,7 @@ impl Endpoint {
             Some((_, echo)) if segment.ack.is_some() => *self
                 .stamps
                 .get(&echo)
-                .ok_or_else(|| format!("nothing that we sent was called TS val {echo}"))?,
+                .ok_or_else(|| format!("no sent segment has TS val {echo}"))?,
             _ => 0,
         };
         if segment.syn {
@@ -188,10 +189,10 @@ impl Endpoint {
         if segment.span() == 0 {
             self.receiver.handle_bare(value, segment.marking());
         } else if segment.fin || segment.syn {
-            // RFC 9293 sections 3.10.7.3 and 3.10.7.4: a SYN and a FIN are acknowledged at once.
+            // RFC 9293 sections 3.10.7.3 and 3.10.7.4: SYN and FIN are acknowledged immediately.
             reply = reply.or_else(|| Some(self.receiver.acknowledge(now)));
         }
-        // What is sent carries the acknowledgment; else it goes alone.
+        // Sent data carry the acknowledgment; otherwise it is sent alone.
         if !self.transmit(now)
             && let Some(ack) = reply
         {
@@ -200,7 +201,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// The part of a segment that concerns our sender.
+    /// Passes the acknowledgment of a segment to our sender.
     fn acknowledged(
         &mut self,
         now: Time,
@@ -214,19 +215,19 @@ impl Endpoint {
         let seq = self
             .outgoing
             .acknowledged(ack)
-            .ok_or_else(|| format!("ack {ack} ends inside a segment of ours"))?;
+            .ok_or_else(|| format!("ack {ack} ends inside a sent segment"))?;
         let mut sack = SackBlocks::new();
         for &(from, to) in &segment.options.sack {
             self.outgoing.covered(from, to).into_iter().for_each(|block| sack.push(block));
         }
         let sack = Some(sack).filter(|sack| self.config.sack() && !sack.as_slice().is_empty());
         let opened = self.open(segment)?;
-        // RFC 5681 section 2: a duplicate ACK carries no data and leaves the window as it was.
+        // RFC 5681 section 2: a duplicate ACK carries no data and does not change the window.
         let plain = segment.span() == 0 && !opened;
         if seq > self.sender.una() || sack.is_some() || plain {
             let opens = self.sender.una() == Seq::ZERO;
             let marking = match self.peer.as_ref().filter(|_| opens) {
-                // Our SYN-ACK agreed already.
+                // Our SYN-ACK has negotiated already.
                 Some(peer) if peer.ack.is_none() => told(&self.config),
                 _ => segment.marking(),
             };
@@ -245,7 +246,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Takes the peer's window; whether it differs from the last one.
+    /// Sets the peer's window; returns whether it changed.
     fn open(&mut self, segment: &Segment) -> Result<bool, String> {
         let Some(window) = segment.window else { return Ok(false) };
         let ours = self.peer.as_ref().and_then(|syn| syn.options.scale);
@@ -259,7 +260,7 @@ impl Endpoint {
         Ok(before.is_some_and(|before| before != window))
     }
 
-    /// Sends what the sender has; whether there was anything.
+    /// Sends everything that the sender has; returns whether there was anything.
     fn transmit(&mut self, now: Time) -> bool {
         let mut any = false;
         while !self.dead
@@ -272,7 +273,7 @@ impl Endpoint {
             let mut segment = Segment { syn, fin, seq, length, ..self.bare(&ack, sent.stamp) };
             let classic = self.sender.feedback() == Feedback::Classic;
             let ect = sent.marking.codepoint();
-            // A FIN alone is no data (RFC 3168 section 6.1.6).
+            // A FIN alone is not data (RFC 3168 section 6.1.6).
             let ect = if classic && length == 0 && !syn { Codepoint::NotEct } else { ect };
             segment.codepoint = Some(Ect::This(ect));
             if syn && sent.retransmission {
@@ -293,7 +294,7 @@ impl Endpoint {
         any
     }
 
-    /// What our SYN offers; an answer offers what both ends have.
+    /// Sets the options of our SYN; a SYN-ACK offers what both ends support.
     fn offer(&self, now: Time, options: &mut Options) {
         let peer = self.peer.as_ref().map(|syn| &syn.options);
         let own = if peer.is_some() { &self.config } else { &self.offered };
@@ -314,7 +315,7 @@ impl Endpoint {
         self.sent.push_back(Sent { at: now, segment });
     }
 
-    /// A segment with what every segment carries.
+    /// Returns a segment with the fields common to all segments.
     fn bare(&mut self, ack: &Ack, stamp: Timestamp) -> Segment {
         let start = |number| self.incoming.start(number);
         let sack = ack.sack.map_or(Vec::new(), |sack| {
@@ -332,17 +333,17 @@ impl Endpoint {
         Segment { ack: Some(start(ack.seq)), options, flags, codepoint, ..Segment::default() }
     }
 
-    /// What our timestamps count.
+    /// Returns the resolution of our timestamps.
     pub(super) fn stamp_tick(&self) -> Duration {
         self.config.timestamp_tick
     }
 
-    /// The script calls one of our timestamps `name`.
+    /// Assigns the script's `name` to one of our timestamps.
     pub(super) fn name_stamp(&mut self, name: u32, stamp: Timestamp) {
         self.stamps.insert(name, stamp);
     }
 
-    /// The variables that assertions may name, as Linux gives them.
+    /// Returns the variables for assertions, as in Linux.
     pub(super) fn info(&self) -> Names {
         let info = self.sender.info();
         let microseconds = |of: Duration| (of.as_ps() / 1_000_000).cast_signed();
@@ -366,7 +367,7 @@ impl Endpoint {
     }
 }
 
-/// What the ACK of our SYN-ACK must say for our sender to understand what was agreed upon before.
+/// Returns the ECN fields of an ACK of our SYN-ACK from which our sender derives the negotiated mode.
 fn told(config: &Config) -> Marking {
     let flags = match config.ecn {
         Ecn::Off => 0,
@@ -376,7 +377,7 @@ fn told(config: &Config) -> Marking {
     Marking::new(Codepoint::NotEct, flags)
 }
 
-/// How a SYN-ACK with this codepoint is answered (RFC 9768 table 3).
+/// Returns the answer to a SYN-ACK with this codepoint (RFC 9768 table 3).
 fn answer_to(codepoint: Codepoint) -> u8 {
     match codepoint {
         Codepoint::NotEct => Marking::CWR,
@@ -386,12 +387,12 @@ fn answer_to(codepoint: Codepoint) -> u8 {
     }
 }
 
-/// The counters of the option, of which all but those of CE may be left out.
+/// Returns the counters of the option; all except CE may be missing.
 fn counters([ect0, ce, ect1]: [Option<u32>; 3]) -> ByteCounters {
     let count = if ce.is_some() { 2 } else { 1 };
     let [ect0, ce, ect1] = [ect0, ce, ect1].map(Option::unwrap_or_default);
     ByteCounters { ect0, ce, ect1, count }
 }
 
-/// Linux's scale for its default buffers; it is not compared.
+/// Linux's window scale for its default buffers; it is not compared.
 const OUR_SCALE: u8 = 8;

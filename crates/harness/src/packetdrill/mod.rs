@@ -1,12 +1,11 @@
-//! Scripts for packetdrill, run against our endpoint.
+//! Packetdrill scripts, run against OpTCP's TCP.
 //!
-//! packetdrill tests a kernel: a script plays the peer and the application, and says what the kernel is
-//! to send, and when. Here the same scripts play against [`optcp_tcp::Sender`] and
-//! [`optcp_tcp::Receiver`]. `docs/developers/packetdrill.md` says what of the language there is.
+//! Packetdrill tests operating system kernels: a script plays the peer and the application, and states what
+//! the kernel must send, and when. Here the same scripts test [`optcp_tcp::Sender`] and
+//! [`optcp_tcp::Receiver`]. `docs/developers/packetdrill.md` lists the supported part of the language.
 //!
-//! A text is read (`parse`, `assertion`), its commands and comments make the choices of the endpoint
-//! (`shell`, `choices`), bytes become segments (`sequence`), and its events run one by one (`endpoint`,
-//! `run`).
+//! A script is parsed (`parse`, `assertion`), its commands and comments configure the endpoint (`shell`,
+//! `choices`), bytes are mapped to segments (`sequence`), and its events are executed (`endpoint`, `run`).
 
 mod assertion;
 mod choices;
@@ -23,21 +22,21 @@ use optcp_units::Duration;
 pub use run::Mismatch;
 pub use script::Refusal;
 
-/// What packetdrill allows times to be off by unless a script says more.
+/// Default tolerance of packetdrill for times.
 pub const TOLERANCE: Duration = Duration::from_ms(4);
 
-/// How a script ended.
+/// Result of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Everything was as it says.
+    /// All expectations were met.
     Passed,
-    /// Something was not.
+    /// An expectation was not met.
     Failed(Mismatch),
-    /// It asks for something that is not there.
+    /// It requests an unsupported feature.
     Refused(Refusal),
 }
 
-/// Runs a script. Its own tolerance is the default; `tolerance` comes before both.
+/// Runs a script. `tolerance` overrides the tolerance of the script, which overrides the default.
 #[must_use]
 pub fn run_script(text: &str, tolerance: Option<Duration>) -> Verdict {
     let result = parse::parse(text)

@@ -1,4 +1,4 @@
-//! Reading a script.
+//! Script parser.
 
 use optcp_units::{Codepoint, Duration, Marking};
 
@@ -6,19 +6,19 @@ use super::assertion;
 use super::cursor::Cursor;
 use super::script::{Action, COUNTERS, Call, Ect, Event, Options, Refusal, Script, Segment, When};
 
-/// What a comment to us begins with.
+/// Prefix of comments with directives for OpTCP.
 const DIRECTIVE: &str = "optcp:";
 
-/// The longest time in a script: the clock counts picoseconds, and all times of a script must fit.
+/// Maximum time in a script: the clock counts picoseconds, and all times of a script must fit.
 const LONGEST: Duration = Duration::from_secs(10_000);
 
 const NO_FAST_OPEN: &str = "TCP Fast Open is not simulated";
 const NO_URGENT: &str = "urgent data is not simulated";
 
-/// The calls that hand data to TCP.
+/// Calls that pass data to TCP.
 pub(super) const WRITES: [&str; 3] = ["write", "send", "sendto"];
 
-/// The script that a text holds.
+/// Parses a script.
 pub(super) fn parse(text: &str) -> Result<Script, Refusal> {
     let mut script = Script::default();
     let mut at = Cursor::new(text);
@@ -47,7 +47,7 @@ pub(super) fn parse(text: &str) -> Result<Script, Refusal> {
     }
 }
 
-/// Steps over white space and comments, and keeps those that are for us.
+/// Skips white space and comments, and stores directives.
 fn skip(at: &mut Cursor<'_>, script: &mut Script) -> Result<(), Refusal> {
     loop {
         at.skip_space();
@@ -72,7 +72,7 @@ fn command(at: &mut Cursor<'_>) -> Result<(usize, String), Refusal> {
     Ok((line, text.to_owned()))
 }
 
-/// `--name=value`, before the first event.
+/// Parses `--name=value`, before the first event.
 fn option(at: &mut Cursor<'_>, script: &mut Script) -> Result<(), Refusal> {
     let refused = at.clone();
     let text = at.take_while(|c| !c.is_whitespace());
@@ -91,15 +91,15 @@ fn option(at: &mut Cursor<'_>, script: &mut Script) -> Result<(), Refusal> {
             Ok(())
         }
         ("--ip_version", "ipv6") => Err(refused.refuse("IPv6 is not simulated")),
-        // Where segments are said to come from, and how packetdrill runs. Segments of the peer that stand
-        // for several are refused one by one.
+        // These options set addresses and packetdrill's execution. Segments of the peer that stand for
+        // several are refused individually.
         ("--ip_version", "ipv4")
         | ("--mss" | "--local_ip" | "--remote_ip" | "--send_omit_free", _) => Ok(()),
         _ => Err(refused.refuse(format!("the option `{text}` is not supported"))),
     }
 }
 
-/// The time of an event.
+/// Parses the time of an event.
 fn when(at: &mut Cursor<'_>) -> Result<When, Refusal> {
     if at.take("*") {
         return Ok(When::Any);
@@ -118,7 +118,7 @@ fn when(at: &mut Cursor<'_>) -> Result<When, Refusal> {
     Ok(if relative { When::After(from, until) } else { When::At(from, until) })
 }
 
-/// Whether the call that follows blocks. When it returns makes no difference to TCP, unless it writes.
+/// Returns whether the next call blocks. The time of its return does not matter to TCP, unless it writes.
 fn waits(at: &mut Cursor<'_>) -> Result<bool, Refusal> {
     at.skip_blanks();
     let waits = at.take("...");
@@ -133,7 +133,7 @@ fn waits(at: &mut Cursor<'_>) -> Result<bool, Refusal> {
 fn seconds(at: &mut Cursor<'_>) -> Result<Duration, Refusal> {
     let (before, found) = (at.clone(), at.found());
     let mut text = at.take_while(|c| c.is_ascii_digit()).to_owned();
-    // "0...1" is a range of calls, not a fraction.
+    // "0...1" is a range, not a fraction.
     if at.rest().starts_with('.') && !at.rest().starts_with("...") {
         text += at.take_while(|c| c == '.');
         text += at.take_while(|c| c.is_ascii_digit());
@@ -151,7 +151,7 @@ fn action(at: &mut Cursor<'_>, when: When) -> Result<Action, Refusal> {
             at.take("<");
             let segment = segment(at)?;
             if segment.codepoint == Some(Ect::Either) {
-                return Err(Refusal::new(line, "a segment of the peer has one codepoint"));
+                return Err(Refusal::new(line, "expected one codepoint for a segment of the peer"));
             }
             Ok(Action::Inbound(segment))
         }
@@ -174,7 +174,7 @@ fn action(at: &mut Cursor<'_>, when: When) -> Result<Action, Refusal> {
         }
         Some(c) if c.is_ascii_alphabetic() => {
             if matches!(when, When::At(_, Some(_)) | When::After(_, Some(_))) {
-                return Err(at.refuse("a call happens at an instant, not within a range"));
+                return Err(at.refuse("a call needs a single time, not a range"));
             }
             call(at).map(Action::Call)
         }
@@ -214,12 +214,12 @@ fn segment(at: &mut Cursor<'_>) -> Result<Segment, Refusal> {
             'F' => segment.fin = true,
             'R' => segment.reset = true,
             '.' => acknowledges = true,
-            // Pushing moves nothing here: data reaches the application at once.
+            // PSH has no effect: data reach the application immediately.
             'P' | '-' => {}
             'E' => segment.flags |= Marking::ECE,
             'W' => segment.flags |= Marking::CWR,
             'A' => segment.flags |= Marking::AE,
-            // The three as a number.
+            // The three flags as a number.
             '0'..='7' => segment.flags |= u8::try_from(flag.to_digit(8).unwrap_or(0)).unwrap_or(0),
             'U' => return Err(at.refuse(NO_URGENT)),
             _ => {
@@ -309,7 +309,7 @@ fn options(at: &mut Cursor<'_>) -> Result<Options, Refusal> {
     Ok(options)
 }
 
-/// `name(arguments) = result ERROR (words)`
+/// Parses `name(arguments) = result ERROR (words)`.
 fn call(at: &mut Cursor<'_>) -> Result<Call, Refusal> {
     let name = at.take_while(|c| c.is_ascii_alphanumeric() || c == '_').to_owned();
     at.skip_blanks();
@@ -318,7 +318,7 @@ fn call(at: &mut Cursor<'_>) -> Result<Call, Refusal> {
     at.skip_space();
     at.expect("=")?;
     let (before, rest) = (at.clone(), at.take_while(|c| c != '\n'));
-    // What follows the result may be a comment or, rarely, the next event.
+    // The result may be followed by a comment or, rarely, by the next event.
     let rest = rest.split("//").next().unwrap_or_default().trim();
     let mut words = rest.split_whitespace();
     let result = words.next().unwrap_or_default();
@@ -334,7 +334,7 @@ fn call(at: &mut Cursor<'_>) -> Result<Call, Refusal> {
     Ok(Call { name, arguments, result, error })
 }
 
-/// A call that writes, and may be said to wait, does so without flags and at once.
+/// Checks that a writing call has no flags and does not block.
 fn check_write(call: &Call, waits: bool) -> Result<(), String> {
     if !WRITES.contains(&&*call.name) {
         return Ok(());
@@ -347,7 +347,7 @@ fn check_write(call: &Call, waits: bool) -> Result<(), String> {
     }
 }
 
-/// The arguments of a call up to its closing parenthesis.
+/// Parses the arguments of a call up to its closing parenthesis.
 fn arguments(at: &mut Cursor<'_>) -> Result<Vec<String>, Refusal> {
     let start = at.clone();
     let (mut depth, mut quoted) = (0_usize, false);

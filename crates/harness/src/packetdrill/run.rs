@@ -1,4 +1,4 @@
-//! Running a script: its events in their order, and whether the endpoint does what it expects.
+//! Script execution: events in order, and comparison with the endpoint's behaviour.
 
 use optcp_tcp::Timestamp;
 use optcp_units::{Duration, Marking, Time};
@@ -10,20 +10,20 @@ use super::parse::WRITES;
 use super::script::{Action, Call, Ect, Event, Refusal, Script, Segment, When};
 use super::sequence::Incoming;
 
-/// What a script shows not to be so.
+/// Difference between script and endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Line of the script, from 1.
+    /// Line of the script, counted from 1.
     pub line: usize,
-    /// When, in the time of the script.
+    /// Time of the script.
     pub at: Duration,
-    /// What the line expects.
+    /// Expectation of the line.
     pub expected: String,
-    /// What happened instead.
+    /// Actual behaviour.
     pub happened: String,
 }
 
-/// Why a run ends before the script does.
+/// Reason for ending a run early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Refused(Refusal),
@@ -36,13 +36,13 @@ impl From<Refusal> for Stop {
     }
 }
 
-/// Long enough for `*`: every timer has fired by then.
+/// Wait for `*`, long enough for every timer to fire.
 const EVER: Duration = Duration::from_secs(3600);
 
-/// The latest time of an event: instants after it, by `*` or a tolerance, must still fit.
+/// Maximum time of an event: later times, by `*` or a tolerance, must also fit.
 const LATEST: Time = Time::from_ps(1_000_000 * 1_000_000_000_000);
 
-/// Runs a script that allows times to be off by `tolerance`.
+/// Runs a script with `tolerance` for times.
 pub(super) fn run(script: &Script, tolerance: Duration) -> Result<(), Stop> {
     let endpoint = Endpoint::new(choices::choices(script)?, Incoming::new(script)?);
     let start = Time::ZERO;
@@ -64,16 +64,16 @@ pub(super) fn run(script: &Script, tolerance: Duration) -> Result<(), Stop> {
 struct Run {
     endpoint: Endpoint,
     now: Time,
-    /// When the event before was: relative times count from there.
+    /// Time of the previous event, to which relative times refer.
     base: Time,
     tolerance: Duration,
-    /// What the script's own code has assigned.
+    /// Names assigned by the script's code.
     own: Names,
-    /// The file descriptor of the connection, once the application has it.
+    /// File descriptor of the connection, once known.
     connection: Option<String>,
-    /// What the script's timestamps count, if they are to be compared.
+    /// Resolution of the script's timestamps, if they are compared.
     stamp_tick: Option<Duration>,
-    /// The first one of ours, by its name and as it was sent.
+    /// Our first timestamp: its name, and its value as sent.
     first_stamp: Option<(u32, Timestamp)>,
 }
 
@@ -112,7 +112,7 @@ impl Run {
         Ok(())
     }
 
-    /// Lets timers expire until `to`; those that are due then come before what happens then.
+    /// Fires timers until `to`, including those due at that time.
     fn advance(&mut self, to: Time) {
         while let Some(at) = self.endpoint.deadline().filter(|&at| at <= to) {
             self.now = self.now.max(at);
@@ -121,7 +121,7 @@ impl Run {
         self.now = self.now.max(to);
     }
 
-    /// What a system call does. Those that change nothing in TCP are let by.
+    /// Executes a system call. Calls without effect on TCP are ignored.
     fn call(&mut self, call: &Call) -> Result<(), String> {
         let Call { name, arguments, result, error } = call;
         let may_fail = match (name.as_str(), error.as_deref()) {
@@ -167,10 +167,10 @@ impl Run {
                 }
                 self.endpoint.write(self.now, bytes)
             }
-            // What the application no longer reads is acknowledged all the same.
+            // Data that the application no longer reads are acknowledged anyway.
             ("shutdown", [_, how]) if how == "SHUT_RD" => Ok(()),
             ("close" | "shutdown", [socket, ..]) => {
-                // Others may listen; closing them changes nothing.
+                // Closing other, listening sockets has no effect.
                 if self.connection.as_ref() == Some(socket) {
                     self.endpoint.close(self.now);
                 }
@@ -180,7 +180,7 @@ impl Run {
         }
     }
 
-    /// The value of a socket option.
+    /// Checks the value of a socket option.
     fn get_option(&self, event: &Event, call: &Call) -> Result<(), Stop> {
         let found = match call.option() {
             Some(("TCP_MAXSEG", _)) => self.endpoint.mss().to_string(),
@@ -201,7 +201,7 @@ impl Run {
         }
     }
 
-    /// An expected segment, which may stand for several that we send one by one.
+    /// Checks an expected segment, which may represent several segments sent one by one.
     fn outbound(
         &mut self,
         event: &Event,
@@ -241,7 +241,8 @@ impl Run {
         }
     }
 
-    /// Learns what the script calls our timestamp; what is wrong with it, if the script has a clock for them.
+    /// Stores the script's name of our timestamp; returns its error, if the script has a clock for
+    /// timestamps.
     fn name_stamp(&mut self, expected: &Segment, sent: &Segment) -> Option<String> {
         let ((name, _), (stamp, _)) = (expected.options.stamps?, sent.options.stamps?);
         self.endpoint.name_stamp(name, stamp);
@@ -255,7 +256,7 @@ impl Run {
         })
     }
 
-    /// The next segment that nobody has looked at, letting timers expire until `latest`.
+    /// Takes the next unchecked segment, firing timers until `latest`.
     fn next_sent(&mut self, latest: Time) -> Option<Sent> {
         while self.endpoint.sent.is_empty() {
             let at = self.endpoint.deadline().filter(|&at| at <= latest)?;
@@ -299,7 +300,7 @@ fn nothing(whole: Option<&Segment>, latest: Time) -> String {
     }
 }
 
-/// What of `sent` is not as expected, `whole` of the expected segment being sent already.
+/// Returns the difference between `sent` and the expected segment, of which `whole` has been sent already.
 fn difference(expected: &Segment, whole: Option<&Segment>, sent: &Segment) -> Option<String> {
     let done = whole.map_or(0, |whole| whole.length);
     let last = done + sent.length == expected.length;
@@ -310,14 +311,14 @@ fn difference(expected: &Segment, whole: Option<&Segment>, sent: &Segment) -> Op
         (want != found).then(|| format!("{what} {}", if found { "is set" } else { "is missing" }))
     };
     let (options, wanted) = (&sent.options, &expected.options);
-    // With AE CWR is a digit of a count.
+    // With AE, CWR is a bit of a count.
     let accurate = expected.has(Marking::AE) || options.ecn.is_some();
     let compared = [
         flag("SYN", expected.syn, sent.syn),
         flag("FIN", expected.fin && last, sent.fin),
         flag("RST", expected.reset, sent.reset),
         flag("ECE", expected.has(Marking::ECE), sent.has(Marking::ECE)),
-        // One packet for several says CWR if the first of them does.
+        // A packet that represents several has CWR if the first of them has it.
         flag("CWR", expected.has(Marking::CWR) && (done == 0 || accurate), sent.has(Marking::CWR)),
         flag("AE", expected.has(Marking::AE), sent.has(Marking::AE)),
         number("sequence number", expected.seq + done, sent.seq),

@@ -1,4 +1,4 @@
-//! What a script says, after it is read.
+//! Parsed script.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use optcp_units::{Codepoint, Duration, Marking};
 
 use super::assertion::Statement;
 
-/// A script that can be run.
+/// Script that can be run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Script {
-    /// What it allows times to be off by, if it says so.
+    /// Tolerance for times, if the script specifies one.
     pub tolerance: Option<Duration>,
-    /// What its timestamps count, if they are to be compared with the clock.
+    /// Resolution of its timestamps, if they are compared with the clock.
     pub stamp_tick: Option<Duration>,
-    /// Its comments to us: line and text.
+    /// Directives for OpTCP: line and text.
     pub directives: Vec<(usize, String)>,
-    /// The commands for a shell: line and text.
+    /// Shell commands: line and text.
     pub commands: Vec<(usize, String)>,
     pub events: Vec<Event>,
 }
 
-/// One thing that the script does or expects.
+/// Event: an action or expectation.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub line: usize,
@@ -28,28 +28,28 @@ pub(super) struct Event {
     pub action: Action,
 }
 
-/// When it happens. A second instant is the end of a range.
+/// Time of an event. A second time is the end of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
-    /// Whenever it does.
+    /// Any time.
     Any,
-    /// At this time of the script.
+    /// Absolute time of the script.
     At(Duration, Option<Duration>),
-    /// So long after the event before.
+    /// Time after the previous event.
     After(Duration, Option<Duration>),
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Action {
-    /// A segment reaches the endpoint.
+    /// A segment arrives at the endpoint.
     Inbound(Segment),
-    /// The endpoint is expected to send a segment.
+    /// The endpoint must send a segment.
     Outbound(Segment),
     Call(Call),
     Code(Vec<Statement>),
 }
 
-/// A TCP segment. Sequence numbers count bytes from each side's SYN, which is number 0.
+/// TCP segment. Sequence numbers count bytes from each side's SYN, which is number 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Segment {
     pub syn: bool,
@@ -58,18 +58,18 @@ pub(super) struct Segment {
     pub seq: u64,
     /// Bytes of payload.
     pub length: u64,
-    /// Everything below has arrived; `None` without the ACK flag.
+    /// Acknowledgment number; `None` without the ACK flag.
     pub ack: Option<u64>,
-    /// The window field, not scaled.
+    /// Window field, unscaled.
     pub window: Option<u64>,
     pub options: Options,
-    /// The flags AE, CWR and ECE, as [`Marking::flags`] has them.
+    /// Flags AE, CWR and ECE, as in [`Marking::flags`].
     pub flags: u8,
-    /// What IP's header says, if it is said or to be compared.
+    /// ECN field of the IP header, if given or compared.
     pub codepoint: Option<Ect>,
 }
 
-/// A codepoint, or one of two that are expected.
+/// Codepoint, or two possible ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ect {
     This(Codepoint),
@@ -78,7 +78,7 @@ pub(super) enum Ect {
 }
 
 impl Ect {
-    /// Whether a segment with this codepoint is what is expected.
+    /// Returns whether a codepoint matches.
     pub(super) fn is(self, codepoint: Codepoint) -> bool {
         match self {
             Ect::This(this) => this == codepoint,
@@ -86,7 +86,7 @@ impl Ect {
         }
     }
 
-    /// As scripts write it.
+    /// Returns the script notation.
     pub(super) fn name(self) -> &'static str {
         match self {
             Ect::This(Codepoint::NotEct) => "noecn",
@@ -99,7 +99,7 @@ impl Ect {
 }
 
 impl Segment {
-    /// What its headers say of congestion.
+    /// Returns the ECN fields of the headers.
     pub(super) fn marking(&self) -> Marking {
         let codepoint = match self.codepoint {
             Some(Ect::This(codepoint)) => codepoint,
@@ -108,21 +108,21 @@ impl Segment {
         Marking::new(codepoint, self.flags)
     }
 
-    /// Whether a flag of [`Marking`] is set.
+    /// Returns whether a flag of [`Marking`] is set.
     pub(super) fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 
-    /// What it takes of the sequence space.
+    /// Returns its length in sequence space.
     pub(super) fn span(&self) -> u64 {
         self.length + u64::from(self.syn) + u64::from(self.fin)
     }
 }
 
-/// The options of a segment.
+/// Options of a segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
-    /// `<...>`: they are not compared.
+    /// `<...>`: options are not compared.
     pub any: bool,
     pub mss: Option<u64>,
     pub sack_permitted: bool,
@@ -130,23 +130,23 @@ pub(super) struct Options {
     /// Timestamp and echo.
     pub stamps: Option<(u32, u32)>,
     pub sack: Vec<(u64, u64)>,
-    /// The AccECN option: bytes with ECT(0), CE and ECT(1), as far as it has them.
+    /// AccECN option: bytes with ECT(0), CE and ECT(1), if present.
     pub ecn: Option<[Option<u32>; 3]>,
 }
 
-/// A system call.
+/// System call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub name: String,
-    /// As written.
+    /// Arguments as written.
     pub arguments: Vec<String>,
-    /// What it returns.
+    /// Result.
     pub result: i64,
     pub error: Option<String>,
 }
 
 impl Call {
-    /// The socket option that it is about, and the option's value.
+    /// Returns the socket option of the call, and its value.
     pub(super) fn option(&self) -> Option<(&str, &str)> {
         let [_, _, name, value, ..] = &self.arguments[..] else { return None };
         Some((name, value.trim_matches(['[', ']', '"', ' '])))
@@ -205,15 +205,15 @@ impl fmt::Display for Options {
     }
 }
 
-/// What the counters of the AccECN option are called.
+/// Names of the counters in the AccECN option.
 pub(super) const COUNTERS: [&str; 3] = ["e0b", "ceb", "e1b"];
 
-/// A script, or a line of it, that is not run, and why.
+/// Script, or line of it, that is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Line of the script, from 1.
+    /// Line of the script, counted from 1.
     pub line: usize,
-    /// The reason.
+    /// Reason.
     pub reason: String,
 }
 

@@ -1,26 +1,26 @@
-//! From bytes to segments and back.
+//! Conversion between bytes and segments.
 //!
-//! Our endpoint counts segments, a script counts bytes. Each direction has a list of where its segments
-//! end; segment numbers are places in it.
+//! The endpoint counts segments, a script counts bytes. Each direction has a list of segment ends; segment
+//! numbers are indices of this list.
 
 use optcp_tcp::Seq;
 
 use super::script::Refusal;
 use super::script::{Action, Script};
 
-/// A few writes would fill the memory.
+/// Maximum number of segments: a few writes could exhaust the memory.
 const MOST_SEGMENTS: u64 = 1_000_000;
 
-/// The segment at a place in a list.
+/// Returns the segment at an index of a list.
 fn seq(place: usize) -> Seq {
     Seq::new(u32::try_from(place).unwrap_or(u32::MAX))
 }
 
-/// What the endpoint itself sends: the SYN, then data in full segments as far as it goes, then the FIN.
+/// Data sent by the endpoint: the SYN, full segments as far as possible, then the FIN.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
     mss: u64,
-    /// The end of each segment, and whether its last number is the FIN's.
+    /// End of each segment. `true`: its last number is the FIN's.
     ends: Vec<(u64, bool)>,
 }
 
@@ -29,8 +29,8 @@ impl Outgoing {
         Outgoing { mss, ends: vec![(1, false)] }
     }
 
-    /// Puts `bytes` in, of which a last short segment may be filled up as long as fewer than `sent` are
-    /// sent; how many segments more that makes.
+    /// Appends `bytes`. A short last segment is extended if fewer than `sent` segments are sent. Returns the
+    /// number of added segments.
     pub(super) fn write(&mut self, mut bytes: u64, sent: usize) -> Result<u32, String> {
         let before = self.ends.len();
         if before > sent.max(1) {
@@ -40,7 +40,7 @@ impl Outgoing {
             bytes -= more;
         }
         if self.ends.len() as u64 + bytes / self.mss > MOST_SEGMENTS {
-            return Err(format!("more than {MOST_SEGMENTS} segments are no script"));
+            return Err(format!("script with more than {MOST_SEGMENTS} segments"));
         }
         while bytes > 0 {
             let size = bytes.min(self.mss);
@@ -50,8 +50,8 @@ impl Outgoing {
         Ok(u32::try_from(self.ends.len() - before).unwrap_or(u32::MAX))
     }
 
-    /// Puts the FIN in: into the last segment if that is not sent yet, else behind it; how many segments
-    /// more that makes.
+    /// Adds the FIN: to the last segment if that is not sent yet, otherwise after it. Returns the number of
+    /// added segments.
     pub(super) fn close(&mut self, sent: usize) -> u32 {
         let last = self.ends.len() - 1;
         if last >= sent.max(1) {
@@ -62,7 +62,7 @@ impl Outgoing {
         1
     }
 
-    /// Where the first `count` segments end.
+    /// Returns the end of the first `count` segments.
     pub(super) fn end(&self, count: usize) -> u64 {
         if count == 0 { 0 } else { self.ends[count - 1].0 }
     }
@@ -71,7 +71,7 @@ impl Outgoing {
         self.ends.last().map_or(0, |&(end, _)| end)
     }
 
-    /// Where a segment begins, its payload, and whether it carries the FIN.
+    /// Returns start and payload of a segment, and whether it carries the FIN.
     pub(super) fn segment(&self, number: usize) -> (u64, u64, bool) {
         let (end, fin) = self.ends[number];
         let start = self.end(number);
@@ -79,14 +79,14 @@ impl Outgoing {
         (start, end - start - u64::from(fin) - u64::from(syn), fin)
     }
 
-    /// How many segments an acknowledgment covers; `None` if it ends inside of one.
+    /// Returns the number of segments that an acknowledgment covers; `None` if it ends inside one.
     pub(super) fn acknowledged(&self, ack: u64) -> Option<Seq> {
         let count = self.ends.partition_point(|&(end, _)| end <= ack);
         let whole = self.end(count) == ack || count == self.ends.len();
         whole.then(|| seq(count))
     }
 
-    /// The segments that a SACK block covers as a whole; `None` if there are none.
+    /// Returns the segments that a SACK block covers completely; `None` if there are none.
     pub(super) fn covered(&self, from: u64, to: u64) -> Option<(Seq, Seq)> {
         let first = 1 + self.ends.partition_point(|&(end, _)| end < from);
         let last = self.ends.partition_point(|&(end, _)| end <= to);
@@ -94,14 +94,14 @@ impl Outgoing {
     }
 }
 
-/// What the script's peer sends: cut where any of its segments begins or ends.
+/// Data sent by the script's peer, divided at the ends of all its segments.
 #[derive(Clone, Debug)]
 pub(super) struct Incoming {
     cuts: Vec<u64>,
 }
 
 impl Incoming {
-    /// The cuts of a script.
+    /// Creates the divisions for a script.
     pub(super) fn new(script: &Script) -> Result<Self, Refusal> {
         let segments = script.events.iter().filter_map(|event| match &event.action {
             Action::Inbound(segment) if !segment.syn && segment.span() > 0 => {
@@ -126,18 +126,18 @@ impl Incoming {
         Ok(incoming)
     }
 
-    /// The segments of a range of bytes.
+    /// Returns the segments of a byte range.
     pub(super) fn numbers(&self, from: u64, to: u64) -> impl Iterator<Item = Seq> {
         let place = |at: u64| self.cuts.partition_point(|&cut| cut < at);
         seq(place(from)).until(seq(place(to)))
     }
 
-    /// The payload of the first segment with data, if there is one.
+    /// Returns the payload of the first segment with data, if any.
     pub(super) fn size(&self) -> Option<u64> {
         self.cuts.windows(2).map(|cuts| cuts[1] - cuts[0]).find(|&size| size > 1)
     }
 
-    /// Where a segment begins.
+    /// Returns the start of a segment.
     pub(super) fn start(&self, segment: Seq) -> u64 {
         self.cuts[segment.number() as usize]
     }

@@ -1,7 +1,6 @@
-//! The commands for a shell in a script: what they mean for a simulated endpoint.
+//! Shell commands of a script, translated for a simulated endpoint.
 //!
-//! Nothing is executed. A command is known to make no difference here, or to be a choice of ours by
-//! another name, or it is refused.
+//! Nothing is executed. A command is ignored if it has no effect here, translated to a parameter, or refused.
 
 use optcp_tcp::config::{Config, Ecn, LossDetectionKind, Pacing, ReceiverEcn, RecoveryKind};
 use optcp_tcp::profile::Profile;
@@ -10,8 +9,8 @@ use optcp_units::Duration;
 use super::choices::congestion;
 use super::script::{Action, Refusal, Script};
 
-/// Settings that no script's outcome depends on: memory, the windows that it allows, what ends or begins connections, what
-/// is remembered of earlier ones, Fast Open, and limits for what is refused here.
+/// Settings that do not affect any script: memory, the windows that it allows, start and end of connections,
+/// metrics of earlier ones, Fast Open, and limits of refused features.
 const HARMLESS: &[&str] = &[
     "rmem_default",
     "rmem_max",
@@ -63,7 +62,7 @@ const HARMLESS: &[&str] = &[
     "wmem_max",
 ];
 
-/// Settings that are known with the value that is simulated only.
+/// Settings of which only one value is supported.
 const FIXED: &[(&str, &str)] = &[
     ("tcp_comp_sack_delay_ns", "0"),
     ("tcp_comp_sack_nr", "0"),
@@ -80,13 +79,15 @@ const FIXED: &[(&str, &str)] = &[
     ("tcp_thin_linear_timeouts", "0"),
 ];
 
-/// Settings of `defaults.sh`, as the kernel's and packetdrill's scripts have it, that are not Linux's own defaults.
+/// Settings of `defaults.sh`, in the versions of the kernel's and packetdrill's scripts, that differ from
+/// Linux's defaults.
 const DEFAULTS_SH: &[(&str, &str)] = &[("tcp_slow_start_after_idle", "0"), ("tcp_ecn", "0")];
 
-/// From `tcp_rto_min_us` on that is longer than ACKs wait; below they wait less than 40 ms, which is not simulated.
+/// Minimum of `tcp_rto_min_us`: at lower values, Linux delays ACKs by less than 40 ms, which is not
+/// simulated.
 const LEAST_MIN_RTO: Duration = Duration::from_ms(41);
 
-/// Applies the commands of a script to the choices of `profile`.
+/// Applies the commands of a script to the configuration of `profile`.
 pub(super) fn apply(script: &Script, profile: Profile, config: &mut Config) -> Result<(), Refusal> {
     let is_segment = |action: &Action| matches!(action, Action::Inbound(_) | Action::Outbound(_));
     let segments = script.events.iter().filter(|event| is_segment(&event.action));
@@ -98,18 +99,18 @@ pub(super) fn apply(script: &Script, profile: Profile, config: &mut Config) -> R
             apply_one(*line, text, profile, config)?;
             continue;
         }
-        // Behind the last segment they restore what was.
+        // Commands after the last segment restore the settings.
         let mut changed = config.clone();
         apply_one(*line, text, profile, &mut changed)?;
         if !over && changed != *config {
-            let reason = "a setting does not change in the middle of a connection here";
+            let reason = "settings cannot change during a connection";
             return Err(Refusal::new(*line, reason));
         }
     }
     Ok(())
 }
 
-/// Applies the commands of `text`, which stands at `line`.
+/// Applies the commands of `text` at `line`.
 fn apply_one(
     line: usize,
     text: &str,
@@ -138,12 +139,12 @@ fn apply_one(
                     set(name, value, profile, config).map_err(|why| refused(&why))?;
                 }
             }
-            // A segment of a script stands for what the network card would have put together or cut.
+            // Segments of a script correspond to those after the network card has merged or split them.
             ("ip", ["tcp_metrics", ..]) | ("ethtool", ["-K", ..]) => {}
             ("tc", ["qdisc", .., "pfifo"]) => config.pacing = Pacing::None,
-            // It lets segments out when the sender's pacing says; with nothing else after its name.
+            // The queue `fq` paces segments; no further options are supported.
             ("tc", ["qdisc", .., "fq"]) => config.pacing = Pacing::Window,
-            // Both tests of HyStart, as they are by default.
+            // Both tests of HyStart, which is the default.
             ("echo", ["3"]) if command.ends_with("tcp_cubic/parameters/hystart_detect") => {}
             ("tc", _) => {
                 return Err(refused("of the endpoint's queues only `fq` and `pfifo` are known"));
@@ -155,7 +156,7 @@ fn apply_one(
     Ok(())
 }
 
-/// The commands of a text and the lines where they begin.
+/// Returns the commands of a text with their lines.
 fn commands(first: usize, text: &str) -> Vec<(usize, String)> {
     let lines = joined(first, text).into_iter();
     let commands = lines.flat_map(|(line, text)| {
@@ -165,7 +166,7 @@ fn commands(first: usize, text: &str) -> Vec<(usize, String)> {
     commands.collect()
 }
 
-/// The lines of a text, each with its number; a backslash at the end of a line goes on with the next one.
+/// Returns the lines of a text with their numbers; a backslash at the end joins a line with the next.
 pub(super) fn joined(first: usize, text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut goes_on = false;
@@ -180,7 +181,7 @@ pub(super) fn joined(first: usize, text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// The words of a command, without its comment and redirections.
+/// Returns the words of a command, without comment and redirections.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     for c in command.chars().chain([' ']) {
@@ -188,7 +189,7 @@ fn words(command: &str) -> Vec<String> {
             (Some(open), _) if c == open => quote = None,
             (None, '"' | '\'') => quote = Some(c),
             (None, '#') if word.is_empty() => break,
-            // What is written where makes no difference to what a command means.
+            // Redirections do not change the meaning of a command.
             (None, '>') => break,
             (None, _) if c.is_whitespace() => {
                 words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
@@ -199,7 +200,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// One kernel setting, with everything that it governs.
+/// Applies one kernel setting with all its effects.
 fn set(name: &str, value: &str, profile: Profile, config: &mut Config) -> Result<(), String> {
     let name = name.rsplit(['.', '/']).next().unwrap_or_default();
     let unknown = || format!("`{name} = {value}` is not supported");
@@ -214,7 +215,7 @@ fn set(name: &str, value: &str, profile: Profile, config: &mut Config) -> Result
         }
         ("tcp_window_scaling", _) => config.window_scaling = on,
         ("tcp_frto", _) => config.frto = on,
-        // 1 and 2 are of older kernels: no probes.
+        // 1 and 2 belong to older kernels: no probes.
         ("tcp_early_retrans", how) => config.tail_loss_probe = matches!(how, "3" | "4"),
         ("tcp_recovery", "0") => config.loss_detection = LossDetectionKind::Duplicates,
         ("tcp_recovery", "1") => config.loss_detection = LossDetectionKind::Rack,
@@ -225,20 +226,21 @@ fn set(name: &str, value: &str, profile: Profile, config: &mut Config) -> Result
         ("tcp_slow_start_after_idle", _) => config.restart_after_idle = true,
         ("tcp_min_tso_segs", segments) => {
             let segments = segments.parse().ok().filter(|&segments| segments > 0);
-            config.pacing_burst = segments.ok_or("it is no number of segments")?;
+            config.pacing_burst = segments.ok_or("expected a number of segments")?;
         }
         ("tcp_syn_linear_timeouts", many) => {
             config.syn_linear_timeouts = many.parse().map_err(|_| unknown())?;
         }
         ("tcp_rto_max_ms", ms) => {
             let ms = ms.parse().ok().filter(|ms| (1_000..=120_000).contains(ms));
-            config.max_rto = Duration::from_ms(ms.ok_or("it is from 1000 to 120000")?);
+            config.max_rto = Duration::from_ms(ms.ok_or("expected a value from 1000 to 120000")?);
         }
         ("tcp_rto_min_us", us) => {
             let us = us.parse().ok().map(Duration::from_us);
             let us = us.filter(|us| (LEAST_MIN_RTO..=config.max_rto).contains(us));
-            config.min_rto =
-                us.ok_or("it is from 41000, where ACKs wait as ever, to the maximum")?;
+            config.min_rto = us.ok_or(
+                "expected a value from 41000 (below, ACKs would be delayed less) to the maximum",
+            )?;
         }
         ("tcp_ecn", how) => {
             let (asks, agrees) = match how {
@@ -253,7 +255,7 @@ fn set(name: &str, value: &str, profile: Profile, config: &mut Config) -> Result
             (config.ecn, config.receiver_ecn) = (asks, agrees);
         }
         ("tcp_ecn_option", "0") => config.accecn_option = false,
-        // With 1 and 2 it is sent here on every ACK.
+        // With 1 and 2, every ACK carries the option here.
         ("tcp_ecn_option", "1" | "2") => config.accecn_option = true,
         known if FIXED.contains(&known) => {}
         _ if HARMLESS.contains(&name) => {}
@@ -266,7 +268,7 @@ fn set(name: &str, value: &str, profile: Profile, config: &mut Config) -> Result
 mod tests {
     use super::*;
 
-    /// Every setting that is known stands on the page, and no other is said to be ignored.
+    /// The page lists every supported setting, and no others as ignored.
     #[test]
     fn the_page_lists_the_settings() {
         let page = include_str!("../../../../docs/developers/packetdrill.md");

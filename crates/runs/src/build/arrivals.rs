@@ -1,4 +1,4 @@
-//! Flows that come at random: who comes in this run, when, and with how much to send.
+//! Random flow arrivals of a run: start times, routes and sizes.
 
 use optcp_des::Streams;
 use optcp_traffic::Poisson;
@@ -7,17 +7,17 @@ use optcp_units::Time;
 use optcp_scenario::pick;
 use optcp_scenario::plan::{Carries, FlowPlan, Plan, Spread};
 
-/// Flows of a group that came in a run.
+/// Flows of a group that arrived in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// The group.
+    /// Group.
     pub group: String,
-    /// Of each, in the order of their numbers, its place among the routes of the group.
+    /// Route of each flow, as an index among the routes of the group.
     pub routes: Vec<u32>,
 }
 
-/// The plan with the flows that come in this run in the place of their routes, and which route each takes;
-/// `None` where none come at random.
+/// Returns the plan with the flows of this run instead of their routes, and the route of each; `None` without
+/// random arrivals.
 pub(super) fn populated(plan: &Plan, streams: Streams) -> Option<(Plan, Vec<Arrived>)> {
     if plan.arrivals.is_empty() {
         return None;
@@ -37,8 +37,8 @@ pub(super) fn populated(plan: &Plan, streams: Streams) -> Option<(Plan, Vec<Arri
     Some((Plan { flows, ..plan.clone() }, arrived))
 }
 
-/// Arrivals, sizes and routes come from a stream each: another distribution of sizes leaves the arrivals
-/// as they were.
+/// Draws arrivals, sizes and routes from separate streams, so that another distribution of sizes does not
+/// change the arrivals.
 fn arriving(plan: &Plan, index: usize, streams: Streams) -> Vec<(FlowPlan, u32)> {
     let arrivals = &plan.arrivals[index];
     let group = &plan.groups[arrivals.group];

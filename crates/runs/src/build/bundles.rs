@@ -1,4 +1,5 @@
-//! Bundles: both directions of each, the ways into them, and when nodes know which links work.
+//! Bundles of a run: both directions of each, the label entries before them, and the times at which nodes
+//! detect failures of their links.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,12 @@ use optcp_scenario::protected::reverse;
 use super::places::{outages, path_ids, port_id, united};
 use super::planned;
 
-/// The number of one direction of a bundle: from its first end to its second (0) or back (1).
+/// Returns the number of a bundle's direction: from its first end to its second (0) or back (1).
 pub(super) fn bundle_id(bundle: usize, way: usize) -> BundleId {
     BundleId::try_from(2 * bundle + way).expect("a plan has fewer than 2^31 bundles")
 }
 
-/// Both directions of every bundle, side by side.
+/// Returns both directions of every bundle, next to each other.
 pub(super) fn bundles(plan: &Plan) -> Vec<Bundle> {
     let both = |bundle| [(bundle, 0), (bundle, 1)];
     let ways = plan.bundles.iter().flat_map(both);
@@ -28,8 +29,8 @@ pub(super) fn bundles(plan: &Plan) -> Vec<Bundle> {
     .collect()
 }
 
-/// The entries of paths that may go through bundles and virtual output queues. In front of a bundle there is one for all
-/// flows of a path that go to the same number.
+/// Label entries of paths that may use bundles and virtual output queues. All flows of a path with the same
+/// destination number share one entry before a bundle.
 #[derive(Default)]
 pub(super) struct Entrances {
     voqs: BTreeMap<(PathId, DirectedLink, Label), Label>,
@@ -37,7 +38,7 @@ pub(super) struct Entrances {
 }
 
 impl Entrances {
-    /// The first entries of a flow's data and of its ACKs.
+    /// Returns the first entries of a flow's data and of its ACKs.
     pub(super) fn entries(
         &mut self,
         plan: &Plan,
@@ -47,7 +48,7 @@ impl Entrances {
         [0, 1].map(|direction| self.along(plan, flow, direction, paths)[0])
     }
 
-    /// The entry of a flow's data (0) or ACKs (1) at every node that they come to, in order.
+    /// Returns the entry of a flow's data (0) or ACKs (1) at every node, in order.
     pub(super) fn along(
         &mut self,
         plan: &Plan,
@@ -58,7 +59,7 @@ impl Entrances {
         let path = path_ids(plan, flow)[direction];
         let mut next = paths.entry(path, &[]);
         let mut along = vec![next];
-        // What is behind a link is laid before the way into it: from the last one back.
+        // An entry needs the label behind it, so that entries are created from the last one back.
         for n in 0..flow.hops.len() {
             let place = if direction == 0 { flow.hops.len() - 1 - n } else { n };
             let hop = flow.hops[place];
@@ -86,13 +87,13 @@ impl Entrances {
     }
 }
 
-/// When one direction of a bundle, which consists of `ports`, is down: while none of its links works and
-/// is chosen by the node in front.
+/// Returns the outages of a bundle's direction with these ports: times at which none of its links works and
+/// is selected.
 pub(super) fn outages_of(plan: &Plan, bundle: &BundlePlan, ports: &[DirectedLink]) -> Vec<Outage> {
     let of_link = |&port: &DirectedLink| {
         let mut outages = outages(plan, port);
         let mut out = known(&outages, bundle.detection).into_iter();
-        // What is known alternates: a failure, then its repair.
+        // Known states alternate: a failure, then its repair.
         while let Some((failure, _)) = out.next() {
             outages.push(Outage { failure, repair: out.next().map(|(at, _)| at) });
         }
@@ -101,7 +102,7 @@ pub(super) fn outages_of(plan: &Plan, bundle: &BundlePlan, ports: &[DirectedLink
     ports.iter().map(of_link).reduce(|a, b| common(&a, &b)).unwrap_or_default()
 }
 
-/// When two links are down at a time.
+/// Returns the times at which two links are both down.
 fn common(a: &[Outage], b: &[Outage]) -> Vec<Outage> {
     let both = |a: &Outage, b: &Outage| {
         let failure = a.failure.max(b.failure);
@@ -111,7 +112,7 @@ fn common(a: &[Outage], b: &[Outage]) -> Vec<Outage> {
     a.iter().flat_map(|a| b.iter().filter_map(move |b| both(a, b))).collect()
 }
 
-/// When the nodes beside bundles learn that links fail and work again.
+/// Returns the detection events of nodes adjacent to bundles.
 pub(super) fn controls(plan: &Plan) -> Vec<Control> {
     let mut controls = Vec::new();
     for (number, bundle) in plan.bundles.iter().enumerate() {
@@ -131,8 +132,8 @@ pub(super) fn controls(plan: &Plan) -> Vec<Control> {
     controls
 }
 
-/// What a node knows of a link, and from when on: whether it works. Changes that do not last as long as
-/// the detection takes are never known.
+/// Returns the detected states of a link with their times (`true`: it works). Changes shorter than the
+/// detection time are never detected.
 fn known(outages: &[Outage], detection: Duration) -> Vec<(Time, bool)> {
     let ends = |one: &Outage| [Some((one.failure, false)), one.repair.map(|at| (at, true))];
     let changes: Vec<(Time, bool)> = outages.iter().flat_map(ends).flatten().collect();
@@ -155,9 +156,9 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// Detection in 10 ms: an outage of 5 ms and a repair that lasts 5 ms go unnoticed.
+    /// Detection takes 10 ms: an outage of 5 ms and a repair of 5 ms are not detected.
     #[test]
-    fn what_does_not_last_is_never_known() {
+    fn outage_shorter_than_detection_is_ignored() {
         let outage = |from: u64, to: Option<u64>| Outage { failure: ms(from), repair: to.map(ms) };
         let outages = [outage(100, Some(105)), outage(200, Some(300)), outage(305, Some(400))];
         let expected = [(ms(210), false), (ms(410), true)];
@@ -167,10 +168,10 @@ mod tests {
         assert_eq!(known(&[outage(7, None)], Duration::from_ms(1)), [(ms(8), false)]);
     }
 
-    /// Two links, of which one is down from 100 to 200 and from 300 to 400 ms: both are down from 150 to
-    /// 200 ms and from 300 ms until the other works again, and not at 400 ms, where they change places.
+    /// Of two links, one is down from 100 to 200 and from 300 to 400 ms. Both are down from 150 to 200 ms,
+    /// and from 300 ms until the other works again, but not at 400 ms, where they change roles.
     #[test]
-    fn both_are_down_while_each_is() {
+    fn bundle_is_down_while_all_links_are_down() {
         let outage = |from: u64, to: Option<u64>| Outage { failure: ms(from), repair: to.map(ms) };
         let one = [outage(100, Some(200)), outage(300, Some(400))];
         let other = [outage(150, Some(350)), outage(400, None)];

@@ -1,5 +1,4 @@
-//! Assemblers of bursts: one at each end of a link over which packets travel in bursts; and the core of burst
-//! switches between them.
+//! Burst assemblers at both ends of each link that carries bursts, and the core of burst switches.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +11,12 @@ use optcp_scenario::plan::{DirectedLink, LinkPlan, Plan};
 
 use super::places::port_id;
 
-/// The number of each fibre in the core.
+/// Returns the number of each fibre in the core.
 pub(super) fn fibre_ids(plan: &Plan) -> BTreeMap<DirectedLink, FibreId> {
     plan.fibres().zip(0..).collect()
 }
 
-/// The core; one without fibres where there is none.
+/// Creates the core, which may have no fibres.
 pub(super) fn core(plan: &Plan, ports: &[PortConfig]) -> BurstCore {
     let Some(core) = plan.core else { return BurstCore::default() };
     let fibre = |hop: DirectedLink| {

@@ -1,4 +1,4 @@
-//! Flows whose pairs of nodes each run draws.
+//! Flows whose pairs of nodes are drawn per run.
 
 use std::borrow::Cow;
 
@@ -7,14 +7,14 @@ use optcp_des::Streams;
 use optcp_scenario::pick;
 use optcp_scenario::plan::{Carries, FlowPlan, Plan};
 
-/// The plan with the flows that a run has in the place of the routes from which they are drawn.
+/// Returns the plan with the flows of a run instead of the routes from which they are drawn.
 pub(super) fn drawn<'p>(plan: Cow<'p, Plan>, streams: Streams) -> Cow<'p, Plan> {
     if plan.drawn.is_empty() {
         return plan;
     }
     let mut plan = plan.into_owned();
     let mut flows: Vec<FlowPlan> = Vec::new();
-    // Of each route the flows that it has in this run.
+    // Flows of this run, by route.
     let mut places: Vec<Vec<usize>> = vec![Vec::new(); plan.flows.len()];
     let drawn: Vec<Vec<u32>> =
         (0..plan.drawn.len()).map(|index| times(&plan, index, streams)).collect();
@@ -42,12 +42,12 @@ pub(super) fn drawn<'p>(plan: Cow<'p, Plan>, streams: Streams) -> Cow<'p, Plan> 
     Cow::Owned(plan)
 }
 
-/// How many flows each route of an entry has in a run.
+/// Returns the number of flows in a run on each route of an entry.
 fn times(plan: &Plan, index: usize, streams: Streams) -> Vec<u32> {
     let drawn = &plan.drawn[index];
     let group = &plan.groups[drawn.group];
     let earlier = plan.drawn[..index].iter().filter(|other| other.group == drawn.group).count();
-    // A group of one entry has a stream of its own; further entries of the group have further ones.
+    // Each entry of a group has its own stream.
     let mut stream = streams.stream(&match earlier {
         0 => format!("flows/{group}/pairs"),
         n => format!("flows/{group}/pairs/{n}"),
@@ -60,7 +60,7 @@ fn times(plan: &Plan, index: usize, streams: Streams) -> Vec<u32> {
     times
 }
 
-/// A flow's name without its number, and the number.
+/// Splits a flow's name into its base and its number.
 fn numbered(name: &str) -> (&str, u64) {
     let (name, number) = name.rsplit_once('/').unwrap_or((name, "0"));
     (name, number.parse().unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Forwarding as it is written, as entries of the label table, and what nodes rewrite as control actions.
+//! Static forwarding of a run: entries of the label table, and their changes as control actions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use optcp_scenario::plan::{DirectedLink, ForwardingPlan, Plan};
 use super::places::port_id;
 use super::routing::{Entries, destinations};
 
-/// Lays the tables as they are at first; also what nodes rewrite later.
+/// Creates the initial entries; also returns the later changes.
 pub(super) fn lay(
     plan: &Plan,
     written: &ForwardingPlan,
@@ -44,7 +44,7 @@ pub(super) fn lay(
     (tables.entries, controls)
 }
 
-/// What nodes do with packets for which they have no route; `None` of one without links.
+/// Returns the treatment of packets without route, by node; `None` for a node without links.
 fn any_port(plan: &Plan) -> Vec<Option<Hop>> {
     let mut ports = vec![None; plan.nodes.len()];
     for (number, link) in plan.links.iter().enumerate().rev() {
@@ -59,12 +59,12 @@ struct Tables<'p> {
     plan: &'p Plan,
     written: &'p ForwardingPlan,
     entries: Entries,
-    /// By way and destination: what an entry does.
+    /// Hop by path and destination.
     known: BTreeMap<(usize, usize), Hop>,
 }
 
 impl Tables<'_> {
-    /// The nodes to which packets for a destination can come.
+    /// Returns the nodes that packets for a destination can reach.
     fn passed(&self, to: usize) -> BTreeSet<usize> {
         let routed = self.plan.flows.iter().filter(|flow| flow.routed);
         let ways = self.written.entries.iter().filter(|step| step.to == to);
@@ -79,7 +79,7 @@ impl Tables<'_> {
         self.plan.links[link].ends[1 - direction]
     }
 
-    /// What an entry does that sends packets of a destination over a way.
+    /// Returns the hop of an entry that sends packets for a destination over a path.
     fn along(&mut self, way: usize, to: usize, paths: &mut Paths) -> Hop {
         if let Some(&known) = self.known.get(&(way, to)) {
             return known;

@@ -1,4 +1,4 @@
-//! From a plan and a seed to the world of a run: every random choice is made here.
+//! Construction of a run from plan and seed. All random set-up values are drawn here.
 
 mod arrivals;
 mod bundles;
@@ -40,32 +40,32 @@ use bundles::Entrances;
 use places::{delay_of, draw, fails, outages, port_id};
 use routing::{Entries, Tables};
 
-/// A port that failed in a run.
+/// Port that failed in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// Its name.
+    /// Name.
     pub port: String,
-    /// When.
+    /// Time of the failure.
     pub at: Time,
-    /// When it worked again; `None` is never.
+    /// Time of the repair; `None` for never.
     pub repair: Option<Time>,
 }
 
-/// The world of one run, and what watches it.
+/// Simulated network of one run, with its observations.
 pub(crate) struct World {
     pub(crate) blueprint: Blueprint,
     pub(crate) observations: Observations,
     pub(crate) switches: Vec<Switched>,
     pub(crate) failed: Vec<Failed>,
-    /// What routing did; `None` without routing.
+    /// Record of routing; `None` without routing.
     pub(crate) routing: Option<RoutingRecord>,
-    /// The plan with the flows that come at random in this run; `None` where none do.
+    /// Plan with the randomly arriving flows of this run; `None` without any.
     pub(crate) populated: Option<Plan>,
-    /// Which routes these take.
+    /// Routes of these flows.
     pub(crate) arrived: Vec<Arrived>,
 }
 
-/// Builds the world of `plan` for `seed`. Asks now and then whether to go on; `None` if not.
+/// Builds the run of `plan` for `seed`. Calls `go_on` regularly; `None` if cancelled.
 pub(crate) fn world(
     plan: &Plan,
     seed: u64,
@@ -113,7 +113,7 @@ pub(crate) fn world(
         paths.set_keys(tables.keys(full));
         routing = Some(record);
     }
-    // Stable: at one instant failures and repairs stay before the switches they lead to.
+    // The sort must be stable: failures and repairs precede the switchovers they cause at the same time.
     controls.sort_by_key(|control| control.at);
     let assemblers = bursts::assemblers(plan, &ports, streams);
     let core = bursts::core(plan, &ports);
@@ -143,7 +143,7 @@ pub(crate) fn world(
     })
 }
 
-/// The plan with its failures at their instants in this run.
+/// Returns the plan with the failure times of this run.
 fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
     let mut plan = Cow::Borrowed(plan);
     if plan.failures.iter().any(|failure| failure.process.is_some()) {
@@ -163,7 +163,7 @@ fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
     plan
 }
 
-/// The failures of a process in a run, as they come one after the other; all links of an entry fail together.
+/// Returns the failures of a random process in a run, in order; all links of an entry fail together.
 fn recurring(failure: &FailurePlan, stop: Time, streams: Streams) -> Vec<FailurePlan> {
     let Some([works, fails]) = failure.process else { return vec![failure.clone()] };
     let mut stream = streams.stream(&format!("failures/{}/process", failure.entry));
@@ -189,7 +189,7 @@ fn recurring(failure: &FailurePlan, stop: Time, streams: Streams) -> Vec<Failure
     }
 }
 
-/// The class of each flow and source, by number; none where all are of class 0.
+/// Returns the traffic class of each flow and source, by number; empty if all have class 0.
 fn classes(plan: &Plan) -> Arc<[u8]> {
     if plan.classes.iter().all(|&class| class == 0) {
         return Arc::default();
@@ -211,7 +211,7 @@ fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> 
     for (number, link) in plan.links.iter().enumerate() {
         let own = draw(&link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
         let over = link.over.iter().fold(own, |sum, &hop| sum + delay_of(&ports, hop));
-        // What is longer than the longest run comes never either way.
+        // A longer time than the maximum run length never arrives either way.
         let there = over.min(Duration::LONGEST);
         let back = if link.shared_delay {
             there
@@ -240,7 +240,8 @@ fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> 
     ports
 }
 
-/// What each port loses: first by name, as one script, then in the order of the file.
+/// Returns the losses of each port: first scripted losses as one script, then the others in the order of the
+/// file.
 fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
     let mut scripts: Vec<BTreeSet<(FlowId, u32, u32)>> =
         vec![BTreeSet::new(); 2 * plan.links.len()];
@@ -284,7 +285,7 @@ fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
     scripts.into_iter().zip(others).map(of_port).collect()
 }
 
-/// The discipline of a port, if it is not drop-tail.
+/// Returns the discipline of a port, if it is not drop-tail.
 fn managed(
     port: &PortPlan,
     classes: &Arc<[u8]>,
@@ -324,7 +325,7 @@ fn flows(
         let from = Time::ZERO + start;
         let writes =
             flow.writes.iter().map(|&(after, segments)| (from + after, segments)).collect();
-        // Who goes on as before need not hear of it.
+        // Only senders with per-network state need notifications.
         let hears = config.path_state == PathState::PerNetwork;
         Some(FlowSpec {
             notified_by: planned::notified_by(plan, flow).filter(|_| hears),
@@ -341,7 +342,7 @@ fn flows(
     plan.flows.iter().filter_map(spec).collect()
 }
 
-/// Failures first, then the switches, in order of time.
+/// Returns failures, then switchovers, in order of time.
 fn controls(
     plan: &Plan,
     ports: &[PortConfig],
@@ -371,14 +372,14 @@ fn controls(
     controls.extend(bundles::controls(plan));
     controls.retain(|control| control.at <= plan.stop);
     switches.retain(|switch| switch.at <= plan.stop);
-    // Stable: at one instant failures and repairs stay before the switches they lead to.
+    // The sort must be stable: failures and repairs precede the switchovers they cause at the same time.
     controls.sort_by_key(|control| control.at);
     switches.sort_by_key(|switch| switch.at);
     failed.sort_by_key(|one| one.at);
     (controls, switches, failed)
 }
 
-/// What watches a run, in the order of the plan.
+/// Creates the observations of a run, in the order of the plan.
 fn observations(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Observations {
     let group_of: Vec<usize> = plan.flows.iter().map(|flow| flow.group).collect();
     let ids = bursts::fibre_ids(plan);
@@ -403,19 +404,19 @@ fn observations(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Observation
     observations
 }
 
-/// The ports that are to keep tallies, each once.
+/// Returns the ports that count transmissions, each once.
 fn tallied(plan: &Plan) -> Vec<PortId> {
     let tallied = plan.observe.iter().filter(|observed| observed.kind.tallies());
     let ports = tallied.flat_map(|observed| observed_ports(plan, observed)).map(port_id);
     ports.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The ports or fibres of an observation.
+/// Returns the ports or fibres of an observation.
 pub(crate) fn observed_ports(plan: &Plan, observed: &ObservePlan) -> Vec<DirectedLink> {
     observed.ports.clone().unwrap_or_else(|| all_hops(plan).collect())
 }
 
-/// Every port in the order of its number.
+/// Iterates over all ports in the order of their numbers.
 pub(crate) fn all_hops(plan: &Plan) -> impl Iterator<Item = DirectedLink> {
     (0..plan.links.len()).flat_map(|link| [(link, 0), (link, 1)])
 }

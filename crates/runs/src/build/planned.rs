@@ -1,4 +1,4 @@
-//! Virtual output queues, and what changes by plan.
+//! Virtual output queues and schedules of a run.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use optcp_scenario::plan::{ChangePlan, DirectedLink, FlowPlan, Plan, SchedulePla
 
 use super::places::port_id;
 
-/// The queues, both directions of each.
+/// Returns the queues, both directions of each.
 pub(super) fn queues(plan: &Plan) -> Vec<QueueSpec> {
     let voqs = plan.links.iter().enumerate();
     let voqs = voqs.filter_map(|(link, one)| Some((link, one.voq.as_ref()?)));
@@ -24,19 +24,19 @@ pub(super) fn queues(plan: &Plan) -> Vec<QueueSpec> {
     .collect()
 }
 
-/// The queue on the way of a flow's data that tells senders over which way it is served.
+/// Returns the queue on the path of a flow's data that notifies senders of the active network.
 pub(super) fn notified_by(plan: &Plan, flow: &FlowPlan) -> Option<PortId> {
     let tells = |link: usize| plan.links[link].voq.as_ref().is_some_and(|voq| voq.notify.is_some());
     flow.hops.iter().copied().find(|&(link, _)| tells(link)).map(port_id)
 }
 
-/// The ports of each way of a virtual output queue in a direction.
+/// Returns the ports of each path of a virtual output queue in a direction.
 fn ports_of(voq: &VoqPlan, direction: usize) -> Vec<Vec<PortId>> {
     let ports = |way| voq.hops(way, direction).into_iter().map(port_id).collect();
     (0..voq.ways.len()).map(ports).collect()
 }
 
-/// The entry in front of a virtual output queue, whose ways end under the label `onto`.
+/// Returns the entry before a virtual output queue, whose paths end under the label `onto`.
 pub(super) fn entry(plan: &Plan, hop: DirectedLink, onto: Label, paths: &mut Paths) -> Label {
     let ways = plan.links[hop.0].voq.as_ref().map_or_else(Vec::new, |voq| ports_of(voq, hop.1));
     let ways = paths.ways(&ways, onto);
@@ -44,7 +44,7 @@ pub(super) fn entry(plan: &Plan, hop: DirectedLink, onto: Label, paths: &mut Pat
     paths.add(Hop::Forward { port: port_id(hop), next })
 }
 
-/// The schedules.
+/// Returns the schedules.
 pub(super) fn schedules(plan: &Plan) -> Vec<Schedule> {
     let change = |&(hop, change): &(DirectedLink, ChangePlan)| {
         let port = port_id(hop);
@@ -73,7 +73,7 @@ pub(super) fn schedules(plan: &Plan) -> Vec<Schedule> {
     plan.schedules.iter().map(of).collect()
 }
 
-/// The ports whose delay changes.
+/// Returns the ports whose delay changes.
 pub(super) fn moved(plan: &Plan) -> BTreeSet<DirectedLink> {
     let steps = plan.schedules.iter().flat_map(|schedule| &schedule.steps);
     let changes = steps.flat_map(|step| &step.changes);

@@ -1,4 +1,4 @@
-//! What protection does in a run: the decisions of its schemes as control actions.
+//! Protection in a run: the decisions of its schemes as control actions.
 
 use optcp_des::Streams;
 use optcp_net::{Action, Control, Hop, Label, Paths, PortConfig, PortId, SelectorId, Side};
@@ -14,45 +14,45 @@ use optcp_scenario::protected::{Protected, TeLink};
 use super::bundles::{Entrances, outages_of};
 use super::places::{delay_of, outages, port_id};
 
-/// A switch of a run, for its result.
+/// Switchover or reversion in a run, for its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switched {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// The protection, by its place in the file.
+    /// Protection, as an index of the file.
     pub protection: usize,
-    /// The node that switches.
+    /// Switching node.
     pub node: String,
-    /// Whether it switches ACKs; data otherwise.
+    /// `true`: ACKs are switched, otherwise data.
     pub acks: bool,
-    /// Whether it switches to the backup; to the working path otherwise.
+    /// `true`: switchover to the backup, otherwise reversion.
     pub to_backup: bool,
 }
 
-/// One direction of a protection, and what is decided about it in a run.
+/// Direction of a protection, with its decisions in a run.
 pub(super) struct Segment<'p> {
     index: usize,
     protection: &'p ProtectionPlan,
     protected: Protected,
     acks: bool,
     points: Vec<SwitchPoint>,
-    /// The ports of the way around, from each of them.
+    /// Ports of the detour from each switching node.
     ways: Vec<Vec<PortId>>,
-    /// When its links are down.
+    /// Outages of its links.
     working: Vec<Vec<Outage>>,
     decided: Vec<Decision>,
 }
 
-/// The entries of a segment on the label table, before any of its decisions.
+/// Entries of a segment in the label table, before any decision.
 struct SegmentEntries {
-    /// At each node of the route, as they are while packets take the working path.
+    /// Entry at each node of the route, while packets take the working path.
     entries: Vec<Label>,
     selector: Option<SelectorId>,
-    /// Where packets of the backup come back to the path.
+    /// Label under which packets of the backup rejoin the path.
     onto: Label,
 }
 
-/// The switches of all protections of flows, as control actions and for the result.
+/// Returns the switchovers and reversions of all protected flows, as control actions and for the result.
 pub(super) fn protect(
     plan: &Plan,
     ports: &[PortConfig],
@@ -60,10 +60,11 @@ pub(super) fn protect(
     paths: &mut Paths,
     entrances: &mut Entrances,
 ) -> (Vec<Control>, Vec<Switched>) {
-    // Everything is laid before anything is switched: a gate changes what an entry does.
+    // Install the entries of all segments before computing any switchover: a selector changes existing
+    // entries.
     let mut laid: Vec<(Segment<'_>, SegmentEntries)> = Vec::new();
     for (index, protection) in plan.protections.iter().enumerate() {
-        // Each direction once for flows that have merged before they can be switched.
+        // Flows that merge before the switching node share one entry per direction.
         let mut switched: Vec<Label> = Vec::new();
         for &flow in &protection.flows {
             let flow = &plan.flows[flow];
@@ -92,7 +93,7 @@ pub(super) fn protect(
     (controls, switches)
 }
 
-/// Both directions of the links that are protected for all that routers send over them.
+/// Returns both directions of the links that are protected for all routed traffic.
 pub(super) fn of_links<'p>(
     plan: &'p Plan,
     ports: &[PortConfig],
@@ -108,7 +109,7 @@ pub(super) fn of_links<'p>(
     .collect()
 }
 
-/// The part of a way, in a direction, that the backup of a protection goes around.
+/// Returns the part of a path, in a direction, that the backup of a protection bypasses.
 fn around(
     plan: &Plan,
     protection: &ProtectionPlan,
@@ -150,12 +151,13 @@ impl<'p> Segment<'p> {
         Segment { index, protection, protected, acks, points, ways, working, decided }
     }
 
-    /// The port of a link, or the first one of a bundle, that is protected by itself.
+    /// Returns the port of a separately protected link, or the first port of a bundle.
     pub(super) fn port(&self) -> DirectedLink {
         self.protected.working()[0].ports[0]
     }
 
-    /// When routers find the link down that is protected by itself: while it does not work and its backup is not used.
+    /// Returns the times at which routers consider a separately protected link down: while it fails and its
+    /// backup is not used.
     pub(super) fn seen(&self) -> Vec<Outage> {
         let mut used: Vec<Outage> = Vec::new();
         let head = self.decided.iter().filter(|decision| decision.point == 0);
@@ -169,7 +171,7 @@ impl<'p> Segment<'p> {
         without(self.working[0].clone(), &used)
     }
 
-    /// Lays the entries of one path.
+    /// Creates the entries of one path.
     fn lay(&self, entries: Vec<Label>, paths: &mut Paths) -> SegmentEntries {
         let Segment { protection, protected, ways, .. } = self;
         let selects = protection.scheme.bridges() || protection.revert == Revert::Optical;
@@ -185,7 +187,7 @@ impl<'p> Segment<'p> {
         SegmentEntries { entries, selector, onto }
     }
 
-    /// Switches packets that come to a protected link under `entry`, and are under `onto` behind it.
+    /// Switches packets that arrive at a protected link under `entry` and continue under `onto`.
     pub(super) fn switch_link(
         &self,
         [entry, onto]: [Label; 2],
@@ -217,7 +219,7 @@ impl<'p> Segment<'p> {
         }
     }
 
-    /// Its decisions for the result.
+    /// Returns its decisions for the result.
     pub(super) fn switches(&self, plan: &Plan) -> impl Iterator<Item = Switched> {
         self.decided.iter().map(|decision| Switched {
             at: decision.at,
@@ -228,7 +230,7 @@ impl<'p> Segment<'p> {
         })
     }
 
-    /// A node of it, counted from where packets can be switched.
+    /// Returns the name of a node of the segment, counted from the node that switches packets.
     fn node<'n>(&self, plan: &'n Plan, place: usize) -> &'n str {
         let working = self.protected.working();
         let (of, far) = if place < working.len() { (place, 0) } else { (working.len() - 1, 1) };
@@ -236,7 +238,7 @@ impl<'p> Segment<'p> {
         &plan.nodes[plan.links[link].ends[direction ^ far]]
     }
 
-    /// What a point changes when it turns.
+    /// Returns the changes when a node switches.
     fn turning(
         &self,
         laid: &SegmentEntries,
@@ -255,7 +257,8 @@ impl<'p> Segment<'p> {
         };
         let label = laid.entries[protected.from + point.node];
         let working = paths.hop(label);
-        // The variant's loop ends beside the fault; only where its first node reverts is there a cut.
+        // In the emulated variant, loop-back ends at the node adjacent to the failure; only a reversion of
+        // its first node cuts the port.
         let emulated = protection.revert == Revert::OpticalEmulated
             && (!protection.scheme.rejoins_at_head() || point.node == 0);
         let rest = &protected.working()[point.node..];
@@ -267,7 +270,7 @@ impl<'p> Segment<'p> {
     }
 }
 
-/// How one direction of a protection knows of failures in a run, and when it goes back.
+/// Returns failure detection and reversion times of one direction of a protection in a run.
 fn timing(protection: &ProtectionPlan, index: usize, acks: bool, streams: Streams) -> Timing {
     let detection = match protection.detection {
         DetectionPlan::After(delay) => Detection::Fixed(delay[usize::from(acks)]),
@@ -285,7 +288,7 @@ fn timing(protection: &ProtectionPlan, index: usize, acks: bool, streams: Stream
     Timing { detection, hold_off: protection.hold_off, reversion }
 }
 
-/// Outages without the times that others cover, both in order of time.
+/// Returns the outages without the times in `covered`; both are sorted by time.
 fn without(outages: Vec<Outage>, covered: &[Outage]) -> Vec<Outage> {
     let ends = |outage: &Outage| outage.repair.unwrap_or(Time::MAX);
     let mut left = Vec::new();
@@ -311,7 +314,7 @@ fn ids(hops: &[DirectedLink]) -> Vec<PortId> {
     hops.iter().map(|&hop| port_id(hop)).collect()
 }
 
-/// The ports of a piece of a way: its own circuit, or those of the links.
+/// Returns the ports of a piece of a detour: its own circuit, or those of the links.
 fn way_over(protection: &ProtectionPlan, piece: &[DirectedLink]) -> Vec<PortId> {
     match protection.circuits.get(piece) {
         Some(&circuit) => vec![port_id((circuit, 0))],
@@ -319,16 +322,16 @@ fn way_over(protection: &ProtectionPlan, piece: &[DirectedLink]) -> Vec<PortId> 
     }
 }
 
-/// What a point changes when it turns.
+/// Changes when a node switches.
 enum SwitchRewrites {
-    /// An entry leads another way; the emulation also cuts a port, so long after the way back.
+    /// The entry changes to another hop. The emulation also cuts a port, with this delay after reversion.
     Forward { label: Label, working: Hop, backup: Hop, cut: Option<(PortId, Duration)> },
-    /// The selector takes the other side.
+    /// The selector changes its input.
     Select,
 }
 
 impl SwitchRewrites {
-    /// What changes at an instant, when the point turns; `until` it turns again.
+    /// Returns the changes of a switching action, which lasts until `until`.
     fn actions(
         &self,
         at: Time,
@@ -362,7 +365,7 @@ impl SwitchRewrites {
 mod tests {
     use super::*;
 
-    /// Seconds from and to, 99 for never.
+    /// Start and end in seconds; 99 stands for never.
     fn spans(seconds: &[(u64, u64)]) -> Vec<Outage> {
         let at = |s: u64| Time::ZERO + Duration::from_ms(1000 * s);
         let end = |to: u64| (to < 99).then(|| at(to));
@@ -370,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_backup_covers_is_not_seen() {
+    fn protected_periods_are_hidden_from_routing() {
         for (down, covered, seen) in [
             (&[(1, 5)][..], &[][..], &[(1, 5)][..]),
             (&[(1, 5)], &[(2, 99)], &[(1, 2)]),

@@ -1,5 +1,4 @@
-//! What routing does in a run: forwarding tables as entries of the label table, and what routers
-//! rewrite as control actions.
+//! Routing in a run: FIBs as entries of the label table, and their changes as control actions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,74 +21,74 @@ use super::bundles::{bundle_id, outages_of};
 use super::places::{delay_of, draw, port_id};
 use super::protection::Segment;
 
-/// What routers did at an instant, for the result of a run.
+/// FIB changes of a router at one time, for the result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rerouted {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// The router.
+    /// Router.
     pub router: String,
-    /// Why: "failure", "repair" or "convergence".
+    /// Cause: "failure", "repair" or "convergence".
     pub cause: &'static str,
-    /// How many entries of its table it rewrote.
+    /// Number of changed FIB entries.
     pub entries: u64,
 }
 
-/// What routing did in a run, forwarding tables between all nodes counted.
+/// Record of routing in a run, counting the FIBs between all nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoutingRecord {
-    /// Announcements that routers originated.
+    /// Number of flooded reports that routers originated.
     pub announcements: u64,
-    /// Entries that were rewritten because a router saw a link fail.
+    /// Number of entries changed because a router detected a link failure.
     pub on_failure: u64,
-    /// Entries that were rewritten because a router saw it work again.
+    /// Number of entries changed because a router detected a repair.
     pub on_repair: u64,
-    /// Entries that were rewritten because of an announcement.
+    /// Number of entries changed because of a report.
     pub on_convergence: u64,
-    /// The same, router by router, in order of time.
+    /// Changes by router, in order of time.
     pub steps: Vec<Rerouted>,
 }
 
-/// By destination: the entry of each node that has a way there.
+/// Entry of each node with a path, by destination.
 #[derive(Clone, Default)]
 pub(super) struct Entries(BTreeMap<usize, Vec<Option<Label>>>);
 
 impl Entries {
-    /// Adds those of a destination.
+    /// Adds the entries of a destination.
     pub(super) fn insert(&mut self, destination: usize, labels: Vec<Option<Label>>) {
         self.0.insert(destination, labels);
     }
 
-    /// Whether packets go there.
+    /// Returns whether packets have this destination.
     pub(super) fn knows(&self, destination: usize) -> bool {
         self.0.contains_key(&destination)
     }
 
-    /// Where packets of a destination enter the network at a node.
+    /// Returns the entry of packets for a destination at a node.
     ///
     /// # Panics
-    /// If no flow has the destination, or there is no way.
+    /// If no flow has the destination, or if there is no path.
     pub(super) fn at(&self, node: usize, destination: usize) -> Label {
         self.0[&destination][node].expect("checked: there is a way")
     }
 }
 
-/// The destinations of what follows tables.
+/// Returns the destinations of traffic that follows FIBs.
 pub(super) fn destinations(plan: &Plan) -> BTreeSet<usize> {
     let routed = plan.flows.iter().filter(|flow| flow.routed);
     let ends = routed.flat_map(|flow| [flow.path.first(), flow.path.last()]);
     ends.flatten().copied().collect()
 }
 
-/// The forwarding tables of the destinations that flows have.
+/// FIBs for the destinations of flows.
 pub(super) struct Tables {
     topology: Topology,
-    /// The shortest paths as they are before anything fails.
+    /// Shortest paths before any failure.
     routes: Routes,
     pub(super) entries: Entries,
-    /// How flows are spread over next hops of equal cost, and each router's seed.
+    /// ECMP hash, and the seed of each router.
     spread: Option<(Hashing, Vec<u64>)>,
-    /// Links that are protected for all that is sent over them.
+    /// Links that are protected for all traffic.
     protected: BTreeSet<DirectedLink>,
     /// By such a link and the label behind it: the entry for packets that are to take it.
     into_link: BTreeMap<(DirectedLink, Label), Label>,
@@ -105,7 +104,7 @@ impl Tables {
         let routes = Routes::new(&topology);
         let mut entries = Entries::default();
         for destination in destinations(plan) {
-            // Nothing is left to pass: the entry at the destination itself delivers.
+            // The entry at the destination itself delivers: no hops remain.
             let delivered = paths.entry(0, &[]);
             let labels: Vec<Option<Label>> = (0..topology.nodes())
                 .map(|node| match routes.next(node, destination) {
@@ -135,7 +134,7 @@ impl Tables {
         Some(tables)
     }
 
-    /// What routers hash of the flows of a run, then of its sources; none where they do not.
+    /// Returns the hash keys of the flows of a run, then of its sources; empty without ECMP.
     pub(super) fn keys(&self, plan: &Plan) -> Vec<u64> {
         let of = |carries: fn(&Carries) -> bool| {
             let flows = plan.flows.iter().filter(move |flow| carries(&flow.carries));
@@ -146,7 +145,7 @@ impl Tables {
         if self.spread.is_some() { all.collect() } else { Vec::new() }
     }
 
-    /// What a node's entry does that sends packets of a destination over one of these next hops.
+    /// Returns the hop of a node's entry that sends packets for a destination over one of these next hops.
     fn over(
         &mut self,
         plan: &Plan,
@@ -166,7 +165,7 @@ impl Tables {
         paths.multipath(Multipath { hashing, seed, next_hops })
     }
 
-    /// The entry for packets of a destination that are to take a next hop of several.
+    /// Returns the entry for packets for a destination that take one of several next hops.
     fn into(
         &mut self,
         plan: &Plan,
@@ -183,13 +182,13 @@ impl Tables {
         label
     }
 
-    /// The node to which a direction of a link leads.
+    /// Returns the node at the end of a link direction.
     fn far_end(&self, hop: DirectedLink) -> usize {
         self.topology.adjacency(hop).expect("a link of the topology").to
     }
 
-    /// What an entry does that sends packets of a destination over these links, behind which they are
-    /// forwarded as usual.
+    /// Returns the hop of an entry that sends packets for a destination over these links and then forwards
+    /// them as usual.
     fn along(
         &mut self,
         plan: &Plan,
@@ -211,7 +210,7 @@ impl Tables {
         let into = match plan.led_by(first.0) {
             None => Hop::Forward { port: port_id(first), next },
             Some(number) => {
-                // The node behind the bundle, or its end where the packets stay there.
+                // Node behind the bundle, or its end if the packets stay there.
                 let end = self.far_end(first);
                 let onward = beyond.first().copied().or_else(|| self.routes.next(end, destination));
                 let behind = onward.map_or(end, |hop| self.far_end(hop));
@@ -230,14 +229,15 @@ impl Tables {
         Hop::Goto(label)
     }
 
-    /// The same for a tunnel whose routers inside leave the time to live alone. Bundles do not go with it.
+    /// Returns the same for a tunnel whose inner routers do not change the time to live. Not possible with
+    /// bundles.
     fn piped(&self, hops: &[DirectedLink], destination: usize, paths: &mut Paths) -> Hop {
         let end = self.far_end(*hops.last().expect("a tunnel has a link at least"));
         let way: Vec<PortId> = hops.iter().map(|&hop| port_id(hop)).collect();
         paths.tunnel(&way, self.entries.at(end, destination), true)
     }
 
-    /// What routers rewrite, as control actions and for the result; `None` if it is not to go on.
+    /// Returns the FIB changes as control actions and for the result; `None` if cancelled.
     pub(super) fn rewrite(
         &mut self,
         plan: &Plan,
@@ -272,11 +272,12 @@ impl Tables {
                 (true, TunnelTtl::Uniform) => self.along(plan, hops, *destination, paths),
                 (false, _) => self.over(plan, *router, hops, *destination, paths),
             };
-            // Next hops of a set all leave the router; of a tunnel one does: none is taken for the other.
+            // All next hops of a set leave the router, but only one hop of a tunnel does, so the lists of
+            // hops cannot be confused.
             let hop = *laid.entry((*destination, hops.to_vec())).or_insert_with(lay);
             controls.push(Control { at: *at, action: Action::SetHop(label, hop) });
         }
-        // Now all ways into protected links are known.
+        // Now all entries before protected links are known.
         for segment in protected {
             let of_port = (segment.port(), Label(0))..=(segment.port(), Label(u32::MAX));
             for (&(_, onto), &entry) in self.into_link.range(of_port) {
@@ -310,8 +311,8 @@ impl RoutingRecord {
     }
 }
 
-/// When routers find links down: bundles as one, while none of its links works and is chosen; and those that are protected by
-/// themselves until the backup is used.
+/// Returns the failures that routers detect. A bundle fails while none of its links works and is selected;
+/// separately protected links fail until the backup is used.
 fn failures(plan: &Plan, protected: &[Segment<'_>]) -> Vec<Failure> {
     let by_itself = |link: usize| protected.iter().any(|segment| segment.port().0 == link);
     let alone = plan.failures.iter().filter(|failure| {
@@ -341,7 +342,7 @@ fn failures(plan: &Plan, protected: &[Segment<'_>]) -> Vec<Failure> {
     of_links.chain(of_bundles).chain(of_protected).collect()
 }
 
-/// How long everything takes in this run.
+/// Returns the delays of convergence in this run.
 fn timing(plan: &Plan, routing: &RoutingPlan, ports: &[PortConfig], streams: Streams) -> Timing {
     let update =
         |node: &String| draw(&routing.update, streams, || format!("routing/{node}/update"));

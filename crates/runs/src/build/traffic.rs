@@ -1,4 +1,4 @@
-//! Sources of datagrams, seeded.
+//! Sources of datagrams with their random streams.
 
 use optcp_des::Streams;
 use optcp_engine::DatagramSpec;
@@ -11,8 +11,8 @@ use super::places::draw;
 use super::routing::Entries;
 use optcp_scenario::plan::{Carries, FlowPlan, Plan, ProcessPlan, TrafficPlan};
 
-/// The sources of a plan, in the order of their numbers. Asks before each, which may take a Fourier transform,
-/// whether to go on; `None` if not.
+/// Creates the sources of a plan in the order of their numbers. Calls `go_on` before each, which may take a
+/// Fourier transform; `None` if cancelled.
 pub(super) fn datagrams<'p>(
     plan: &'p Plan,
     streams: Streams,

@@ -1,7 +1,7 @@
-//! Columns of few distinct values, as a dictionary and places in it: written without a look at every value.
+//! Dictionary-encoded columns with few distinct values, written without processing each value.
 //!
-//! The pages are those of Parquet's encoding `RLE_DICTIONARY`: runs of one place, or places of as many bits as
-//! the dictionary needs, eight at a time.
+//! The pages use Parquet's encoding `RLE_DICTIONARY`: runs of one index, or groups of eight bit-packed
+//! indices.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, EncodingMask};
@@ -14,10 +14,10 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::Texts;
 
-/// Places are packed by so many.
+/// Size of a bit-packed group.
 const GROUP: usize = 8;
 
-/// The pages of a column chunk, and what the file says of it.
+/// Returns the pages of a column chunk, with its metadata for the file.
 pub(super) fn pages(
     column: ColumnDescPtr,
     dictionary: Vec<u8>,
@@ -99,14 +99,14 @@ fn damaged(what: &str) -> ParquetError {
     ParquetError::General(what.to_owned())
 }
 
-/// How many bits a place in a dictionary takes.
+/// Returns the number of bits of a dictionary index.
 fn width(distinct: usize) -> u32 {
     usize::BITS - distinct.saturating_sub(1).leading_zeros()
 }
 
 fn packed(codes: &[u32], width: u32) -> Vec<u8> {
     let mut out = vec![u8::try_from(width).unwrap_or(u8::MAX)];
-    // Those that are no run yet.
+    // Indices that do not form a run yet.
     let mut single: Vec<u32> = Vec::new();
     let mut at = 0;
     while at < codes.len() {
@@ -127,7 +127,7 @@ fn packed(codes: &[u32], width: u32) -> Vec<u8> {
     out
 }
 
-/// Writes places in groups, the last of which zeros fill up.
+/// Writes indices in groups; the last one is padded with zeros.
 fn pack(out: &mut Vec<u8>, single: &mut Vec<u32>, width: u32) {
     if single.is_empty() {
         return;
@@ -167,7 +167,7 @@ fn plain_texts(buf: &[u8], number: u32) -> impl Iterator<Item = Result<&str>> {
     })
 }
 
-/// Appends `number` places, each as what it is called in `names`.
+/// Appends `number` indices, mapped by `names`.
 fn unpack(buf: &[u8], number: usize, names: &[u32], out: &mut Vec<u32>) -> Result<()> {
     let early = || damaged("places in a dictionary end too early");
     let name = |place: u64| {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_the_format_come_out() {
+    fn examples_of_the_format_are_reproduced() {
         // Parquet's Encodings.md: 0 to 7 in three bits each are 0x88 0xC6 0xFA, and a header of one group.
         assert_eq!(packed(&[0, 1, 2, 3, 4, 5, 6, 7], 3), [3, 3, 0x88, 0xc6, 0xfa]);
         // A run of 100 fives: the header 200 takes two bytes.
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_is_an_error() {
+    fn truncated_file_is_an_error() {
         let whole = packed(&[0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1], 2);
         for length in 0..whole.len() {
             assert!(unpack(&whole[..length], 16, &[0, 1, 2], &mut Vec::new()).is_err(), "{length}");

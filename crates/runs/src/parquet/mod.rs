@@ -12,45 +12,45 @@ use crate::series::Series;
 
 pub use parquet::errors::ParquetError;
 
-/// What a Parquet file holds, as far as this crate writes such files.
+/// Contents of a Parquet file, limited to what this crate writes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Text about the whole table, by key.
+    /// Metadata of the table, by key.
     pub metadata: Vec<(String, String)>,
-    /// Columns of one length.
+    /// Columns of equal length.
     pub columns: Vec<(String, Data)>,
 }
 
-/// The values of a column.
+/// Values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Whole numbers: times, bytes and counts. Signed, so that a difference of two columns may be negative.
+    /// Integers: times, bytes and counts. Signed, so that a difference of two columns may be negative.
     I64(Vec<i64>),
     /// Seeds, which use all 64 bits.
     U64(Vec<u64>),
-    /// Yes or no.
+    /// Booleans.
     Bool(Vec<bool>),
     /// Real numbers.
     F64(Vec<f64>),
-    /// Texts of which many are the same.
+    /// Texts with many repetitions.
     Text(Texts),
 }
 
-/// Texts, each distinct one stored once. Two are the same if they list the same texts.
+/// Texts, with each distinct one stored once. Two are equal if they list the same texts.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
-    /// The distinct texts.
+    /// Distinct texts.
     pub names: Vec<String>,
-    /// Which of them each row has.
+    /// Index of each row's text.
     pub codes: Vec<u32>,
 }
 
 impl Texts {
-    /// The places of some texts among the distinct ones, at the end of which new ones are added.
+    /// Returns the indices of some texts, and appends new ones to the distinct texts.
     pub fn places<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) -> Vec<u32> {
         let mut known: Option<BTreeMap<String, u32>> = None;
         let mut place = |(at, name): (usize, &str)| {
-            // Lists of one world are nearly always the same.
+            // Lists of one scenario are nearly always equal.
             if self.names.get(at).is_some_and(|one| one == name) {
                 return u32::try_from(at).unwrap_or(u32::MAX);
             }
@@ -63,7 +63,7 @@ impl Texts {
         names.into_iter().enumerate().map(&mut place).collect()
     }
 
-    /// The text of each row.
+    /// Iterates over the text of each row.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.codes.iter().map(|&code| self.names[code as usize].as_str())
     }
@@ -75,18 +75,19 @@ impl PartialEq for Texts {
     }
 }
 
-/// A time, size or count in a table. No run reaches the limit: the check of scenarios refuses a later `stop`.
+/// Converts a time, size or count for a table. No run reaches the limit: the check of scenarios rejects a
+/// later `stop`.
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 impl Data {
-    /// A column of times, sizes or counts.
+    /// Creates a column of times, sizes or counts.
     pub fn whole(values: impl IntoIterator<Item = u64>) -> Data {
         Data::I64(values.into_iter().map(signed).collect())
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -98,16 +99,16 @@ impl Data {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether the column is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Adds the values of another column of the same kind behind its own.
+    /// Appends the values of another column of the same type.
     ///
     /// # Panics
-    /// If it is of another kind.
+    /// If the other column has another type.
     pub fn append(&mut self, other: Data) {
         match (self, other) {
             (Data::I64(all), Data::I64(more)) => all.extend(more),
@@ -124,12 +125,12 @@ impl Data {
 }
 
 impl Table {
-    /// The series as a table.
+    /// Converts the series to a table.
     ///
-    /// Series with an interval become one row for each of their rows and intervals, with the end of
-    /// the interval (`time_ps`; the last one ends with the run) and the name of the row; indices become the names that they stand
-    /// for, and an index of none the empty text. Units are in the names of the columns, the kind and
-    /// the interval in the metadata.
+    /// A series with an interval becomes one row per name and interval, with the end of the interval
+    /// (`time_ps`; the last one ends with the run) and the name. Indices become the names that they stand
+    /// for; an index without a name becomes the empty text. Column names contain units; the metadata contain
+    /// kind and interval.
     #[must_use]
     pub fn of(series: &Series) -> Table {
         let mut metadata = vec![("optcp.kind".to_owned(), series.kind.to_owned())];
@@ -171,7 +172,7 @@ fn data(series: &Series, column: &Column) -> Data {
     }
 }
 
-/// The names that indices stand for; an index beyond the list stands for none.
+/// Maps indices to names; an index beyond the list has no name.
 fn texts(names: &[String], indices: impl Iterator<Item = u32>) -> Data {
     let none = u32::try_from(names.len()).unwrap_or(u32::MAX);
     let mut names = names.to_vec();
@@ -224,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_unlike_lengths_are_no_table() {
+    fn columns_of_different_lengths_are_rejected() {
         let mut table = every_type();
         table.columns.push(("more".to_owned(), Data::Bool(vec![true])));
         assert!(table.to_parquet().is_err());
     }
 
     #[test]
-    fn what_is_no_parquet_file_is_an_error() {
+    fn invalid_parquet_file_is_an_error() {
         let whole = every_type().to_parquet().unwrap();
         for length in [0, 3, 4, whole.len() / 2, whole.len() - 1] {
             assert!(Table::from_parquet(whole[..length].to_vec()).is_err(), "{length}");

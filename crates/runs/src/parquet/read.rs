@@ -1,4 +1,4 @@
-//! The bytes of Parquet files to tables.
+//! Reader of Parquet files.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -15,16 +15,16 @@ use parquet::schema::types::ColumnDescriptor;
 use super::{Data, Table, Texts, coded};
 
 impl Table {
-    /// The table in the bytes of a Parquet file of the kind that [`Table::to_parquet`] writes: columns
-    /// side by side without nulls, of whole numbers, real numbers of 64 bits, truth values and texts.
+    /// Reads the table in the bytes of a Parquet file of the type that [`Table::to_parquet`] writes: flat
+    /// columns without nulls, of integers, 64-bit real numbers, booleans and texts.
     ///
     /// # Errors
-    /// If the bytes are no Parquet file, or one that holds something else.
+    /// If the bytes are not a Parquet file, or contain anything else.
     pub fn from_parquet(bytes: Vec<u8>) -> Result<Table> {
         Table::some_from_parquet(bytes, None)
     }
 
-    /// The same of some columns only; those that the file does not have are left out.
+    /// Reads only some columns; missing ones are ignored.
     ///
     /// # Errors
     /// As for [`Table::from_parquet`].
@@ -71,8 +71,8 @@ impl Table {
     }
 }
 
-/// What `read` returns, or nothing if it panics: the library does for some files that are damaged. Nobody is
-/// told of that panic but the caller.
+/// Returns the result of `read`, or `None` if it panics: the library panics for some damaged files. The panic
+/// message is suppressed.
 fn quietly<T>(read: impl FnOnce() -> T) -> Option<T> {
     thread_local! {
         static QUIET: Cell<bool> = const { Cell::new(false) };
@@ -96,7 +96,7 @@ fn other(column: &str) -> ParquetError {
     ParquetError::General(format!("column `{column}` is of a type that is not read here"))
 }
 
-/// All values of a column chunk.
+/// Reads all values of a column chunk.
 fn values<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<Vec<T::T>> {
     let mut values = Vec::new();
     while values.len() < rows {
@@ -108,7 +108,7 @@ fn values<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<V
     Ok(values)
 }
 
-/// Whether a column has whole numbers without a sign.
+/// Returns whether a column has unsigned integers.
 fn unsigned(column: &ColumnDescriptor) -> bool {
     column.logical_type_ref() == Some(&LogicalType::integer(64, false))
 }

@@ -1,4 +1,4 @@
-//! Tables to the bytes of Parquet files.
+//! Writer of Parquet files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,14 +14,14 @@ use parquet::schema::types::{ColumnPath, Type};
 
 use super::{Data, Table, coded};
 
-/// A column of numbers is coded if no more values than one in so many differ from the one before.
+/// A numeric column is dictionary-encoded if at most one value in this many differs from its predecessor.
 const ROWS_A_CHANGE: usize = 16;
 
 impl Table {
-    /// The table as the bytes of a Parquet file.
+    /// Returns the table as the bytes of a Parquet file.
     ///
     /// # Errors
-    /// What the Parquet library reports, columns of unlike lengths among it.
+    /// Errors of the Parquet library, including columns of different lengths.
     pub fn to_parquet(&self) -> Result<Vec<u8>> {
         let fields =
             self.columns.iter().map(|(name, data)| data.field(name)).collect::<Result<_>>()?;
@@ -36,7 +36,7 @@ impl Table {
             .set_key_value_metadata(Some(metadata.collect()));
         for (name, data) in &self.columns {
             if matches!(data, Data::I64(_) | Data::U64(_)) {
-                // Differences of instants and of counts take few bits, and no time to find.
+                // Differences of times and of counts need few bits and are fast to compute.
                 let path = ColumnPath::from(name.clone());
                 properties = properties
                     .set_column_dictionary_enabled(path.clone(), false)
@@ -81,8 +81,8 @@ impl Data {
         Ok(Arc::new(builder.build()?))
     }
 
-    /// The dictionary in Parquet's plain form, how many values are in it, and the place of each row's in it; of
-    /// texts always, of numbers where they hardly change.
+    /// Returns the dictionary in Parquet's plain form, its number of values, and the index of each row:
+    /// always for texts, and for numbers that rarely change.
     fn coded(&self) -> Option<(Vec<u8>, usize, Cow<'_, [u32]>)> {
         match self {
             Data::Text(texts) => {
@@ -107,7 +107,7 @@ impl Data {
                 w.write_batch(values, None, None)
             }
             (Data::U64(values), ColumnWriter::Int64ColumnWriter(w)) => {
-                // Parquet keeps unsigned numbers as the signed ones of the same bits.
+                // Parquet stores unsigned numbers as signed ones with the same bits.
                 let bits: Vec<i64> = values.iter().map(|v| v.cast_signed()).collect();
                 w.write_batch(&bits, None, None)
             }
@@ -122,7 +122,7 @@ impl Data {
     }
 }
 
-/// The same of numbers of 64 bits; `None` where they change too often.
+/// Returns the same for 64-bit numbers; `None` if they change too often.
 fn steady<T: Copy>(
     values: &[T],
     bits: impl Fn(T) -> u64,

@@ -1,4 +1,4 @@
-//! Flows that come at random.
+//! Flows with random arrivals.
 
 use std::collections::BTreeMap;
 
@@ -18,28 +18,25 @@ use super::draft::Draft;
 use super::network::Network;
 use super::ways::Ways;
 
-/// Reports keys that only flows which come at random have, or do not have.
+/// Reports keys that require random arrivals, or that exclude them.
 pub(super) fn check_keys(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) {
     if entry.arrivals.is_some() || entry.load.is_some() {
         let drawn =
             entry.pairs.as_ref().is_some_and(|pairs| pairs.count.is_some() && pairs.seed.is_none());
         if drawn {
             problems
-                .at(
-                    place!["flows", i, "pairs", "count"],
-                    "flows that come at random draw their pairs one by one",
-                )
-                .label("leave `count` out, or draw some pairs once for all runs with a `seed`");
+                .at(place!["flows", i, "pairs", "count"], "random arrivals draw a pair per flow")
+                .label("omit `count`, or give the pairs a `seed` to draw them once for all runs");
         }
         if entry.per_source.is_some() {
             problems
-                .at(place!["flows", i, "per_source"], "flows with `arrivals` have no `per_source`")
-                .label("`arrivals` says how many come");
+                .at(place!["flows", i, "per_source"], "`per_source` with `arrivals`")
+                .label("`arrivals` sets the number of flows");
         }
         if entry.writes.is_some() {
             problems
-                .at(place!["flows", i, "writes"], "flows with `arrivals` have no `writes`")
-                .label("they send what they have from their start on");
+                .at(place!["flows", i, "writes"], "`writes` with `arrivals`")
+                .label("these flows have all data at their start");
         }
         return;
     }
@@ -52,7 +49,7 @@ pub(super) fn check_keys(i: usize, entry: &FlowsEntry, problems: &mut Problems<'
     }
 }
 
-/// What goes over the routes of an entry: one flow each, or flows that come at random.
+/// Returns the traffic on the routes of an entry: one flow each, or random arrivals.
 pub(super) fn arrivals(
     i: usize,
     entry: &FlowsEntry,
@@ -67,8 +64,8 @@ pub(super) fn arrivals(
     }
     let Spread::Fixed(since_zero) = start else {
         problems
-            .at(place!["flows", i, "start"], "the start of `arrivals` is drawn")
-            .label("must be one instant");
+            .at(place!["flows", i, "start"], "distributed start of `arrivals`")
+            .label("must be one fixed time");
         return Carries::Flow;
     };
     let from = Time::ZERO + *since_zero;
@@ -76,7 +73,7 @@ pub(super) fn arrivals(
     if until <= from && plan.stop > Time::ZERO {
         let key = if entry.until.is_some() { "until" } else { "start" };
         problems
-            .at(place!["flows", i, key], "no flow has time to arrive")
+            .at(place!["flows", i, key], "no time for arrivals")
             .label(format!("from {from} to {until}"));
     }
     let Some(volume) = volume(i, entry, problems) else { return Carries::Flow };
@@ -86,8 +83,8 @@ pub(super) fn arrivals(
         (None, Some(load)) => rate_of_load(i, load.0, &volume, ways, config, network, problems),
         _ => {
             problems
-                .at(place!["flows", i, "load"], "`arrivals` and `load` say the same")
-                .label("leave one of them out");
+                .at(place!["flows", i, "load"], "both `arrivals` and `load`")
+                .label("omit one of them");
             None
         }
     };
@@ -108,7 +105,7 @@ pub(super) fn arrivals(
     Carries::Arrivals(plan.arrivals.len() - 1)
 }
 
-/// Warns of sizes of which many are below one segment.
+/// Warns if many flow sizes are below one segment.
 fn warn_of_rounding(i: usize, volume: &Volume, config: &Config, problems: &mut Problems<'_>) {
     const DRAWS: u32 = 2000;
     let mss = config.mss.count();
@@ -117,7 +114,7 @@ fn warn_of_rounding(i: usize, volume: &Volume, config: &Config, problems: &mut P
     let share = smaller as f64 / f64::from(DRAWS);
     if share >= 0.1 {
         let message = format!(
-            "about {:.0} % of the flows are smaller than a segment of {} and send a whole one, so that short flows take alike:              set a smaller `mss`, or larger sizes",
+            "about {:.0} % of the flows are smaller than a segment of {} and send a whole one, so that short flows have equal completion times: set a smaller `mss`, or larger sizes",
             share * 100.0,
             text::bytes(mss as f64),
         );
@@ -126,7 +123,8 @@ fn warn_of_rounding(i: usize, volume: &Volume, config: &Config, problems: &mut P
     }
 }
 
-/// How many flows a second give the busiest port this load on average, headers counted, ACKs and what is sent again not.
+/// Returns the arrival rate at which the busiest port has this mean load, including headers, excluding ACKs
+/// and retransmissions.
 fn rate_of_load(
     i: usize,
     load: f64,
@@ -139,7 +137,7 @@ fn rate_of_load(
     const MILLION_SECONDS_PS: u64 = 1_000_000_000_000_000_000;
     let place = place!["flows", i, "load"];
     if load.is_nan() || load <= 0.0 {
-        problems.at(place, "a load of nothing").label("must be above 0");
+        problems.at(place, "load is zero").label("must be above 0");
         return None;
     }
     let weight = |route: usize| ways.weights.get(route).copied().unwrap_or(1) as f64;
@@ -170,17 +168,17 @@ fn rate_of_load(
     let millionths = (load * least * 1e6) as u64;
     let rate = PacketRate::new(millionths, MILLION_SECONDS_PS);
     if rate.is_none() {
-        problems.at(place, "less than a flow in a million seconds").label("must be above that");
+        problems.at(place, "arrival rate below one flow per 10^6 s").label("must be higher");
     }
     rate
 }
 
-/// How much the flows send.
+/// Returns the amount of data per flow.
 fn volume(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) -> Option<Volume> {
     let place = place!["flows", i, "size"];
     match (entry.size, &entry.sizes) {
         (Some(_), Some(_)) => {
-            problems.at(place, "`size` and `sizes` say the same").label("leave one of them out");
+            problems.at(place, "both `size` and `sizes`").label("omit one of them");
             None
         }
         (Some(schema::Volume::Data(bytes)), None) if bytes.count() > 0 => {
@@ -189,21 +187,21 @@ fn volume(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) -> Option<V
         (None, Some(sizes)) => drawn(i, sizes, problems),
         (None, None) => {
             problems
-                .at(place!["flows", i], "flows that come at random must end")
+                .at(place!["flows", i], "random arrivals need a finite size")
                 .label("needs `size` or `sizes`")
                 .help("for example: size = \"20 MB\"".to_owned());
             None
         }
         (Some(_), None) => {
             problems
-                .at(place, "flows that come at random send a number of bytes")
+                .at(place, "sizes of random arrivals are in bytes")
                 .help("for example: size = \"20 MB\"".to_owned());
             None
         }
     }
 }
 
-/// The distribution of what flows send.
+/// Returns the distribution of flow sizes.
 fn drawn(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Volume> {
     let (allowed, needed): (&[&str], &[&str]) = match sizes.kind {
         SizesKind::Exponential => (&["mean"], &["mean"]),
@@ -233,34 +231,34 @@ fn drawn(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vo
         kind => Workload::new(kind, most).map(Volume::Measured),
     };
     if volume.is_none() {
-        problems.at(place, "there is no such distribution of sizes").label(match sizes.kind {
+        problems.at(place, "invalid size distribution").label(match sizes.kind {
             SizesKind::Exponential => "the mean must be above zero".to_owned(),
             SizesKind::Pareto => {
-                "the mean must be below the largest size, the shape above zero, and the smallest size that \
-                 gives the mean 1 B or more"
+                "the mean must be below the maximum, the shape above zero, and the minimum size that results from \
+                 the mean at least 1 B"
                     .to_owned()
             }
             SizesKind::WebLike => {
-                format!("the tail begins at {} B: the largest must be above", WebLike::TAIL_FROM)
+                format!("the tail begins at {} B: the maximum must be above it", WebLike::TAIL_FROM)
             }
             SizesKind::Points => {
-                "the largest must be above zero, and some flows must not be above it".to_owned()
+                "the maximum must be above zero, and some flows must be at most this size".to_owned()
             }
-            _ => "the largest must be above zero".to_owned(),
+            _ => "the maximum must be above zero".to_owned(),
         });
     }
     volume
 }
 
-/// More points than any curve needs.
+/// Maximum number of points of a distribution.
 const MOST_POINTS: usize = 1000;
 
-/// The points of a table, as bytes and shares; `None` if they are no distribution.
+/// Returns the points of a table as bytes and shares; `None` if they do not form a distribution.
 fn points(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vec<(f64, f64)>> {
     let all = sizes.points.as_deref().unwrap_or_default();
     let place = place!["flows", i, "sizes", "points"];
     let Some(last) = all.last() else {
-        problems.at(place, "a list without a point").label("needs one at least");
+        problems.at(place, "list without points").label("needs at least one point");
         return None;
     };
     if all.len() > MOST_POINTS {
@@ -272,12 +270,12 @@ fn points(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<V
         let here = place!["flows", i, "sizes", "points", j + 1];
         if two[1].size.0 < two[0].size.0 {
             let message = format!("{} after {}", two[1].size.0, two[0].size.0);
-            problems.at(here, message).label("sizes must not fall");
+            problems.at(here, message).label("sizes must not decrease");
             good = false;
         }
         if two[1].percent.0 < two[0].percent.0 {
             let message = format!("{} % after {} %", two[1].percent.0, two[0].percent.0);
-            problems.at(here, message).label("the share of flows up to a size must not fall");
+            problems.at(here, message).label("percentages must not decrease");
             good = false;
         }
     }
@@ -285,14 +283,14 @@ fn points(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<V
         let place = place!["flows", i, "sizes", "points", all.len() - 1];
         problems
             .at(place, format!("the last point has {} %", last.percent.0))
-            .label("must be 100: no flow is larger");
+            .label("must be 100 %");
         good = false;
     }
     let share = |point: &SizePoint| (point.size.0.count() as f64, point.percent.0 / 100.0);
     good.then(|| all.iter().map(share).collect())
 }
 
-/// Whether a table of sizes has the keys of its kind, and no others.
+/// Returns whether a table of sizes has exactly the keys of its kind.
 pub(super) fn keys_fit(
     place: &[Step<'_>],
     sizes: &SizesTable,
@@ -311,7 +309,7 @@ pub(super) fn keys_fit(
     for (key, given) in keys {
         if given && !allowed.contains(&key) {
             let place = [place, place![key]].concat();
-            problems.at(&place, format!("`{}` sizes here have no `{key}`", sizes.kind.name()));
+            problems.at(&place, format!("`{}` sizes have no `{key}` here", sizes.kind.name()));
         }
         if !given && needed.contains(&key) {
             problems.at(place, format!("`{}` sizes need `{key}`", sizes.kind.name()));

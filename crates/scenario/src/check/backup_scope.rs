@@ -1,4 +1,4 @@
-//! What a backup is for.
+//! Scope of a backup: protected flows and links.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use crate::tree::place;
 use super::network::Network;
 use super::route::Route;
 
-/// An entry as it is for one of its groups of flows.
+/// Protection entry for one flow group.
 pub(super) struct ProtectedGroup<'e> {
     pub entry: &'e ProtectionEntry,
     pub flows: &'e str,
@@ -24,8 +24,8 @@ impl Deref for ProtectedGroup<'_> {
     }
 }
 
-/// What a backup protects: the flows, or the way over a link; and the links whose failure it is for, all
-/// that it goes around if none is named.
+/// Flows, or the path over a link, that a backup protects, and the protected links. By default these are all
+/// links that the backup bypasses.
 pub(super) struct BackupScope {
     pub flows: Vec<usize>,
     pub link: Option<LinkWay>,
@@ -33,7 +33,7 @@ pub(super) struct BackupScope {
     pub backup: Route,
 }
 
-/// The one backup of an entry that is written node by node.
+/// Returns the backup of an entry with listed nodes.
 pub(super) fn written(
     i: usize,
     entry: &ProtectionEntry,
@@ -44,11 +44,11 @@ pub(super) fn written(
     let place = place!["protection", i, "backup"];
     if entry.metric.is_some() {
         problems
-            .at(place!["protection", i, "metric"], "`metric` has no meaning here")
-            .label("with a `backup` that is found only");
+            .at(place!["protection", i, "metric"], "`metric` is not used here")
+            .label("needs a computed `backup`");
     }
     let [backup] = routes else {
-        problems.at(place, "a group of nodes in a backup path").label("name one node");
+        problems.at(place, "node group in a backup path").label("name one node");
         return None;
     };
     if let Some(bundle) = backup.bundles.values().next() {
@@ -59,7 +59,7 @@ pub(super) fn written(
     Some(Route { nodes: backup.nodes.clone(), hops: backup.hops.clone(), bundles: BTreeMap::new() })
 }
 
-/// Whether a backup stays off the links that it protects; reports it if not.
+/// Returns whether a backup avoids the links that it protects; reports it if not.
 pub(super) fn avoids(
     i: usize,
     backup: &Route,
@@ -78,7 +78,7 @@ pub(super) fn avoids(
     crossing.is_none()
 }
 
-/// The name of a link, or of the bundle that consists of the links.
+/// Returns the name of a link, or of the bundle that consists of the links.
 pub(super) fn name_of<'n>(links: &[usize], network: &'n Network) -> &'n str {
     match links {
         [link] => &network.links[*link].name,

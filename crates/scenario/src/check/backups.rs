@@ -1,4 +1,4 @@
-//! Backups that are found for the paths of flows.
+//! Computed backups for the paths of flows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,9 +17,9 @@ use super::network::Network;
 use super::route::Route;
 use super::ways::Finder;
 
-/// The backups of a group. With the scheme `local` there is one around each link that flows pass; otherwise every path has
-/// one of its own, from the first node to the last between which there are two paths, and its flows are switched apart from
-/// others.
+/// Computes the backups of a group. With scheme `local`, each link of the flows gets a backup around it.
+/// Otherwise each path gets a backup between the first and the last node that two disjoint paths connect, and
+/// its flows are switched separately from others.
 pub(super) fn found(
     (i, entry, disjoint): (usize, &ProtectedGroup<'_>, Disjoint),
     group: usize,
@@ -31,8 +31,8 @@ pub(super) fn found(
     let here = |key: &'static str| place!["protection", i, key].to_vec();
     if entry.link.is_some() {
         problems
-            .at(&here("link"), "`link` has no meaning here")
-            .label("a backup that is found covers every link that it can");
+            .at(&here("link"), "`link` is not used here")
+            .label("a computed backup covers every link for which a backup exists");
     }
     if plan.protections.iter().any(|other| other.group == Some(group)) {
         problems.at(&here("flows"), format!("`{}` is already protected", entry.flows));
@@ -44,22 +44,22 @@ pub(super) fn found(
     let local = entry.scheme.unwrap_or(Scheme::Local) == Scheme::Local;
     let found = match (local, disjoint) {
         (true, Disjoint::Node) => {
-            problems.at(&here("backup"), "backups around nodes with scheme `local`").label(
-                "the nodes beside a failed link switch: `auto`, `link-disjoint` or `risk-disjoint`",
+            problems.at(&here("backup"), "node-disjoint backup with scheme `local`").label(
+                "the nodes adjacent to a failed link switch: `auto`, `link-disjoint` or `risk-disjoint`",
             );
             return Vec::new();
         }
         (true, _) => search.around_links(group, plan, disjoint),
-        (false, _) => search.of_paths(group, plan, disjoint),
+        (false, _) => search.backups_of_paths(group, plan, disjoint),
     };
     if found.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
         let message = format!("no path of `{}` has a backup", entry.flows);
-        problems.at(&here("backup"), message).label("the network has no other path");
+        problems.at(&here("backup"), message).label("no disjoint path exists");
     }
     found
 }
 
-/// By link: the links that share a risk with it.
+/// Returns, by link, the links that share a risk with it.
 fn shared(plan: &Draft) -> BTreeMap<usize, BTreeSet<usize>> {
     let mut shared: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for risk in &plan.risks {
@@ -70,7 +70,7 @@ fn shared(plan: &Draft) -> BTreeMap<usize, BTreeSet<usize>> {
     shared
 }
 
-/// Looks for backups.
+/// Search for backups.
 pub(super) struct Search<'n> {
     topology: Topology,
     bridges: Vec<bool>,
@@ -79,7 +79,7 @@ pub(super) struct Search<'n> {
 }
 
 impl<'n> Search<'n> {
-    /// A search for the backups of an entry; `None` if there is none, which is then reported.
+    /// Creates the search for an entry; reports a problem and returns `None` if it is not possible.
     pub(super) fn new(
         i: usize,
         entry: &ProtectionEntry,
@@ -94,7 +94,7 @@ impl<'n> Search<'n> {
         (!network.incomplete).then_some(search)
     }
 
-    /// A backup around a link, or a bundle of them, from one end to the other.
+    /// Finds a backup around a link or bundle, from one end to the other.
     pub(super) fn around(
         &self,
         links: &[usize],
@@ -109,14 +109,14 @@ impl<'n> Search<'n> {
         risks.iter().find_map(|&risks| self.way(from, to, &self.gone(links, risks), &[]))
     }
 
-    /// The links of a set, and with `risks` all that share a risk with one of them.
+    /// Returns the given links, and with `risks` all links that share a risk with one of them.
     fn gone(&self, links: &[usize], risks: bool) -> BTreeSet<usize> {
         let sharing =
             links.iter().filter_map(|link| self.risks.get(link)).filter(|_| risks).flatten();
         links.iter().chain(sharing).copied().collect()
     }
 
-    /// A way from one node to another without some links and nodes; `None` if there is none.
+    /// Finds a path between two nodes that avoids some links and nodes; `None` if there is none.
     fn way(
         &self,
         from: usize,
@@ -129,14 +129,14 @@ impl<'n> Search<'n> {
         let gone: BTreeSet<usize> = links.iter().copied().chain(at_nodes).collect();
         let left = self.topology.without(gone);
         let hops = Tree::new(&left, to).path(&left, from);
-        // Of a bundle a backup takes the first link.
+        // In a bundle, a backup uses the first link.
         let found = Route { bundles: BTreeMap::new(), ..self.network.along(from, &hops) };
         (!hops.is_empty()).then_some(found)
     }
 
-    /// A backup around each link or bundle that flows of a group pass.
+    /// Finds a backup around each link or bundle that flows of a group use.
     fn around_links(&self, group: usize, plan: &Draft, disjoint: Disjoint) -> Vec<BackupScope> {
-        // In the order in which flows come to them; both directions of a link have backups of their own.
+        // In the order of the flows. Each direction of a link has its own backup.
         let mut order: Vec<(DirectedLink, Vec<usize>, [usize; 2])> = Vec::new();
         let mut flows_on: BTreeMap<DirectedLink, Vec<usize>> = BTreeMap::new();
         for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.group == group) {
@@ -157,8 +157,13 @@ impl<'n> Search<'n> {
         order.into_iter().filter_map(around).collect()
     }
 
-    /// A backup for each path of a group.
-    fn of_paths(&self, group: usize, plan: &mut Draft, disjoint: Disjoint) -> Vec<BackupScope> {
+    /// Finds a backup for each path of a group.
+    fn backups_of_paths(
+        &self,
+        group: usize,
+        plan: &mut Draft,
+        disjoint: Disjoint,
+    ) -> Vec<BackupScope> {
         let mut paths: Vec<(usize, Vec<usize>)> = Vec::new();
         let mut known: BTreeMap<(&[usize], &[DirectedLink]), usize> = BTreeMap::new();
         for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.group == group) {
@@ -173,7 +178,7 @@ impl<'n> Search<'n> {
         let found: Vec<BackupScope> = paths
             .into_iter()
             .filter_map(|(first, flows)| {
-                let backup = self.of_path(&plan.flows[first], disjoint)?;
+                let backup = self.backup_of_path(&plan.flows[first], disjoint)?;
                 Some(BackupScope { flows, link: None, links: Vec::new(), backup })
             })
             .collect();
@@ -185,8 +190,8 @@ impl<'n> Search<'n> {
         found
     }
 
-    /// The backup of a path: around as much of it as there is one for.
-    fn of_path(&self, flow: &FlowPlan, disjoint: Disjoint) -> Option<Route> {
+    /// Finds the backup that bypasses the longest possible part of a path.
+    fn backup_of_path(&self, flow: &FlowPlan, disjoint: Disjoint) -> Option<Route> {
         let passed = TeLink::passed(&self.network.bundles, flow);
         let last = flow.path.len() - 1;
         let links = |from: usize, to: usize| -> Vec<usize> {
@@ -194,7 +199,7 @@ impl<'n> Search<'n> {
         };
         let try_between = |[from, to]: [usize; 2], nodes: bool, risks: bool| {
             let gone = self.gone(&links(from, to), risks);
-            // It does not come back to what lies before or behind.
+            // The backup must not touch the path outside the bypassed part.
             let outside = flow.path[..from].iter().chain(&flow.path[to + 1..]);
             let inside = flow.path[from + 1..to].iter().filter(|_| nodes);
             let avoided: Vec<usize> = outside.chain(inside).copied().collect();
@@ -210,7 +215,7 @@ impl<'n> Search<'n> {
         let spans = (1..=last)
             .rev()
             .flat_map(|length| (0..=last - length).map(move |at| [at, at + length]));
-        // Around a bridge there is no way: the link of a host, for example.
+        // A bridge, such as the link of a host, has no backup.
         let possible =
             |&[from, to]: &[usize; 2]| !links(from, to).iter().any(|&link| self.bridges[link]);
         let span = spans

@@ -1,21 +1,23 @@
-//! How many of a thing there may be, and what may be its name.
+//! Limits of counts, and the syntax of names.
 
 use crate::problem::Problems;
 use crate::tree::Step;
 
-/// More nodes, links or flows than this are taken for a slip: they would fill the memory.
+/// Maximum number of nodes, links or flows. Higher numbers are probably mistakes and would exhaust the
+/// memory.
 pub(super) const MOST: usize = 200_000;
 
-/// Reports a name that cannot be told apart from the punctuation of paths and labels: `..` is a folder to every system.
+/// Reports names that conflict with the punctuation of paths and labels, or with special folders such as
+/// `..`.
 pub(super) fn check_name(name: &str, place: &[Step<'_>], problems: &mut Problems<'_>) {
     if !is_name(name) {
-        problems.at(place, format!("`{name}` cannot be a name")).label(
-            "letters, digits, `_`, `-` and `.` make a name, with a letter or digit among them",
+        problems.at(place, format!("`{name}` is not a valid name")).label(
+            "names consist of letters, digits, `_`, `-` and `.`, with at least one letter or digit",
         );
     }
 }
 
-/// Whether [`check_name`] has nothing to report.
+/// Returns whether [`check_name`] accepts the name.
 pub(super) fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     name.chars().any(char::is_alphanumeric) && name.chars().all(allowed)

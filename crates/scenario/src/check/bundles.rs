@@ -12,7 +12,7 @@ use super::bounds::check_name;
 use super::network::Network;
 
 impl Network {
-    /// Makes the bundles.
+    /// Creates the bundles.
     pub(super) fn bundles(&mut self, file: &File, problems: &mut Problems<'_>) {
         for (i, entry) in file.bundles.iter().enumerate() {
             let place = place!["bundles", i, "name"];
@@ -23,8 +23,8 @@ impl Network {
                 || self.parallel.contains_key(&entry.name)
                 || self.bundle.contains_key(&entry.name);
             if taken {
-                let message = format!("there is already something called `{}`", entry.name);
-                problems.at(place, message).label("nodes, links and bundles share their names");
+                let message = format!("duplicate name `{}`", entry.name);
+                problems.at(place, message).label("names of nodes, links and bundles must differ");
             }
             let Some(members) = self.members(i, entry, problems) else {
                 self.incomplete = true;
@@ -45,7 +45,7 @@ impl Network {
         }
     }
 
-    /// The links of a bundle, all in the direction in which the first one is written.
+    /// Returns the links of a bundle, all in the direction in which the first one is written.
     fn members(
         &self,
         i: usize,
@@ -63,7 +63,7 @@ impl Network {
                         let known = self.parallel.keys().map(String::as_str);
                         let known = known.chain(self.links.iter().map(|link| link.name.as_str()));
                         let help = suggestion(name, "links", known);
-                        problems.at(place, format!("no link `{name}`")).help(help);
+                        problems.at(place, format!("unknown link `{name}`")).help(help);
                     }
                     return None;
                 }
@@ -82,7 +82,7 @@ impl Network {
                 if self.links[link].voq.is_some() {
                     problems
                         .at(place, format!("`{name}` is a virtual output queue"))
-                        .label("a bundle is of links");
+                        .label("a bundle consists of links");
                     return None;
                 }
                 let other = self.bundles.iter().find(|bundle| bundle.has(link));
@@ -91,14 +91,14 @@ impl Network {
                     return None;
                 }
                 if members.contains(&(link, direction)) {
-                    problems.at(place, format!("`{name}` is there twice"));
+                    problems.at(place, format!("`{name}` is listed twice"));
                     return None;
                 }
                 members.push((link, direction));
             }
         }
         if members.is_empty() {
-            problems.at(place!["bundles", i, "links"], "a bundle without links");
+            problems.at(place!["bundles", i, "links"], "bundle without links");
             return None;
         }
         Some(members)

@@ -12,7 +12,7 @@ use crate::tree::{Step, place};
 use super::draft::Draft;
 use super::network::Network;
 
-/// Finds the links, and what is said of them elsewhere that does not go with bursts.
+/// Creates the links that carry bursts, and reports conflicts with other keys.
 pub(super) fn bursts(
     file: &File,
     plan: &mut Draft,
@@ -24,7 +24,7 @@ pub(super) fn bursts(
             && let Some(what) = conflict(link, plan, network)
         {
             let message = format!("fibre `{}` {what}", fibre.name);
-            problems.at(&network.wavelengths(link), message).label("does not go with wavelengths");
+            problems.at(&network.wavelengths(link), message).label("not possible with wavelengths");
         }
     }
     for (i, entry) in file.bursts.iter().enumerate() {
@@ -41,15 +41,15 @@ pub(super) fn bursts(
             if network.links[link].wavelengths.is_some() {
                 problems
                     .at(place, format!("`{name}` is a fibre"))
-                    .label("`path` or `between` sends bursts over fibres");
+                    .label("send bursts over fibres with `path` or `between`");
                 continue;
             }
             if plan.in_bursts(link) {
-                problems.at(place, format!("`{name}` is there twice"));
+                problems.at(place, format!("`{name}` is listed twice"));
                 continue;
             }
             if let Some(what) = conflict(link, plan, network) {
-                problems.at(place, format!("`{name}` {what}")).label("does not go with bursts");
+                problems.at(place, format!("`{name}` {what}")).label("not possible with bursts");
             }
             let Some(assembly) = assembly else { continue };
             let offset = entry.offset.map_or(Duration::ZERO, |offset| offset.0);
@@ -60,20 +60,20 @@ pub(super) fn bursts(
     }
 }
 
-/// How likely bursts are lost, in the direction in which the entry names its link and in the other.
+/// Returns the loss probability of bursts, in the direction of the entry's link and in the reverse direction.
 fn loss_probabilities(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> [f64; 2] {
     let there = entry.loss_probability.map_or(0.0, |probability| probability.0);
     let back = entry.reverse.loss_probability.map_or(there, |probability| probability.0);
     for (probability, place) in written_probabilities(i, entry) {
         if probability > 1.0 {
-            let message = format!("`{probability}` is more than certain");
+            let message = format!("probability `{probability}` is above 1");
             problems.at(&place, message).label("must be from 0 to 1");
         }
     }
     [there, back]
 }
 
-/// The loss probabilities that an entry gives, and where.
+/// Returns the loss probabilities of an entry with their places.
 fn written_probabilities(
     i: usize,
     entry: &BurstsEntry,
@@ -84,7 +84,7 @@ fn written_probabilities(
     [there, back].into_iter().filter_map(|(given, place)| Some((given?.0, place)))
 }
 
-/// Bursts over fibres, whose links have been made.
+/// Adds bursts over fibres to the links that were created for them.
 fn over_fibres(
     i: usize,
     entry: &BurstsEntry,
@@ -94,8 +94,8 @@ fn over_fibres(
     problems: &mut Problems<'_>,
 ) {
     for (_, place) in written_probabilities(i, entry) {
-        let message = "over fibres bursts are lost by contention";
-        problems.at(&place, message).label("goes with `link` only");
+        let message = "loss probability for bursts over fibres";
+        problems.at(&place, message).label("needs `link`; over fibres, contention causes losses");
     }
     let Some(assembly) = assembly else { return };
     let processing = plan.core.map_or(Duration::ZERO, |core| core.processing);
@@ -105,7 +105,7 @@ fn over_fibres(
         let name = &network.links[link].name;
         if let Some(what) = conflict(link, plan, network) {
             let message = format!("`{name}` {what}");
-            problems.at(place!["bursts", i], message).label("does not go with bursts");
+            problems.at(place!["bursts", i], message).label("not possible with bursts");
         }
         let least = BurstCore::least_offset(processing, network.links[link].over.len());
         let offset = entry.offset.map_or(least, |offset| offset.0);
@@ -118,13 +118,16 @@ fn over_fibres(
         let [from, to] = network.links[link].ends.map(|node| network.name(node));
         let switches = network.links[link].over.len() - 1;
         problems
-            .at(place!["bursts", i, "offset"], format!("`{from}` to `{to}` needs {least}"))
-            .label(format!("{processing} at each switch behind the edge: {switches}"))
-            .help("without `offset` each route has what it needs".to_owned());
+            .at(
+                place!["bursts", i, "offset"],
+                format!("`{from}` to `{to}` needs an offset of {least}"),
+            )
+            .label(format!("{processing} at each switch after the ingress edge node: {switches}"))
+            .help("without `offset`, each route uses its minimum".to_owned());
     }
 }
 
-/// The assembly, if it has what it needs and nothing else.
+/// Returns the assembly if the entry has exactly the keys of its kind.
 fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Option<Assembly> {
     let before = problems.found.len();
     let name = entry.assembly.name();
@@ -149,12 +152,10 @@ fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Optio
         }
     }
     if entry.timer.is_some_and(|timer| timer.0 == Duration::ZERO) {
-        problems
-            .at(place!["bursts", i, "timer"], "a timer without length")
-            .label("must be above zero");
+        problems.at(place!["bursts", i, "timer"], "timer is zero").label("must be above zero");
     }
     if entry.size.is_some_and(|size| size.0.count() == 0) {
-        problems.at(place!["bursts", i, "size"], "bursts of nothing").label("must be above zero");
+        problems.at(place!["bursts", i, "size"], "burst size is zero").label("must be above zero");
     }
     if problems.found.len() > before {
         return None;
@@ -168,7 +169,7 @@ fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Optio
     })
 }
 
-/// What is said of a link that an assembler in the place of its queues cannot do.
+/// Returns the first property of a link that conflicts with burst assembly.
 fn conflict(link: usize, plan: &Draft, network: &Network) -> Option<&'static str> {
     let directions = &network.links[link].directions;
     let conflicts = [
@@ -176,11 +177,11 @@ fn conflict(link: usize, plan: &Draft, network: &Network) -> Option<&'static str
         (directions.iter().any(PortPlan::is_managed), "has a queue discipline"),
         (directions.iter().any(|port| port.jitter != Spread::ZERO), "has jitter"),
         (network.bundles.iter().any(|bundle| bundle.has(link)), "is in a bundle"),
-        (plan.losses.iter().any(|loss| loss.hop.0 == link), "loses packets one by one"),
+        (plan.losses.iter().any(|loss| loss.hop.0 == link), "has losses per packet"),
         (plan.failures.iter().any(|failure| failure.link == link), "fails"),
         (
             plan.protections.iter().any(|entry| entry.hops.iter().any(|&(hop, _)| hop == link)),
-            "is on a backup",
+            "is part of a backup",
         ),
     ];
     conflicts.into_iter().find_map(|(found, what)| found.then_some(what))

@@ -1,4 +1,4 @@
-//! Circuits of reserved backups: over which links they are laid, and how much they carry.
+//! Circuits of reserved backups: their links and rates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,27 +14,27 @@ use crate::tree::{Step, place};
 use super::draft::Draft;
 use super::network::Network;
 
-/// Units by which paths share a link: that many for one flow, so that those of a matrix get whole numbers.
+/// Number of units per flow in the shares of a link, so that flows of a traffic matrix have whole numbers.
 const PER_FLOW: u128 = 1000;
 
-/// What backups consist of where the file does not say it. The copies of `1+1` travel all the time: in the queues of others
-/// they would take half of the capacity from everybody.
-pub(super) fn usual(scheme: Scheme) -> CapacityKind {
+/// Returns the default capacity of backups. `1+1` reserves circuits: in shared queues, its permanent copies
+/// would take half of everybody's capacity.
+pub(super) fn default_capacity(scheme: Scheme) -> CapacityKind {
     if scheme.bridges() { CapacityKind::Reserved } else { CapacityKind::Shared }
 }
 
-/// Paths of an entry whose packets leave by one port for one backup: they are one client, and have one circuit.
+/// Paths of an entry whose packets leave by the same port for the same backup; they share one circuit.
 type Client = (usize, Vec<DirectedLink>, DirectedLink);
 
-/// The circuits laid so far.
+/// Circuits created so far.
 pub(super) struct Circuits {
-    /// How much of a link each flow counts for.
+    /// Units of each flow in the shares of a link.
     units: Vec<u128>,
-    /// Their links, by client.
+    /// Links of the circuits, by client.
     laid: BTreeMap<Client, usize>,
-    /// By protected port: how many units paths have on it whose circuits share its rate.
+    /// Units of paths by protected port, over all circuits that share its rate.
     working: BTreeMap<DirectedLink, u128>,
-    /// The same of each of these circuits alone.
+    /// Units by protected port, per circuit.
     carried: BTreeMap<usize, BTreeMap<DirectedLink, u128>>,
 }
 
@@ -48,7 +48,7 @@ impl Circuits {
         }
     }
 
-    /// Gives backup number n of entry i its circuits, one for each piece of a way that packets may take.
+    /// Creates the circuits of backup n of entry i, one per piece of a detour.
     pub(super) fn reserve(
         &mut self,
         (i, n): (usize, usize),
@@ -102,8 +102,9 @@ impl Circuits {
         protection.circuits = circuits;
     }
 
-    /// Gives circuits without a rate of their own the share that their paths have of each working link, the smallest of these
-    /// shares. Whatever link fails, all circuits in its place have no more than its rate.
+    /// Sets the rate of circuits without `rate`: the minimum, over all working links, of the share that their
+    /// paths have of the link. If any link fails, the circuits that replace it do not exceed its rate in
+    /// total.
     pub(super) fn share(&self, network: &mut Network) {
         for (&circuit, carried) in &self.carried {
             let share = |(port, units): (&DirectedLink, &u128)| {
@@ -119,23 +120,24 @@ impl Circuits {
     }
 }
 
-/// The pieces of the ways around from each point of a scheme, and the port that packets take there otherwise.
+/// Returns the pieces of the detours from each switching node of a scheme, with the port that the packets
+/// otherwise take.
 fn pieces(scheme: Scheme, protected: &Protected) -> Vec<(Vec<DirectedLink>, DirectedLink)> {
     let segment = protected.segment(|_| Duration::ZERO, Duration::ZERO);
     let points = scheme.points(&segment, SetUp { computation: Duration::ZERO });
     let working = protected.working();
     let of_point = |point: &SwitchPoint| {
-        // A node that selects lies behind the last link; its packets left the first one.
+        // The selecting node is after the last link; its packets left through the first link.
         let replaced = working.get(point.node).unwrap_or(&working[0]).ports[0];
         protected.pieces(scheme, point).into_iter().map(move |piece| (piece, replaced))
     };
     points.iter().flat_map(of_point).collect()
 }
 
-/// How much of a link each path counts for: a flow for one; paths of which flows are drawn, or over which they come at random,
-/// for one on average, in proportion to their weights.
+/// Returns the units of each path: one flow counts as one. Paths with drawn pairs or random arrivals count as
+/// one on average, in proportion to their weights.
 fn units(plan: &Draft) -> Vec<u128> {
-    // Routes stand together, in the order of their weights.
+    // Routes of an entry are adjacent, in the order of their weights.
     let mut first: Option<(Carries, usize, u128)> = None;
     let of = |(place, flow): (usize, &FlowPlan)| {
         let weights = match flow.carries {
@@ -159,7 +161,7 @@ fn units(plan: &Draft) -> Vec<u128> {
     plan.flows.iter().enumerate().map(of).collect()
 }
 
-/// Refuses circuits that need more than a link has to spare, where that is stated.
+/// Reports circuits that exceed the spare capacity of a link.
 pub(super) fn check_spare(plan: &Draft, network: &Network, problems: &mut Problems<'_>) {
     let reserved = reserved_on(&plan.protections, &network.links);
     for (port, bps) in reserved {
@@ -173,7 +175,7 @@ pub(super) fn check_spare(plan: &Draft, network: &Network, problems: &mut Proble
         let message = format!("backups reserve {needed} on `{}`", link.name);
         problems
             .at(&place, message)
-            .label(format!("more than {spare}"))
+            .label(format!("spare capacity is {spare}"))
             .help("raise `spare`, or set a lower `rate` in [[protection]]".to_owned());
         return;
     }

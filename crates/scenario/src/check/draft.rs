@@ -1,4 +1,4 @@
-//! A plan in the making, and what every check needs.
+//! Plan under construction, shared by all checks.
 
 use optcp_tcp::Config;
 use optcp_units::Time;
@@ -11,8 +11,8 @@ use crate::plan::{
 
 use super::network::Network;
 
-/// What a plan will say, but for the network, which is not whole before everything is checked: whoever needs a
-/// node, a link or a bundle meanwhile asks [`Network`].
+/// Contents of the future plan except the network, which is complete only after all checks. Until then,
+/// nodes, links and bundles are in [`Network`].
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) stop: Time,
@@ -38,7 +38,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Whether packets travel over a link in bursts.
+    /// Returns whether packets travel over a link in bursts.
     pub(super) fn in_bursts(&self, link: usize) -> bool {
         self.bursts.iter().any(|bursts| bursts.link == link)
     }

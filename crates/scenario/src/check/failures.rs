@@ -11,7 +11,7 @@ use optcp_units::nearest::suggestion;
 use super::draft::Draft;
 use super::network::{Network, checked};
 
-/// Places the failures.
+/// Adds the failures.
 pub(super) fn failures(
     file: &File,
     plan: &mut Draft,
@@ -24,8 +24,8 @@ pub(super) fn failures(
         if let Some((link, _)) = links.iter().find(|(link, _)| network.links[*link].voq.is_some()) {
             let name = &network.links[*link].name;
             problems
-                .at(place!["failures", i], format!("the virtual output queue `{name}` fails"))
-                .label("the links of its ways do");
+                .at(place!["failures", i], format!("failure of virtual output queue `{name}`"))
+                .label("name links of its paths");
             continue;
         }
         let instant = |span: Span| Time::ZERO + span.0;
@@ -38,19 +38,19 @@ pub(super) fn failures(
             problems
                 .at(
                     place!["failures", i, "at"],
-                    format!("it fails at {latest}, the run stops at {stop}"),
+                    format!("failure at {latest}, but the run stops at {stop}"),
                 )
-                .label("must come before the stop");
+                .label("`at` must be before `stop`");
         }
         if let (Some(repair), Some(latest)) = (repair, ends) {
             let place = place!["failures", i, "repair"];
             if repair < at {
-                let message = format!("repaired at {repair}, before it fails at {at}");
-                problems.at(place, message).label("must not come before the failure");
+                let message = format!("repair at {repair}, failure at {at}");
+                problems.at(place, message).label("must not be before the failure");
             } else if latest >= stop {
                 problems
-                    .at(place, format!("repaired at {latest}, the run stops at {stop}"))
-                    .help("leave `repair` out for a failure that lasts".to_owned());
+                    .at(place, format!("repair at {latest}, but the run stops at {stop}"))
+                    .help("omit `repair` for a permanent failure".to_owned());
             }
         }
         let kept = entry.packets == Some(FailedPackets::Kept);
@@ -90,7 +90,7 @@ pub(super) fn failures(
     }
 }
 
-/// The links that fail, and which directions of them: one link, several, or all of a node.
+/// Returns the failing links with their directions: one link, several links, or all links of a node.
 fn failing(
     i: usize,
     entry: &FailureEntry,
@@ -116,15 +116,15 @@ fn failing(
                     suggestion(name, "risks", plan.risks.iter().map(|risk| risk.name.as_str()));
                 let place = place!["failures", i, "risk"];
                 problems
-                    .at(place, format!("no risk `{name}`"))
+                    .at(place, format!("unknown risk `{name}`"))
                     .label("not in [[risks]]")
                     .help(help);
                 return Vec::new();
             };
             if forward {
                 problems
-                    .at(place!["failures", i, "direction"], "`direction` has no meaning here")
-                    .label("both directions of links share a risk");
+                    .at(place!["failures", i, "direction"], "`direction` is not used here")
+                    .label("a risk affects both directions");
             }
             risk.links.iter().map(|&link| (link, [true; 2])).collect()
         }
@@ -133,16 +133,16 @@ fn failing(
                 if network.is_new_problem(name) {
                     let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
                     let place = place!["failures", i, "node"];
-                    problems.at(place, format!("no node `{name}`")).help(help);
+                    problems.at(place, format!("unknown node `{name}`")).help(help);
                 }
                 return Vec::new();
             };
             if forward {
                 problems
-                    .at(place!["failures", i, "direction"], "`direction` has no meaning here")
+                    .at(place!["failures", i, "direction"], "`direction` is not used here")
                     .label("a node fails with both directions of its links");
             }
-            // What waits in a virtual output queue is held; its links fail.
+            // Packets in a virtual output queue are held; the links of its paths fail.
             let ends = |link: &usize| {
                 let link = &network.links[*link];
                 link.ends.contains(&node) && link.voq.is_none()
@@ -151,14 +151,14 @@ fn failing(
         }
         _ => {
             problems
-                .at(place!["failures", i], "what fails is not clear")
-                .label("needs one of `link`, `links`, `node` and `risk`");
+                .at(place!["failures", i], "no failed element, or several")
+                .label("needs exactly one of `link`, `links`, `node` and `risk`");
             Vec::new()
         }
     }
 }
 
-/// The links of a list, each in the direction in which it is written.
+/// Returns the links of a list, each in the direction in which it is written.
 pub(super) fn listed(
     place: &[Step<'_>],
     links: &[LinkRef],
@@ -166,7 +166,7 @@ pub(super) fn listed(
     problems: &mut Problems<'_>,
 ) -> Vec<DirectedLink> {
     if links.is_empty() {
-        problems.at(place, "a list without a link").label("name one at least");
+        problems.at(place, "list without links").label("name at least one");
     }
     let mut hops: Vec<DirectedLink> = Vec::new();
     for (j, link) in links.iter().enumerate() {
@@ -174,7 +174,7 @@ pub(super) fn listed(
         for hop in network.referred(link, &place, problems).unwrap_or_default() {
             if hops.iter().any(|&(known, _)| known == hop.0) {
                 let name = &network.links[hop.0].name;
-                problems.at(&place, format!("`{name}` is there twice"));
+                problems.at(&place, format!("`{name}` is listed twice"));
                 return hops;
             }
             hops.push(hop);
@@ -183,7 +183,7 @@ pub(super) fn listed(
     hops
 }
 
-/// The mean times of a failure that comes again and again; `None` for one that comes once.
+/// Returns the mean times of a recurrent failure; `None` for a single failure.
 fn process(
     i: usize,
     entry: &FailureEntry,
@@ -199,20 +199,20 @@ fn process(
             {
                 if given {
                     problems
-                        .at(&place(key), format!("`{key}` has no meaning here"))
-                        .label("failures with `mtbf` come and go by draws");
+                        .at(&place(key), format!("`{key}` is not used here"))
+                        .label("`mtbf` draws the times of failures");
                 }
             }
             for (key, mean) in [("mtbf", works), ("mttr", fails)] {
                 if mean == Duration::ZERO {
-                    problems.at(&place(key), "a mean time of nothing").label("must be above zero");
+                    problems.at(&place(key), "mean time is zero").label("must be above zero");
                     return None;
                 }
             }
             let all = stop.saturating_since(Time::ZERO).as_secs_f64();
             let expected = all / (works.as_secs_f64() + fails.as_secs_f64());
             if expected > MOST_FAILURES {
-                let message = format!("it fails about {expected:.0} times");
+                let message = format!("about {expected:.0} failures");
                 problems.at(&place("mtbf"), message).label(format!("at most {MOST_FAILURES}"));
                 return None;
             }
@@ -220,23 +220,23 @@ fn process(
         }
         (None, None, None) => {
             problems
-                .at(place!["failures", i], "when it fails is not said")
+                .at(place!["failures", i], "no failure time")
                 .label("needs `at`, or `mtbf` and `mttr`");
         }
         (Some(_), _, _) => {
             problems
-                .at(place!["failures", i], "when it fails is said twice")
+                .at(place!["failures", i], "two definitions of the failure time")
                 .label("needs either `at`, or `mtbf` and `mttr`");
         }
         (None, _, _) => {
             let missing = if entry.mtbf.is_some() { "mttr" } else { "mtbf" };
             problems
                 .at(place!["failures", i], format!("`{missing}` is missing"))
-                .label("`mtbf` and `mttr` go together");
+                .label("needs both `mtbf` and `mttr`");
         }
     }
     None
 }
 
-/// Each of them is an action of the run, for every link of the entry.
+/// Maximum number of failures per entry. Each is an action of the run, for every link of the entry.
 const MOST_FAILURES: f64 = 10_000.0;

@@ -1,4 +1,4 @@
-//! Fibres, how the switches between them work, and the links that routes of bursts over them make.
+//! Fibres, their burst switches, and the links that burst routes create.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use super::network::Network;
 use super::route::{Item, Route, Smaller};
 use super::routing::delay_cost;
 
-/// Many times what any band has room for; each takes memory.
+/// Maximum number of wavelengths per fibre, far above any real band; each takes memory.
 const MOST_WAVELENGTHS: u32 = 10_000;
 
-/// Reads the table `[core]`, takes fibres from what packets find, and puts links in their place.
+/// Reads `[core]` and excludes fibres from the links that packets use.
 pub(super) fn core(
     file: &File,
     plan: &mut Draft,
@@ -30,12 +30,12 @@ pub(super) fn core(
 ) {
     for link in 0..network.links.len() {
         if network.links[link].wavelengths == Some(0) {
-            problems.at(&network.wavelengths(link), "a fibre without wavelengths");
+            problems.at(&network.wavelengths(link), "fibre without wavelengths");
             break;
         }
         if network.links[link].wavelengths.is_some_and(|count| count > MOST_WAVELENGTHS) {
             problems
-                .at(&network.wavelengths(link), "more wavelengths than a fibre can have")
+                .at(&network.wavelengths(link), "too many wavelengths")
                 .label(format!("at most {MOST_WAVELENGTHS}"));
             break;
         }
@@ -43,11 +43,11 @@ pub(super) fn core(
     let has_fibres = network.links.iter().any(|link| link.wavelengths.is_some());
     if has_fibres && file.routing.is_some() {
         problems
-            .at(place!["routing"], "routing in a network with fibres")
-            .label("bursts have routes of their own");
+            .at(place!["routing"], "`[routing]` in a network with fibres")
+            .label("bursts have their own routes");
     }
     if file.core.is_some() && !has_fibres && !network.incomplete {
-        problems.at(place!["core"], "a core without fibres").label("no link has `wavelengths`");
+        problems.at(place!["core"], "`[core]` without fibres").label("no link has `wavelengths`");
     }
     if has_fibres {
         let table = file.core.unwrap_or_default();
@@ -70,7 +70,7 @@ pub(super) fn core(
 }
 
 impl Network {
-    /// Where the wavelengths of a fibre are written.
+    /// Returns the place of a fibre's `wavelengths` in the file.
     pub(super) fn wavelengths(&self, link: usize) -> Vec<Step<'static>> {
         match self.links[link].entry {
             None => place!["topology", "wavelengths"].to_vec(),
@@ -78,8 +78,7 @@ impl Network {
         }
     }
 
-    /// The routes over fibres of an entry; `None` if it has none, or if there is a problem, which has then
-    /// been reported.
+    /// Returns the routes over fibres of an entry; `None` if it has none, or if a problem was reported.
     fn routes_of_bursts(
         &mut self,
         i: usize,
@@ -95,8 +94,8 @@ impl Network {
                 let mut links = hops.map(|&(link, _)| &self.links[link]);
                 if let Some(link) = links.find(|link| link.wavelengths.is_none()) {
                     problems
-                        .at(place, format!("`{}` is no fibre", link.name))
-                        .label("bursts go over links with `wavelengths`");
+                        .at(place, format!("`{}` is not a fibre", link.name))
+                        .label("bursts need links with `wavelengths`");
                     return None;
                 }
                 Some(routes)
@@ -104,14 +103,14 @@ impl Network {
             (None, None, Some(names)) => self.shortest_over_fibres(i, names, problems),
             _ => {
                 problems
-                    .at(place!["bursts", i], "where these bursts go is not clear")
-                    .label("needs either `link`, or `path`, or `between`");
+                    .at(place!["bursts", i], "route of bursts is not clear")
+                    .label("needs exactly one of `link`, `path` and `between`");
                 None
             }
         }
     }
 
-    /// The shortest routes by delay between every two of some nodes.
+    /// Returns the routes of minimum delay between all pairs of some nodes.
     fn shortest_over_fibres(
         &mut self,
         i: usize,
@@ -132,8 +131,8 @@ impl Network {
             });
             let [Some(there), Some(back)] = costs else {
                 problems
-                    .at(place, format!("the delay of fibre `{}` is drawn", link.name))
-                    .label("the shortest route needs one `delay` for all seeds");
+                    .at(place, format!("distributed delay of fibre `{}`", link.name))
+                    .label("the shortest route needs one fixed `delay`");
                 return None;
             };
             graph.push(Some(Link { ends: link.ends, costs: [there, back] }));
@@ -159,7 +158,7 @@ impl Network {
         Some(found)
     }
 
-    /// Every two of the nodes that names and groups stand for, each pair once.
+    /// Returns all pairs of the nodes that names and groups stand for, each pair once.
     pub(super) fn pairs(
         &mut self,
         names: &[String],
@@ -172,18 +171,18 @@ impl Network {
             let one = std::slice::from_ref(name);
             for row in self.rows(one, Smaller::Linked, place, problems)? {
                 let [Item::Node(node)] = row[..] else {
-                    problems.at(&here, "a link where a node is wanted").label("expected a node");
+                    problems.at(&here, "link in place of a node").label("expected a node");
                     return None;
                 };
                 if nodes.contains(&node) {
-                    problems.at(&here, format!("`{}` is there twice", self.name(node)));
+                    problems.at(&here, format!("`{}` is listed twice", self.name(node)));
                     return None;
                 }
                 nodes.push(node);
             }
         }
         if nodes.len() < 2 {
-            problems.at(place, "two nodes at least are needed");
+            problems.at(place, "needs at least two nodes");
             return None;
         }
         if nodes.len().saturating_mul(nodes.len() - 1) > MOST {
@@ -195,7 +194,7 @@ impl Network {
         Some(pairs.collect())
     }
 
-    /// Packets no longer find fibres.
+    /// Removes fibres from the links that packets use.
     fn part_fibres(&mut self) {
         for (index, link) in self.links.iter().enumerate() {
             if link.wavelengths.is_none() {
@@ -216,7 +215,7 @@ impl Network {
         }
     }
 
-    /// The fibres along a reference, in the direction that it is written in.
+    /// Returns the fibres of a link reference, in the direction in which it is written.
     pub(super) fn referred_fibres(
         &mut self,
         link: &LinkRef,
@@ -227,7 +226,7 @@ impl Network {
             LinkRef::Name(_) => self.referred(link, place, problems)?,
             LinkRef::Ends(names) => {
                 let [[a, b]] = self.pairs(names, place, problems)?[..] else {
-                    problems.at(place, "groups where two nodes are wanted");
+                    problems.at(place, "groups in place of two nodes");
                     return None;
                 };
                 let fibres = self.fibre_between.get(&(a.min(b), a.max(b)));
@@ -237,20 +236,20 @@ impl Network {
         };
         let none = hops.is_empty();
         if none || hops.iter().any(|&(link, _)| self.links[link].wavelengths.is_none()) {
-            problems.at(place, "no fibre").label("links with `wavelengths` are fibres");
+            problems.at(place, "no fibres").label("links with `wavelengths` are fibres");
             return None;
         }
         Some(hops)
     }
 
-    /// Adds the link that a route over fibres makes for packets.
+    /// Adds the link that a route over fibres provides to packets.
     fn add_burst_link(&mut self, i: usize, route: Route, problems: &mut Problems<'_>) {
         let ends @ [a, b] = [route.nodes[0], route.nodes[route.nodes.len() - 1]];
         let place = place!["bursts", i];
         let [from, to] = ends.map(|node| self.nodes[node].clone());
         let between = (a.min(b), a.max(b));
         if self.between.contains_key(&between) {
-            problems.at(place, format!("there is already a link between `{from}` and `{to}`"));
+            problems.at(place, format!("link between `{from}` and `{to}` exists already"));
             return;
         }
         if self.links.len() == MOST {

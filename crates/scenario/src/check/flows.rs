@@ -1,4 +1,4 @@
-//! Flows and the paths that they take.
+//! Flows and their paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(super) fn flows(
     shortest: Option<&Routes>,
     problems: &mut Problems<'_>,
 ) {
-    // Behind all others: those that a run draws, and flows that come at random, take their places in it.
+    // Routes of drawn pairs and of random arrivals follow all other flows in the plan.
     let (mut drawn_routes, mut routes_of_arrivals) = (Vec::new(), Vec::new());
     let mut numbers = Numbers::default();
     for (i, entry) in file.flows.iter().enumerate() {
@@ -60,7 +60,7 @@ pub(super) fn flows(
         let (Some(tcp), Some(found)) = (tcp, found) else { continue };
         let config = plan.tcp[tcp].1.clone();
         if config.path_state == PathState::PerNetwork {
-            told(i, entry, &found.routes, network, problems);
+            check_notification(i, entry, &found.routes, network, problems);
         }
         arrivals::check_keys(i, entry, problems);
         let comes = arrivals::arrivals(
@@ -88,7 +88,7 @@ pub(super) fn flows(
             _ => comes,
         };
         let each = if carries == Carries::Flow { found.each } else { 1 };
-        // How many numbers the flows of one route may need.
+        // Upper bound of the numbers that flows of one route need.
         let most = found.drawn.map_or(each, |count| (count as usize).saturating_mul(found.each));
         let all = found.drawn.map_or(0, |_| most);
         let here = found.routes.len().saturating_mul(each).saturating_add(all);
@@ -96,8 +96,8 @@ pub(super) fn flows(
             problems.at(place!["flows", i], format!("more than {MOST} flows"));
             return;
         }
-        // A flow is called after the node that tells it from its siblings: the member of the first group that
-        // is as large as any.
+        // The name of a flow contains the node that distinguishes it from its siblings: the member of the
+        // first group of maximum size.
         let varying = varying(&found.routes);
         for route in found.routes {
             let member = match found.by_pair {
@@ -135,8 +135,9 @@ pub(super) fn flows(
     plan.flows.append(&mut routes_of_arrivals);
 }
 
-/// Reports senders with a state for each network that nobody tells which one is in use, or several do.
-fn told(
+/// Reports senders with per-network state that no queue, or more than one queue, notifies of the active
+/// network.
+fn check_notification(
     i: usize,
     entry: &FlowsEntry,
     routes: &[Route],
@@ -151,12 +152,12 @@ fn told(
         let (message, why) = match names[..] {
             [_] => continue,
             [] => (
-                "nothing tells its senders which network is in use".to_owned(),
+                "its senders are not notified of the active network".to_owned(),
                 "`path_state = \"per-network\"` needs a virtual output queue with `notify` on the path",
             ),
             _ => (
-                format!("{} tell its senders which network is in use", list(&names)),
-                "`path_state = \"per-network\"` goes by one virtual output queue with `notify`",
+                format!("{} notify its senders of the active network", list(&names)),
+                "`path_state = \"per-network\"` needs exactly one virtual output queue with `notify`",
             ),
         };
         let key = if entry.tcp.is_some() { "tcp" } else { "group" };
@@ -166,12 +167,12 @@ fn told(
     }
 }
 
-/// The numbers that flows of a group with one member's name have taken so far.
+/// Flow numbers in use, by group and member name.
 #[derive(Default)]
 struct Numbers(BTreeMap<(usize, String), usize>);
 
 impl Numbers {
-    /// The first of so many numbers.
+    /// Returns the first of `count` new numbers.
     fn take(&mut self, group: usize, member: &str, count: usize) -> usize {
         let next = self.0.entry((group, member.to_owned())).or_default();
         let first = *next;
@@ -180,7 +181,7 @@ impl Numbers {
     }
 }
 
-/// The group of an entry: a new one, or one that earlier entries have begun.
+/// Returns the group of an entry, which earlier entries may have created.
 fn group(i: usize, entry: &FlowsEntry, plan: &mut Draft, problems: &mut Problems<'_>) -> usize {
     let place = place!["flows", i, "group"];
     check_name(&entry.group, place, problems);
@@ -195,19 +196,19 @@ fn group(i: usize, entry: &FlowsEntry, plan: &mut Draft, problems: &mut Problems
         problems
             .at(place!["flows", i, "class"], format!("group `{}` has two classes", entry.group))
             .label(format!("its first entry has class {}", plan.classes[group]))
-            .help("a group has one class: give these flows a `group` of their own".to_owned());
+            .help("a group has one class: use another `group` for these flows".to_owned());
     }
     let comes = |entry: &FlowsEntry| entry.arrivals.is_some() || entry.load.is_some();
     if comes(entry) || plan.arrivals.iter().any(|arrivals| arrivals.group == group) {
         problems
-            .at(place, format!("there is already a group of flows `{}`", entry.group))
-            .label("flows that come at random have a group of their own");
+            .at(place, format!("group of flows `{}` exists already", entry.group))
+            .label("flows with random arrivals need a group of their own");
     }
     group
 }
 
-/// The first position at which all routes of one entry differ: that of the largest group; the source if there
-/// is only one route.
+/// Returns the first position at which all routes of an entry differ, which is the position of the largest
+/// group; the source if there is only one route.
 pub(super) fn varying(routes: &[Route]) -> usize {
     let apart = |place: &usize| {
         let members: BTreeSet<_> = routes.iter().map(|route| route.nodes.get(*place)).collect();
@@ -223,14 +224,14 @@ fn start(i: usize, entry: &FlowsEntry, stop: Time, problems: &mut Problems<'_>) 
     if let Some(latest) = start.latest().filter(|&latest| latest >= stop)
         && stop > Time::ZERO
     {
-        let message = format!("flows start at {latest}, the run stops at {stop}");
-        problems.at(place, message).label("must come before the stop");
+        let message = format!("flows start at {latest}, but the run stops at {stop}");
+        problems.at(place, message).label("must be before `stop`");
     }
     start
 }
 
-/// How many full segments the flow sends, and what of it is written later than at its start: how much later, and
-/// how many segments.
+/// Returns the number of full segments of a flow, and its later writes: delay after the start, and number of
+/// segments.
 fn amounts(
     i: usize,
     entry: &FlowsEntry,
@@ -244,26 +245,26 @@ fn amounts(
     };
     let place = place!["flows", i, "writes"];
     if entry.size.is_some() {
-        problems.at(place, "`size` and `writes` say the same").label("leave one of them out");
+        problems.at(place, "both `size` and `writes`").label("omit one of them");
     }
     if writes.is_empty() {
-        problems.at(place, "a flow that sends nothing");
+        problems.at(place, "flow without data");
     }
     let mut all = 0_u32;
     let mut later: Vec<(Duration, u32)> = Vec::new();
     for (j, write) in writes.iter().enumerate() {
         if j > 0 && write.after.0 <= writes[j - 1].after.0 {
             problems
-                .at(place!["flows", i, "writes", j, "after"], "not later than the write before")
-                .label("writes are listed in order of time");
+                .at(place!["flows", i, "writes", j, "after"], "not later than the previous write")
+                .label("sort writes by time");
         }
         let place = place!["flows", i, "writes", j, "size"];
         if write.size == Volume::Greedy {
-            problems.at(place, "a write without end").label("needs a size, such as `100 segments`");
+            problems.at(place, "unlimited write").label("needs a size, such as `100 segments`");
         }
         let Some(segments) = segments(place, write.size, config, problems) else { continue };
         all = all.checked_add(segments).filter(|all| *all <= MOST_WRITTEN).unwrap_or_else(|| {
-            problems.at(place, format!("more than {MOST_WRITTEN} segments are written"));
+            problems.at(place, format!("writes of more than {MOST_WRITTEN} segments"));
             0
         });
         if write.after.0 > Duration::ZERO {
@@ -273,10 +274,10 @@ fn amounts(
     (Some(all), later)
 }
 
-/// The most segments that writes together may have.
+/// Maximum number of segments of all writes together.
 const MOST_WRITTEN: u32 = (1 << 30) - 1;
 
-/// The number of full segments that hold what is sent.
+/// Returns the number of full segments needed for the data.
 fn segments(
     place: &[Step],
     size: Volume,
@@ -294,19 +295,19 @@ fn segments(
         }
     };
     if segments == 0 {
-        problems.at(place, "a flow that sends nothing");
+        problems.at(place, "flow without data");
     }
     match u32::try_from(segments) {
         Ok(segments) => Some(segments),
         Err(_) => {
-            let message = format!("{segments} segments are more than a flow can count");
+            let message = format!("{segments} segments exceed the maximum of a flow");
             problems.at(place, message).label(format!("at most {} segments", u32::MAX));
             None
         }
     }
 }
 
-/// Warns of a size that becomes at least a tenth larger in whole segments.
+/// Warns if rounding up to whole segments increases a size by a tenth or more.
 fn warn_of_rounding(
     place: &[Step],
     bytes: u64,
@@ -320,14 +321,14 @@ fn warn_of_rounding(
     let message = format!(
         "{} are sent as {} of {}, so that completion times are those of {}: give `size` in segments, or set a smaller `mss`",
         text::bytes(bytes as f64),
-        text::many(segments, "whole segment"),
+        text::count_noun(segments, "whole segment"),
         text::bytes(mss as f64),
         text::bytes(sent as f64),
     );
     problems.warn(WarningKind::WholeSegments, place, message);
 }
 
-/// Reports queues in bytes that some packet of a flow over `hops` would never fit into.
+/// Reports queues in bytes that are smaller than a packet of a flow over `hops`.
 pub(super) fn check_queues(
     group: &str,
     config: &Config,
@@ -340,7 +341,8 @@ pub(super) fn check_queues(
     check_room(group, &packets, hops, network, problems);
 }
 
-/// The same for packets of which each goes over `hops`, or back (1), with its size and what it is.
+/// Reports queues in bytes that are smaller than one of `packets`: direction (0 for `hops`, 1 for the
+/// reverse), size and name.
 pub(super) fn check_room(
     group: &str,
     packets: &[(usize, u64, &str)],
@@ -354,7 +356,7 @@ pub(super) fn check_room(
             let QueueLimit::Bytes(room) = network.links[link].directions[direction].queue else {
                 continue;
             };
-            // An empty queue has been reported already.
+            // A queue limit of zero has been reported already.
             if room == Bytes::ZERO || room.count() >= size {
                 continue;
             }
@@ -370,7 +372,7 @@ pub(super) fn check_room(
             };
             let place = place.as_slice();
             let name = list(&[group]);
-            let message = format!("no {what} of {name} fits into this queue");
+            let message = format!("the queue limit is below one {what} of {name}");
             let origin = problems.tree.deepest(place).origin;
             if problems.found.iter().any(|p| p.origin == origin && p.message == message) {
                 continue;

@@ -1,4 +1,4 @@
-//! Where nodes send packets: the table `[forwarding]`.
+//! Static forwarding: `[forwarding]`.
 
 use std::collections::HashMap;
 
@@ -14,11 +14,11 @@ use super::draft::Draft;
 use super::network::Network;
 use super::traced::rows;
 
-/// What stands for no route.
+/// Name for no route.
 const NONE: &str = "none";
-/// Between nodes of a way.
+/// Separator between the nodes of a path.
 const THEN: char = '>';
-/// A bound on memory.
+/// Maximum number of entries, a limit of the memory use.
 const MOST_ENTRIES: usize = 5_000_000;
 
 /// Reads the table.
@@ -32,7 +32,7 @@ pub(super) fn forwarding(
     let Some(table) = &file.forwarding else { return };
     let before = problems.found.len();
     plan.forwarding = Some(read(file, table, library, network, problems));
-    // Whether flows have paths is not known then.
+    // The paths of flows cannot be checked then.
     network.incomplete |= problems.found.len() > before;
 }
 
@@ -50,14 +50,14 @@ fn read(
     ];
     for (other, _) in with.into_iter().filter(|(_, given)| *given) {
         problems
-            .at(place!["forwarding"], format!("tables that are written in a world with {other}"))
-            .label("they go with links between nodes");
+            .at(place!["forwarding"], format!("`[forwarding]` in a scenario with {other}"))
+            .label("needs plain links between nodes");
     }
     let before = problems.found.len();
     let mut reader = Reader { plan: ForwardingPlan::default(), known: HashMap::new() };
     match (&table.entries[..], &table.file) {
         ([], None) => {
-            problems.at(place!["forwarding"], "no entry").label("needs `entries` or `file`");
+            problems.at(place!["forwarding"], "no entries").label("needs `entries` or `file`");
         }
         (entries, None) => {
             for (i, entry) in entries.iter().enumerate() {
@@ -76,14 +76,14 @@ fn read(
                     problem.message = format!("`{name}`, line {line}: {}", problem.message);
                 }
                 if problems.found.len() > before {
-                    // The lines below are likely to have the same mistake.
+                    // Later lines probably contain the same mistake.
                     return reader.plan;
                 }
             }
         }
         _ => {
             problems
-                .at(place!["forwarding"], "entries are given twice")
+                .at(place!["forwarding"], "two sources of entries")
                 .label("needs either `entries` or `file`");
         }
     }
@@ -96,10 +96,10 @@ fn read(
     found
 }
 
-/// What reads entries.
+/// Reader of entries.
 struct Reader {
     plan: ForwardingPlan,
-    /// The ways that were named: from which node, and how.
+    /// Known paths, by first node and text.
     known: HashMap<(usize, String), Option<usize>>,
 }
 
@@ -117,7 +117,7 @@ impl Reader {
         for [node, to] in ends.unwrap_or_default() {
             if node == to {
                 let message = format!("`{}` is the destination itself", network.name(node));
-                problems.at(&at("to"), message).label("packets for it stay there");
+                problems.at(&at("to"), message).label("packets for it end there");
                 return;
             }
             let key = (node, entry.next.clone());
@@ -135,7 +135,7 @@ impl Reader {
         }
     }
 
-    /// The way that an entry names; `None` if there is a problem, which has then been reported.
+    /// Returns the path of an entry; `None` if a problem was reported.
     fn way(
         &mut self,
         node: usize,
@@ -152,7 +152,7 @@ impl Reader {
             std::iter::once(network.name(node).to_owned()).chain(next).collect();
         let routes = network.routes(&names, place, problems)?;
         let [route] = &routes[..] else {
-            problems.at(place, "several ways").label("needs one node after the other");
+            problems.at(place, "several paths").label("needs a sequence of nodes");
             return None;
         };
         let special = |&&(link, _): &&DirectedLink| {
@@ -160,7 +160,7 @@ impl Reader {
             link.wavelengths.is_some() || !link.over.is_empty()
         };
         if !route.bundles.is_empty() || route.hops.iter().any(|hop| special(&hop)) {
-            problems.at(place, "a way that is no row of links").label("goes over links alone");
+            problems.at(place, "not a path of links").label("only links are allowed");
             return None;
         }
         self.plan.ways.push(route.hops.clone());

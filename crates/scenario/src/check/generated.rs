@@ -1,4 +1,4 @@
-//! Circuits that come in turn between the members of a group.
+//! Generated cycles of circuits between the members of a group.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::network::Network;
 use super::two_hops;
 use super::voqs::served;
 
-/// The circuit between two members: what its day changes, and what its night does.
+/// Circuit between two members: changes at the start of its day and at the start of its night.
 struct Circuit {
     link: usize,
     day: [ChangePlan; 2],
@@ -26,7 +26,7 @@ impl Circuit {
     }
 }
 
-/// A step at the start, which says what is not there yet; and what the switches do in each cycle.
+/// Creates the initial step, which sets the state at the start, and the steps of each cycle.
 pub(super) fn generated(
     i: usize,
     entry: &GeneratorEntry,
@@ -40,7 +40,7 @@ pub(super) fn generated(
     let (day, night) = (entry.day.0, entry.night.0);
     for (key, span) in [("day", day), ("night", night)] {
         if span == Duration::ZERO {
-            problems.at(&at(key), format!("a {key} of nothing")).label("must be above zero");
+            problems.at(&at(key), format!("{key} is zero")).label("must be above zero");
             return None;
         }
     }
@@ -48,8 +48,8 @@ pub(super) fn generated(
     let (slot, count) = (day + night, matchings as u64);
     let Some(cycle) = slot.as_ps().checked_mul(count).map(Duration::from_ps) else {
         problems
-            .at(&at("day"), "a cycle that does not end")
-            .label("shorter days, or fewer members");
+            .at(&at("day"), "infinitely long cycle")
+            .label("needs shorter days or fewer members");
         return None;
     };
     let mut days = Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn generated(
             Phases::Together => 0,
             Phases::Staggered => slot.as_ps() / switches as u64 * switch as u64,
         };
-        // The switches have turned like that all along.
+        // The phase at `start` follows from a cycle that has always been running.
         let begin = (start.as_ps() % cycle.as_ps() + number * slot.as_ps() + later) % cycle.as_ps();
         let end = (begin + day.as_ps()) % cycle.as_ps();
         let [begin, end] = [begin, end].map(Duration::from_ps);
@@ -70,14 +70,14 @@ pub(super) fn generated(
     if entry.two_hops == Some(true) {
         if let Some(key) = way_given(entry) {
             problems
-                .at(&at(key), format!("`{key}` has no meaning here"))
-                .label("`two_hops` says over which way queues are served when");
+                .at(&at(key), format!("`{key}` is not used here"))
+                .label("`two_hops` selects the path of each queue");
             return None;
         }
         two_hops::changes(&members, switches, &days, network, &mut cycles).or_else(|| {
             problems
-                .at(&at("two_hops"), "two hops without queues for them")
-                .label("needs [[voqs]] with mesh = the group");
+                .at(&at("two_hops"), "`two_hops` without suitable queues")
+                .label("needs [[voqs]] with `mesh` set to the group");
             None
         })?;
     } else {
@@ -95,7 +95,7 @@ pub(super) fn generated(
     Some(cycles.schedules(cycle))
 }
 
-/// When a matching is there.
+/// Time of a matching within the cycle.
 pub(super) struct Day {
     pub switch: usize,
     pub begin: Duration,
@@ -104,9 +104,9 @@ pub(super) struct Day {
 }
 
 impl Day {
-    /// Whether it is there at an instant of the cycle.
+    /// Returns whether the matching is active at a time of the cycle.
     pub(super) fn has(&self, at: Duration) -> bool {
-        // A day that lasts into the next cycle is there at its start, too.
+        // A day that continues into the next cycle is also active at its start.
         match self.begin < self.end {
             true => (self.begin..self.end).contains(&at),
             false => at >= self.begin || at < self.end,
@@ -114,7 +114,7 @@ impl Day {
     }
 }
 
-/// What changes in a cycle, and what is so at its start.
+/// Changes of a cycle, and the state at its start.
 #[derive(Default)]
 pub(super) struct Cycle {
     first: Vec<(DirectedLink, ChangePlan)>,
@@ -122,19 +122,19 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// A port is so while a day lasts, and otherwise at other times.
+    /// Sets `is(true)` for a port during a day and `is(false)` otherwise.
     pub(super) fn day(&mut self, day: &Day, port: DirectedLink, is: impl Fn(bool) -> ChangePlan) {
         self.first.push((port, is(day.has(Duration::ZERO))));
         self.change(day.begin, port, is(true));
         self.change(day.end, port, is(false));
     }
 
-    /// What is so at the start.
+    /// Sets the state at the start.
     pub(super) fn start(&mut self, port: DirectedLink, change: ChangePlan) {
         self.first.push((port, change));
     }
 
-    /// What changes at an instant.
+    /// Adds a change at a time of the cycle.
     pub(super) fn change(&mut self, at: Duration, port: DirectedLink, change: ChangePlan) {
         self.steps.entry(at).or_default().push((port, change));
     }
@@ -149,7 +149,7 @@ impl Cycle {
     }
 }
 
-/// How many switches there are.
+/// Returns the number of switches.
 fn switches(
     entry: &GeneratorEntry,
     members: usize,
@@ -162,8 +162,8 @@ fn switches(
         {
             if given {
                 problems
-                    .at(&at(key), format!("`{key}` has no meaning here"))
-                    .label("a `round-robin` has one circuit switch");
+                    .at(&at(key), format!("`{key}` is not used here"))
+                    .label("`round-robin` has one circuit switch");
                 return None;
             }
         }
@@ -171,21 +171,21 @@ fn switches(
     let switches = entry.switches.map_or(1, |count| usize::try_from(count.0).unwrap_or(usize::MAX));
     if switches == 0 || members < 2 || !members.is_multiple_of(switches) {
         problems.at(&at("switches"), format!("{members} matchings for {switches} switches")).label(
-            "each has the same number of them, and there are as many as members of the group",
+            "each switch needs the same number of matchings; there is one matching per member of the group",
         );
         return None;
     }
     Some(switches)
 }
 
-/// The pairs that a matching joins: member i and member m - i, modulo their number.
+/// Returns the pairs of a matching: member i and member m - i, modulo the number of members.
 fn joined(matching: usize, members: &[usize]) -> impl Iterator<Item = [usize; 2]> {
     let other = move |one: usize| (matching + members.len() - one) % members.len();
     let pairs = (0..members.len()).filter(move |&one| one < other(one));
     pairs.map(move |one| [members[one], members[other(one)]])
 }
 
-/// What stands between two members: a link, or a virtual output queue.
+/// Returns the link or virtual output queue between two members.
 fn circuit(
     [a, b]: [usize; 2],
     entry: &GeneratorEntry,
@@ -194,7 +194,7 @@ fn circuit(
     problems: &mut Problems<'_>,
 ) -> Option<Circuit> {
     let between = network.between.get(&(a.min(b), a.max(b))).map_or(&[][..], Vec::as_slice);
-    // Links that serve a virtual output queue are behind it.
+    // Links that serve a virtual output queue do not count.
     let voqs = between.iter().filter_map(|&link| network.links[link].voq.as_ref());
     let behind: BTreeSet<usize> = voqs.flat_map(VoqPlan::transmitters).collect();
     let between: Vec<usize> =
@@ -204,16 +204,16 @@ fn circuit(
         let many = if between.is_empty() { "no link" } else { "several links" };
         problems
             .at(&at("among"), format!("{many} between `{one}` and `{other}`"))
-            .label("each two members of the group need one")
-            .help("for example: [[links]] with mesh = the group".to_owned());
+            .label("needs one link per pair of members")
+            .help("for example: [[links]] with `mesh` set to the group".to_owned());
         return None;
     };
     let Some(voq) = &network.links[link].voq else {
         if let Some(key) = way_given(entry) {
             let name = &network.links[link].name;
             problems
-                .at(&at(key), format!("`{name}` is no virtual output queue"))
-                .label("only these are served over ways");
+                .at(&at(key), format!("`{name}` is not a virtual output queue"))
+                .label("only virtual output queues have paths");
             return None;
         }
         let [day, night] = [true, false].map(|sends| [ChangePlan::Sends(sends); 2]);
@@ -223,13 +223,13 @@ fn circuit(
     Some(Circuit { link, day, night })
 }
 
-/// The first key that says over which way queues are served.
+/// Returns the first key that selects the path of a queue.
 fn way_given(entry: &GeneratorEntry) -> Option<&'static str> {
     let served = entry.served.as_ref().map(|_| "served");
     served.or(entry.otherwise.as_ref().map(|_| "otherwise"))
 }
 
-/// The ways over which a queue is served in its day, and otherwise.
+/// Returns the paths that serve a queue during its day and otherwise.
 fn ways(
     voq: &VoqPlan,
     entry: &GeneratorEntry,
@@ -238,7 +238,7 @@ fn ways(
 ) -> Option<[[ChangePlan; 2]; 2]> {
     let Some(day) = &entry.served else {
         problems
-            .at(&at("served"), "over which way queues are served in their day is not said")
+            .at(&at("served"), "no path for the day")
             .label("virtual output queues need `served`");
         return None;
     };

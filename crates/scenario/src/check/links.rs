@@ -1,4 +1,4 @@
-//! Links that are protected for all that routers send over them.
+//! Links that are protected for all routed traffic.
 
 use optcp_optical::protection::{Revert, Scheme};
 use optcp_routing::{Topology, TunnelTtl};
@@ -15,7 +15,8 @@ use super::draft::Draft;
 use super::network::Network;
 use super::route::Route;
 
-/// What an entry without `flows` protects: the link or bundle that it names, or every link that has a way around.
+/// Returns the links that an entry without `flows` protects: the named link or bundle, or every link with a
+/// detour.
 pub(super) fn links(
     i: usize,
     entry: &ProtectionEntry,
@@ -35,14 +36,15 @@ pub(super) fn links(
         plan.protections.iter().filter_map(|one| Some(one.link.as_ref()?.hops[0].0)).collect();
     let of_routers: Vec<usize> = match named {
         [] => (0..network.links.len()).filter(|&link| topology.links()[link].is_some()).collect(),
-        [first, ..] => match of_routers(i, *first, named, &topology, network, problems) {
+        [first, ..] => match routing_link(i, *first, named, &topology, network, problems) {
             Some(link) => vec![link],
             None => return Vec::new(),
         },
     };
     if let Some(twice) = of_routers.iter().find(|link| taken.contains(link)) {
         let name = &network.links[*twice].name;
-        let message = format!("`{name}` is already protected for all that routers send over it");
+        let message =
+            format!("`{name}` is already protected for all traffic that routers send over it");
         problems.at(place!["protection", i, "link"], message);
         return Vec::new();
     }
@@ -60,44 +62,44 @@ pub(super) fn links(
     }
 }
 
-/// Refuses what has no meaning for a link alone.
+/// Reports keys that do not apply to a single link.
 fn check_keys(i: usize, entry: &ProtectionEntry, plan: &Draft, problems: &mut Problems<'_>) {
     let Some(routing) = &plan.routing else {
         problems
-            .at(place!["protection", i], "what is protected is not said")
-            .label("needs `flows`; without them links are protected for all that routers send, in a world with [routing]");
+            .at(place!["protection", i], "no protected traffic")
+            .label("needs `flows`; protection of links for all traffic needs [routing]");
         return;
     };
     if routing.ttl == TunnelTtl::Pipe {
         problems
-            .at(place!["routing", "ttl"], "tunnels that hide routers over protected links")
-            .label("`uniform` goes with links that are protected for all that routers send");
+            .at(place!["routing", "ttl"], "`pipe` tunnels over protected links")
+            .label("use `uniform` if links are protected for all traffic");
     }
     if entry.revert == Some(Revert::OpticalEmulated) {
         problems
-            .at(place!["protection", i, "revert"], "`optical-emulated` for all that routers send")
-            .label("goes with flows that have a path of their own");
+            .at(place!["protection", i, "revert"], "`optical-emulated` for all traffic of a link")
+            .label("needs `flows` that have paths of their own");
     }
-    if let Some(scheme) = entry.scheme.filter(|&scheme| of_paths(scheme)) {
-        let message = format!("scheme `{}` for a link alone", scheme.name());
+    if let Some(scheme) = entry.scheme.filter(|&scheme| is_path_scheme(scheme)) {
+        let message = format!("scheme `{}` for a single link", scheme.name());
         problems
             .at(place!["protection", i, "scheme"], message)
-            .label("notifies nodes along a path: `local`, `1:1`, `1+1` or `restoration`");
+            .label("notifies nodes along a path; use `local`, `1:1`, `1+1` or `restoration`");
     }
     if matches!(entry.backup, ListOr::List(_)) && entry.link.is_none() {
         problems
-            .at(place!["protection", i, "backup"], "a backup of no link")
-            .label("needs `link`, or a backup that is found");
+            .at(place!["protection", i, "backup"], "backup without a protected link")
+            .label("needs `link`, or a computed backup");
     }
 }
 
-/// Whether a scheme differs from `local` only where more than one link is protected.
-fn of_paths(scheme: Scheme) -> bool {
+/// Returns whether a scheme differs from `local` only if more than one link is protected.
+fn is_path_scheme(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::Path | Scheme::LoopBack | Scheme::LoopBackVariant)
 }
 
-/// The link that stands for what an entry names to routers.
-fn of_routers(
+/// Returns the link that represents the named link or bundle in routing.
+fn routing_link(
     i: usize,
     first: usize,
     named: &[usize],
@@ -109,7 +111,8 @@ fn of_routers(
     let alone = named.len() == 1 && whole.is_some();
     let link = whole.map_or(first, |bundle| bundle.leader());
     if alone || topology.links()[link].is_none() {
-        let message = format!("routers do not see `{}` by itself", network.links[first].name);
+        let message =
+            format!("routing does not use `{}` as a separate link", network.links[first].name);
         let problem = problems.at(place!["protection", i, "link"], message);
         if let Some(bundle) = whole {
             problem.label(format!("name the bundle `{}`", bundle.name));
@@ -119,8 +122,8 @@ fn of_routers(
     Some(link)
 }
 
-/// The way over a link of the topology, or over the bundle that it stands for, in a direction; and the
-/// links that it consists of.
+/// Returns the path over a link of the topology, or over the bundle that it represents, in a direction, with
+/// its links.
 fn way(link: usize, direction: usize, network: &Network) -> (LinkWay, Vec<usize>) {
     let ends = network.links[link].ends;
     let bundle = network.bundles.iter().position(|bundle| bundle.leader() == link);
@@ -133,7 +136,7 @@ fn way(link: usize, direction: usize, network: &Network) -> (LinkWay, Vec<usize>
     (LinkWay { path, hops: [(link, direction)], bundles }, links)
 }
 
-/// Backups that are found around each of these links.
+/// Computes backups around each of these links.
 fn around(
     i: usize,
     entry: &ProtectionEntry,
@@ -146,8 +149,8 @@ fn around(
     let Some(search) = Search::new(i, entry, plan, network, problems) else { return Vec::new() };
     if disjoint == Disjoint::Node {
         problems
-            .at(place!["protection", i, "backup"], "backups around nodes for links")
-            .label("`auto`, `link-disjoint` or `risk-disjoint`");
+            .at(place!["protection", i, "backup"], "node-disjoint backup of a link")
+            .label("use `auto`, `link-disjoint` or `risk-disjoint`");
         return Vec::new();
     }
     let found: Vec<BackupScope> = links
@@ -161,12 +164,12 @@ fn around(
     if found.is_empty() && !links.is_empty() {
         problems
             .at(place!["protection", i, "backup"], "no link has a backup")
-            .label("the network has no other path");
+            .label("no disjoint path exists");
     }
     found
 }
 
-/// The backup of a link that is written node by node, from either end of it.
+/// Returns the backup of a link with listed nodes, from either end of the link.
 fn along(
     i: usize,
     link: usize,
@@ -182,11 +185,11 @@ fn along(
         let message = format!("the backup does not lead around `{}`", name_of(named, network));
         problems
             .at(place!["protection", i, "backup"], message)
-            .label(format!("begins at one of `{a}` and `{b}`, and ends at the other"));
+            .label(format!("must lead from one of `{a}` and `{b}` to the other"));
         return None;
     };
     let (way, links) = way(link, direction, network);
-    if !avoids(i, &backup, &links, "goes over the link that it protects", network, problems) {
+    if !avoids(i, &backup, &links, "uses the link that it protects", network, problems) {
         return None;
     }
     Some(BackupScope { flows: Vec::new(), link: Some(way), links, backup })

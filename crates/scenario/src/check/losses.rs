@@ -1,4 +1,4 @@
-//! Packets that links lose.
+//! Packet losses of links.
 
 use std::num::NonZeroU32;
 
@@ -13,7 +13,7 @@ use optcp_units::nearest::suggestion;
 use super::draft::Draft;
 use super::network::Network;
 
-/// Finds the ports that lose packets, and what they lose.
+/// Adds the losses of ports.
 pub(super) fn losses(
     file: &File,
     plan: &mut Draft,
@@ -45,11 +45,8 @@ pub(super) fn losses(
         {
             let name = &network.links[hop.0].name;
             problems
-                .at(
-                    place!["losses", i, "link"],
-                    format!("`{name}` has no line that spoils packets"),
-                )
-                .label("the links of its ways have one each");
+                .at(place!["losses", i, "link"], format!("`{name}` has no line with losses"))
+                .label("use the links of its paths");
         }
         check_traffic(i, lossy(entry), &hops, plan, network, problems);
         if let Some(loses) = loses {
@@ -59,7 +56,7 @@ pub(super) fn losses(
     }
 }
 
-/// The kind of an entry whose keys go with it; `None` where it cannot be told.
+/// Returns the kind of an entry whose keys match it; `None` if it is not clear.
 fn kind(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<LossKind> {
     let burst = &[LossKind::GilbertElliott];
     let with_probability =
@@ -105,7 +102,7 @@ fn kind(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<Lo
     Some(kind)
 }
 
-/// Reports a key that a kind cannot do without.
+/// Reports a missing key.
 fn missing(i: usize, (kind, key): (LossKind, &str), example: &str, problems: &mut Problems<'_>) {
     problems
         .at(place!["losses", i], format!("kind `{}` needs `{key}`", kind.name()))
@@ -124,7 +121,9 @@ fn scripted(
     match &entry.segments {
         None => missing(i, (LossKind::Scripted, "segments"), "segments = [20]", problems),
         Some(segments) if segments.is_empty() => {
-            problems.at(place!["losses", i, "segments"], "no segments").label("name one at least");
+            problems
+                .at(place!["losses", i, "segments"], "list without segments")
+                .label("name at least one");
         }
         Some(_) => {}
     }
@@ -141,7 +140,7 @@ fn scripted(
     let Some(group) = plan.groups.iter().position(|group| group == wanted) else {
         let groups = plan.groups.iter().map(String::as_str);
         let help = suggestion(wanted, "groups of flows", groups);
-        let message = format!("no group of flows `{wanted}`");
+        let message = format!("unknown group of flows `{wanted}`");
         problems.at(place!["losses", i, "flows"], message).help(help);
         return Vec::new();
     };
@@ -151,11 +150,11 @@ fn scripted(
         if let Some(other) = plan.flows.iter().find(|f| in_group(f) && f.carries != Carries::Flow) {
             let what = match other.carries {
                 Carries::Datagrams(_) => "datagrams",
-                _ => "flows that come at random",
+                _ => "flows with random arrivals",
             };
             problems
                 .at(place!["losses", i, "flows"], format!("`{wanted}` is {what}"))
-                .label("`scripted` losses name segments of flows that are known before the run");
+                .label("`scripted` losses need flows that are known before the run");
             return Vec::new();
         }
         let passes =
@@ -176,7 +175,7 @@ fn lossy(entry: &LossesEntry) -> Lossy {
     entry.packets.unwrap_or(Lossy::Data)
 }
 
-/// The probability, if there is one and it is possible.
+/// Returns the probability if it is present and valid.
 fn probability(
     i: usize,
     kind: LossKind,
@@ -187,25 +186,25 @@ fn probability(
         missing(i, (kind, "probability"), "probability = 0.001", problems);
         return None;
     };
-    certain(i, "probability", probability, problems)
+    valid_probability(i, "probability", probability, problems)
 }
 
-/// A probability that is possible.
-fn certain(
+/// Returns a valid probability.
+fn valid_probability(
     i: usize,
     key: &str,
     probability: Probability,
     problems: &mut Problems<'_>,
 ) -> Option<f64> {
     if probability.0 > 1.0 {
-        let message = format!("`{}` is more than certain", probability.0);
+        let message = format!("probability `{}` is above 1", probability.0);
         problems.at(place!["losses", i, key], message).label("must be from 0 to 1");
         return None;
     }
     Some(probability.0)
 }
 
-/// How a line spoils packets.
+/// Returns the corruption of an entry.
 fn corruption(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<Loses> {
     let spoils = match (entry.probability, entry.bit_error_rate) {
         (None, None) => {
@@ -214,19 +213,19 @@ fn corruption(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Opt
             return None;
         }
         (Some(_), Some(_)) => {
-            let message = "`bit_error_rate` and `probability` say the same";
-            problems.at(place!["losses", i, "probability"], message).label("leave one of them out");
+            let message = "both `bit_error_rate` and `probability`";
+            problems.at(place!["losses", i, "probability"], message).label("omit one of them");
             return None;
         }
         (Some(probability), None) => {
-            Spoils::Packets(certain(i, "probability", probability, problems)?)
+            Spoils::Packets(valid_probability(i, "probability", probability, problems)?)
         }
-        (None, Some(rate)) => Spoils::Bits(certain(i, "bit_error_rate", rate, problems)?),
+        (None, Some(rate)) => Spoils::Bits(valid_probability(i, "bit_error_rate", rate, problems)?),
     };
     Some(Loses::Corruption { lossy: lossy(entry), spoils })
 }
 
-/// How a line turns and what it loses.
+/// Returns the Gilbert-Elliott model of an entry.
 fn gilbert_elliott(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<Loses> {
     let (Some(worsens), Some(mends)) = (entry.good_to_bad, entry.bad_to_good) else {
         let missed = if entry.good_to_bad.is_none() { "good_to_bad" } else { "bad_to_good" };
@@ -235,7 +234,7 @@ fn gilbert_elliott(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -
         return None;
     };
     let mut each = |key, given: Option<Probability>, default| {
-        given.map_or(Some(default), |given| certain(i, key, given, problems))
+        given.map_or(Some(default), |given| valid_probability(i, key, given, problems))
     };
     let turns = [each("good_to_bad", Some(worsens), 0.0), each("bad_to_good", Some(mends), 0.0)];
     let loses = [
@@ -246,15 +245,15 @@ fn gilbert_elliott(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -
     let [Some(good), Some(bad)] = loses else { return None };
     if worsens + mends == 0.0 {
         problems
-            .at(place!["losses", i, "good_to_bad"], "the line never turns")
-            .label("one of both must be above zero");
+            .at(place!["losses", i, "good_to_bad"], "the state never changes")
+            .label("`good_to_bad` or `bad_to_good` must be above zero");
         return None;
     }
     let (turns, loses) = ([worsens, mends], [good, bad]);
     Some(Loses::GilbertElliott { lossy: lossy(entry), turns, loses })
 }
 
-/// The period: n as it is written, or the whole number nearest to 1/p.
+/// Returns the period: n as written, or the integer nearest to 1/p.
 fn period(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<NonZeroU32> {
     match (entry.period, entry.probability) {
         (None, None) => {
@@ -263,15 +262,15 @@ fn period(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<
             None
         }
         (Some(_), Some(_)) => {
-            let message = "`period` and `probability` say the same";
-            problems.at(place!["losses", i, "probability"], message).label("leave one of them out");
+            let message = "both `period` and `probability`";
+            problems.at(place!["losses", i, "probability"], message).label("omit one of them");
             None
         }
         (Some(period), None) => {
             let period = NonZeroU32::new(period.0);
             if period.is_none() {
                 problems
-                    .at(place!["losses", i, "period"], "a period without length")
+                    .at(place!["losses", i, "period"], "period is zero")
                     .label("must be above zero");
             }
             period
@@ -283,7 +282,7 @@ fn period(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<
             let period = (nearest <= f64::from(u32::MAX)).then_some(nearest as u32);
             let period = period.and_then(NonZeroU32::new);
             if period.is_none() {
-                let message = format!("1/`{probability}` is no period");
+                let message = format!("`{probability}` is not 1 divided by a period");
                 let label = "must be above 1 in 4294967296";
                 problems.at(place!["losses", i, "probability"], message).label(label);
             }
@@ -292,7 +291,7 @@ fn period(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<
     }
 }
 
-/// Reports a loss of packets that do not pass.
+/// Reports losses of packets that do not use the link.
 fn check_traffic(
     i: usize,
     lossy: Lossy,

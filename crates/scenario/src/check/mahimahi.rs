@@ -1,15 +1,17 @@
-//! A link with the opportunities to send of a trace of mahimahi.
+//! Link driven by a mahimahi trace of transmission opportunities.
 //!
-//! # Models
-//! At each opportunity the transmitter takes one packet out of the queue, if one waits, at the link's own rate; several in a
-//! millisecond follow each other as fast as packets of 1500 B do. Otherwise it holds.
-//! # Source
-//! R. Netravali and others, "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015: `mm-link`, whose traces name in
-//! each line a millisecond in which 1500 B may leave, and begin again at the last one.
-//! # Parameters
-//! The file, the link, the directions, the start.
-//! # Limits
-//! An opportunity is for one packet: smaller ones do not share it, and one beyond 1500 B does not need two.
+//! # Model
+//! At each opportunity the transmitter sends one queued packet, if any, at the link's own rate. Several
+//! opportunities in one millisecond follow each other at intervals of a 1500-byte transmission. At other
+//! times the transmitter holds packets.
+//!
+//! # References
+//! R. Netravali and others, "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015: `mm-link`. Each
+//! line of its traces names a millisecond in which 1500 B may leave; a trace repeats from its last line.
+//!
+//! # Limitations
+//! One opportunity sends one packet: smaller packets do not share it, and a packet above 1500 B does not need
+//! two.
 
 use std::collections::BTreeMap;
 
@@ -22,16 +24,16 @@ use crate::tree::place;
 
 use super::schedules::Reader;
 
-/// What an opportunity is for.
+/// Packet size of an opportunity.
 const PACKET: Bytes = Bytes::new(1500);
-/// No trace is longer: as long as any run.
+/// Maximum length of a trace: the maximum length of a run.
 const LONGEST_MS: u64 = 480 * 3600 * 1000;
 const MS: Duration = Duration::from_ms(1);
-/// How long the transmitter sends at an opportunity: one packet begins in it.
+/// Duration of an opportunity; exactly one transmission starts in it.
 const INSTANT: Duration = Duration::from_ps(1);
 
 impl Reader<'_, '_> {
-    /// The schedules of a trace of mahimahi; `None` if there is a problem, which has then been reported.
+    /// Returns the schedules of a mahimahi trace; `None` if a problem was reported.
     pub(super) fn trace(
         &mut self,
         entry: &ScheduleEntry,
@@ -42,12 +44,12 @@ impl Reader<'_, '_> {
         let other = entry.period.is_some() || entry.delays.is_some() || entry.generator.is_some();
         if other || !entry.changes.is_empty() {
             self.problems
-                .at(place!["schedules", i], "a trace of mahimahi says itself what changes")
-                .label("goes without `period`, `delays`, `changes` and `generator`");
+                .at(place!["schedules", i], "a mahimahi trace defines all changes")
+                .label("omit `period`, `delays`, `changes` and `generator`");
         }
         let (Some(file), Some(link)) = (&entry.file, &entry.link) else {
             self.problems
-                .at(place!["schedules", i, "form"], "a trace of mahimahi is of a file and a link")
+                .at(place!["schedules", i, "form"], "a mahimahi trace needs a file and a link")
                 .label("needs `file` and `link`");
             return None;
         };
@@ -78,50 +80,49 @@ impl Reader<'_, '_> {
         let packet = rates.min()?.transmission_time(PACKET);
         let most = busiest(&trace);
         if packet.as_ps().saturating_mul(most) > MS.as_ps() {
-            let message = format!("`{file}` has {most} packets of 1500 B in a millisecond");
+            let message = format!("`{file}` has {most} packets of 1500 B in one millisecond");
             self.problems
                 .at(place!["schedules", i, "link"], message)
-                .label(format!("takes {packet} for each"));
+                .label(format!("a packet takes {packet}"));
         }
         Some(schedules(&trace, start, packet, &ports))
     }
 }
 
-/// How many opportunities each millisecond of a trace has.
+/// Returns the number of opportunities per millisecond of a trace.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the trace is not valid.
 fn read(file: &str, values: &[(u64, String)]) -> Result<BTreeMap<u64, u64>, String> {
     let mut found = BTreeMap::new();
     let mut last = 0;
     for (line, value) in values {
         let ms = value.parse::<u64>().ok().filter(|&ms| ms <= LONGEST_MS);
         let Some(ms) = ms else {
-            return Err(format!(
-                "`{file}`, line {line}: `{value:.20}` is no millisecond of a trace"
-            ));
+            return Err(format!("`{file}`, line {line}: `{value:.20}` is not a time in ms"));
         };
         if ms < last {
-            return Err(format!("`{file}`, line {line}: {ms} ms come after {last} ms"));
+            return Err(format!("`{file}`, line {line}: {ms} ms after {last} ms"));
         }
         last = ms;
         *found.entry(ms).or_insert(0) += 1;
     }
     match last {
-        0 => Err(format!("`{file}` has no opportunity after 0 ms")),
+        0 => Err(format!("`{file}` has no time after 0 ms")),
         _ => Ok(found),
     }
 }
 
-/// The most opportunities within a millisecond; that at the end of the trace is also that at 0 ms of the next round.
+/// Returns the maximum number of opportunities per millisecond. Opportunities at the end of the trace also
+/// count for 0 ms of the next round.
 fn busiest(trace: &BTreeMap<u64, u64>) -> u64 {
     let first = trace.get(&0).copied().unwrap_or(0);
     let last = trace.last_key_value().map_or(0, |(_, &count)| count);
     trace.values().copied().chain([first + last]).max().unwrap_or(0)
 }
 
-/// The schedules of ports with a trace: one of the first instant, from which they hold, and one of each round, which begins
-/// a millisecond later, so that its last opportunities are steps of it.
+/// Returns the schedules of ports with a trace: one for the initial state (holding), and one for each round.
+/// A round starts one millisecond late, so that its last opportunities are steps of it.
 fn schedules(
     trace: &BTreeMap<u64, u64>,
     start: Time,

@@ -1,4 +1,4 @@
-//! The part of the run that metrics cover.
+//! Part of the run that metrics cover.
 
 use optcp_units::{Duration, Time};
 
@@ -9,18 +9,19 @@ use crate::tree::place;
 
 use super::draft::Draft;
 
-/// Reads `[measure]`. Series by interval are summed over whole intervals, so that its ends are ends of these.
+/// Reads `[measure]`. Its bounds must be bounds of intervals, because series by interval are summed over
+/// whole intervals.
 pub(super) fn measure(file: &File, plan: &mut Draft, problems: &mut Problems<'_>) {
     let Some(table) = file.measure else { return };
     let after = table.after.map_or(Duration::ZERO, |after| after.0);
     let until = table.until.map_or(plan.stop, |until| Time::ZERO + until.0);
     if plan.end_with_flows {
         problems
-            .at(place!["measure"], "the run ends with its flows")
-            .label("does not go with `end_with_flows`");
+            .at(place!["measure"], "`[measure]` with `end_with_flows`")
+            .label("omit one of them");
     }
     if Time::ZERO + after >= until {
-        let message = format!("nothing lies between {after} and {until}");
+        let message = format!("no time between {after} and {until}");
         problems.at(place!["measure", "after"], message).label("must be before `until`");
     }
     if until > plan.stop {
@@ -29,7 +30,7 @@ pub(super) fn measure(file: &File, plan: &mut Draft, problems: &mut Problems<'_>
     }
     let ends = [("after", Time::ZERO + after), ("until", until)];
     for (key, at) in ends.into_iter().filter(|(_, at)| *at < plan.stop) {
-        // The kinds that begin at `after` of their own are not cut.
+        // Kinds with their own `after` are not restricted.
         let by_interval = plan.observe.iter().filter(|observed| !observed.kind.keys().after);
         let cut = by_interval.filter_map(|observed| Some((observed, observed.interval?)));
         let cut = cut.filter(|(_, interval)| *interval > Duration::ZERO);

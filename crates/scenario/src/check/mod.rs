@@ -1,5 +1,5 @@
-//! From a file that is well written to a world that is possible: names become indices, groups their
-//! members, and what cannot be is refused, as much of it at once as can be found.
+//! Conversion of a well-formed file into a plan: names become indices, groups become their members, and
+//! impossible scenarios are rejected. As many problems as possible are reported at once.
 
 mod arrivals;
 mod backup_scope;
@@ -51,10 +51,10 @@ pub use pairs::pick;
 pub use places::great_circle_km;
 pub use tcp::TcpChoices;
 
-/// Tables have times as signed numbers of picoseconds.
+/// Maximum `stop`: result tables store times as signed 64-bit picoseconds.
 const LATEST_STOP: Time = Time::from_ps(i64::MAX.cast_unsigned());
 
-/// The plan of a file; `None` if `problems` have been found.
+/// Creates the plan of a file; `None` if there are problems.
 pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) -> Option<Plan> {
     let mut plan = Draft {
         stop: Time::ZERO + file.stop.0,
@@ -62,9 +62,9 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
         ..Draft::default()
     };
     if plan.stop == Time::ZERO {
-        problems.at(place!["stop"], "the run has no length").label("must be above zero");
+        problems.at(place!["stop"], "run length is zero").label("must be above zero");
     } else if plan.stop > LATEST_STOP {
-        problems.at(place!["stop"], "the run is too long").label("at most 106 days");
+        problems.at(place!["stop"], "run is too long").label("at most 106 days");
     }
     let mut network = Network::default();
     topology::topology(file, library, &mut network, problems);
@@ -92,20 +92,22 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     problems.found.is_empty().then(|| plan.finished(&file.title, network))
 }
 
-/// Reports what needs to know before the run when it ends.
+/// Reports conflicts with `end_with_flows`, for which the end of the run is not known in advance.
 fn early_end(plan: &Draft, problems: &mut Problems<'_>) {
     let place = place!["end_with_flows"];
     let flows = plan.flows.iter().filter(|flow| flow.carries == Carries::Flow);
     if flows.filter(|flow| flow.size.is_some()).count() == 0 {
-        problems.at(place, "no flow ends").label("needs flows with a `size`");
+        problems.at(place, "no flow of finite size").label("needs flows with `size`");
     }
     if !plan.arrivals.is_empty() {
-        problems.at(place, "flows that come at random").label("goes with flows that are known");
+        problems
+            .at(place, "flows with random arrivals")
+            .label("needs flows that are known before the run");
     }
     for (i, observed) in plan.observe.iter().enumerate() {
         if observed.kind.keys().interval {
             let message = format!("`{}` has intervals up to `stop`", observed.name);
-            problems.at(place!["observe", i], message).label("does not go with `end_with_flows`");
+            problems.at(place!["observe", i], message).label("not possible with `end_with_flows`");
         }
     }
 }

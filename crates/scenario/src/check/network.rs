@@ -14,54 +14,55 @@ use super::places::Place;
 use super::queues;
 use super::route::{Item, Smaller};
 
-/// The nodes and links found so far, with their names.
+/// Nodes and links found so far, with their names.
 #[derive(Default)]
 pub(super) struct Network {
     pub nodes: Vec<String>,
     pub links: Vec<LinkPlan>,
     pub node: BTreeMap<String, usize>,
-    /// Nodes of a topology by the names that its file has for them, where these are others.
+    /// Topology nodes by their names in the file, if these differ.
     pub own_name: BTreeMap<String, usize>,
     pub group: BTreeMap<String, Vec<usize>>,
     pub link: BTreeMap<String, usize>,
-    /// Parallel links that have one name together.
+    /// Parallel links by their common name.
     pub parallel: BTreeMap<String, Vec<usize>>,
     /// Links for packets by their ends, the smaller index first.
     pub between: BTreeMap<(usize, usize), Vec<usize>>,
     /// Fibres by their ends, the smaller index first.
     pub fibre_between: BTreeMap<(usize, usize), Vec<usize>>,
-    /// Links that bursts make, with the entry of `[[bursts]]` that each comes from.
+    /// Links created by bursts, each with its entry of `[[bursts]]`.
     pub burst_links: Vec<(usize, usize)>,
     pub bundles: Vec<BundlePlan>,
     pub bundle: BTreeMap<String, usize>,
-    /// How many nodes, the first ones, are those of the topology.
+    /// Number of topology nodes, which come first.
     pub of_topology: usize,
-    /// Demands that come with the topology: two nodes, and a weight.
+    /// Demands of the topology: two nodes and a weight.
     pub demands: Vec<(usize, usize, u64)>,
-    /// Attributes of links in the topology's file that look like a rate, which is not read.
+    /// Link attributes in the topology file that look like rates, which are ignored.
     pub rates_not_read: Vec<String>,
-    /// What of the topology's file is left out or added, in sentences.
+    /// Notes on elements of the topology file that were left out or added, as sentences.
     pub topology_notes: Vec<String>,
-    /// Where the nodes of a topology are, by their indices; see [`super::places`].
+    /// Coordinates of topology nodes by index; see [`super::places`].
     pub places: Vec<Option<Place>>,
-    /// The nodes to which each node is linked, each once.
+    /// Distinct neighbours of each node.
     pub beside: BTreeMap<usize, Vec<usize>>,
-    /// Unknown names already reported: one mistake, one message.
+    /// Unknown names already reported: one message per mistake.
     pub reported: BTreeSet<String>,
-    /// Groups of nodes with a problem of their own: an unknown name of them or of a member is no second one.
+    /// Groups of nodes with a reported problem. Unknown names of the group or its members are not reported
+    /// again.
     refused: BTreeSet<String>,
-    /// Some links could not be made, so that one that is missing says nothing.
+    /// `true`: some links could not be created, so that a missing link is not reported.
     pub incomplete: bool,
 }
 
 impl Network {
-    /// Names the nodes.
+    /// Creates the nodes.
     pub(super) fn nodes(&mut self, file: &File, problems: &mut Problems<'_>) {
         for (i, entry) in file.nodes.iter().enumerate() {
             let before = self.nodes.len();
             match (&entry.names, &entry.group, entry.count) {
                 (Some(_), _, Some(_)) => {
-                    problems.at(place!["nodes", i, "count"], "`count` goes with `group` only");
+                    problems.at(place!["nodes", i, "count"], "`count` without `group`");
                 }
                 (Some(names), _, None) => {
                     for (j, name) in names.iter().enumerate() {
@@ -83,7 +84,7 @@ impl Network {
                 }
                 (None, _, _) => {
                     problems
-                        .at(place!["nodes", i], "these nodes have no names")
+                        .at(place!["nodes", i], "nodes without names")
                         .label("needs `names`, or `group` and `count`");
                     self.incomplete = true;
                     self.refused.extend(entry.group.clone());
@@ -100,7 +101,7 @@ impl Network {
         }
     }
 
-    /// Whether a name that is not known is a problem that has not been reported.
+    /// Returns whether an unknown name is a new problem.
     pub(super) fn is_new_problem(&mut self, name: &str) -> bool {
         let group = name.trim_end_matches(|c: char| c.is_ascii_digit());
         !self.refused.contains(name)
@@ -108,7 +109,7 @@ impl Network {
             && self.reported.insert(name.to_owned())
     }
 
-    /// Names the nodes from number `first` on.
+    /// Adds the nodes from number `first` on as a group.
     pub(super) fn add_group(
         &mut self,
         group: &str,
@@ -118,12 +119,12 @@ impl Network {
     ) {
         check_name(group, place, problems);
         if self.node.contains_key(group) || self.group.contains_key(group) {
-            problems.at(place, format!("there is already a node or group `{group}`"));
+            problems.at(place, format!("node or group `{group}` exists already"));
         }
         self.group.insert(group.to_owned(), (first..self.nodes.len()).collect());
     }
 
-    /// The node of a name, or else the one that a topology's file calls so.
+    /// Returns the node with a name, or with this name in the topology file.
     pub(super) fn find_node(&self, name: &str) -> Option<usize> {
         self.node.get(name).or_else(|| self.own_name.get(name)).copied()
     }
@@ -136,14 +137,14 @@ impl Network {
     ) {
         check_name(&name, place, problems);
         if self.node.contains_key(&name) || self.group.contains_key(&name) {
-            problems.at(place, format!("there is already a node or group `{name}`"));
+            problems.at(place, format!("node or group `{name}` exists already"));
             return;
         }
         self.node.insert(name.clone(), self.nodes.len());
         self.nodes.push(name);
     }
 
-    /// Makes the links of all chains.
+    /// Creates the links of all chains.
     pub(super) fn links(&mut self, file: &File, problems: &mut Problems<'_>) {
         for (i, entry) in file.links.iter().enumerate() {
             queues::check(&entry.queue, file.stop.0, place!["links", i, "queue"], problems);
@@ -165,8 +166,8 @@ impl Network {
                 (None, None, Some(group)) => self.mesh(i, entry, group, problems),
                 _ => {
                     problems
-                        .at(place!["links", i], "these links have no ends")
-                        .label("needs one of `chain`, `chains` and `mesh`");
+                        .at(place!["links", i], "links without ends")
+                        .label("needs exactly one of `chain`, `chains` and `mesh`");
                     self.incomplete = true;
                 }
             }
@@ -174,7 +175,7 @@ impl Network {
         }
     }
 
-    /// Checks the name and the count of an entry whose links begin with number `before`.
+    /// Checks name and count of an entry whose links start at number `before`.
     fn link_names(
         &mut self,
         i: usize,
@@ -194,7 +195,7 @@ impl Network {
         let place = place!["links", i, "name"];
         check_name(name, place, problems);
         if self.node.contains_key(name) || self.group.contains_key(name) {
-            problems.at(place, format!("there is already a node or group `{name}`"));
+            problems.at(place, format!("node or group `{name}` exists already"));
         }
         match entry.count {
             Some(count) if count.0 == 0 => {
@@ -202,7 +203,7 @@ impl Network {
                 self.incomplete = true;
             }
             Some(_) if self.link.contains_key(name) || self.parallel.contains_key(name) => {
-                problems.at(place, format!("there is already a link `{name}`"));
+                problems.at(place, format!("link `{name}` exists already"));
             }
             Some(_) => {
                 self.parallel.insert(name.clone(), made);
@@ -214,7 +215,7 @@ impl Network {
         }
     }
 
-    /// The members of a group.
+    /// Returns the members of a group.
     pub(super) fn group_named(
         &mut self,
         name: &str,
@@ -224,12 +225,12 @@ impl Network {
         let members = self.group.get(name).cloned();
         if members.is_none() && self.is_new_problem(name) {
             let help = suggestion(name, "groups", self.group.keys().map(String::as_str));
-            problems.at(place, format!("no group `{name}`")).help(help);
+            problems.at(place, format!("unknown group `{name}`")).help(help);
         }
         members
     }
 
-    /// Links each two members of a group.
+    /// Links all pairs of members of a group.
     fn mesh(&mut self, i: usize, entry: &LinksEntry, group: &str, problems: &mut Problems<'_>) {
         let place = place!["links", i, "mesh"];
         let Some(members) = self.group_named(group, place, problems) else {
@@ -242,13 +243,13 @@ impl Network {
             .find_map(|(key, given)| given.then_some(key))
         {
             problems
-                .at(place!["links", i, key], format!("`{key}` has no meaning here"))
-                .label("each two members of the group have one link, called after both");
+                .at(place!["links", i, key], format!("`{key}` is not used here"))
+                .label("each pair of members has one link, named after both");
             self.incomplete = true;
             return;
         }
         if members.len() < 2 {
-            problems.at(place, format!("`{group}` has no two members"));
+            problems.at(place, format!("`{group}` has fewer than two members"));
             self.incomplete = true;
         }
         for (number, &a) in members.iter().enumerate() {
@@ -281,19 +282,19 @@ impl Network {
         let one_chain = entry.chains.as_ref().is_none_or(|chains| chains.len() == 1);
         if entry.count.is_some() && !(one_chain && rows.len() == 1 && chain.len() == 2) {
             problems
-                .at(place!["links", i, "count"], "parallel links of several pairs of nodes")
-                .label("goes with one chain of two nodes");
+                .at(place!["links", i, "count"], "`count` with several pairs of nodes")
+                .label("needs one chain of two nodes");
             self.incomplete = true;
             return;
         }
-        // A link between two nodes that are not groups is in every row, and made once.
+        // A link between two single nodes occurs in every row but is created once.
         let mut made: BTreeSet<(usize, usize)> = BTreeSet::new();
         for row in &rows {
             for (j, pair) in row.windows(2).enumerate() {
                 let (&Item::Node(a), &Item::Node(b)) = (&pair[0], &pair[1]) else {
                     problems
-                        .at(&[place, place![j]].concat(), "a link in a chain of nodes")
-                        .label("only nodes and groups make a chain");
+                        .at(&[place, place![j]].concat(), "link in a chain of nodes")
+                        .label("a chain consists of nodes and groups");
                     self.incomplete = true;
                     return;
                 };
@@ -309,7 +310,7 @@ impl Network {
         }
     }
 
-    /// Adds a link, or as many parallel ones as the entry has; false if that cannot be.
+    /// Adds a link, or the number of parallel links of the entry; returns `false` if that is not possible.
     fn add_links(
         &mut self,
         i: usize,
@@ -328,7 +329,7 @@ impl Network {
         })
     }
 
-    /// Adds a link; false if it cannot be.
+    /// Adds a link; returns `false` if that is not possible.
     pub(super) fn add_link(
         &mut self,
         i: Option<usize>,
@@ -354,16 +355,16 @@ impl Network {
         let twin = parallel.iter().any(|&link| !self.links[link].named) && entry.name.is_none();
         if twin || self.link.contains_key(&name) || self.parallel.contains_key(&name) {
             let message = match entry.name {
-                None => format!("there is already a link between `{from}` and `{to}`"),
-                Some(_) => format!("there is already a link `{name}`"),
+                None => format!("link between `{from}` and `{to}` exists already"),
+                Some(_) => format!("link `{name}` exists already"),
             };
-            problems.at(place, message).help("parallel links need a `name` each".to_owned());
+            problems.at(place, message).help("give each parallel link a `name`".to_owned());
             return false;
         }
         let port = PortPlan {
             rate: entry.rate.0,
             delay: entry.delay.0.clone(),
-            jitter: kept(entry.jitter.as_ref()),
+            jitter: additional_delay(entry.jitter.as_ref()),
             overtaking: entry.overtaking == Some(true),
             queue: entry.queue.limit.0,
             discipline: queues::discipline(&entry.queue),
@@ -373,7 +374,7 @@ impl Network {
             rate: entry.reverse.rate.map_or(port.rate, |rate| rate.0),
             delay: entry.reverse.delay.as_ref().map_or(&port.delay, |delay| &delay.0).clone(),
             jitter: (entry.reverse.jitter.as_ref())
-                .map_or_else(|| port.jitter.clone(), |jitter| kept(Some(jitter))),
+                .map_or_else(|| port.jitter.clone(), |jitter| additional_delay(Some(jitter))),
             overtaking: port.overtaking,
             queue: back.limit.0,
             discipline: queues::discipline(back),
@@ -394,7 +395,7 @@ impl Network {
         true
     }
 
-    /// Adds a link of a new name, which paths may take, and returns its number.
+    /// Adds a link with a new name for packets, and returns its number.
     pub(super) fn join(&mut self, link: LinkPlan) -> usize {
         let (number, [a, b]) = (self.links.len(), link.ends);
         self.link.insert(link.name.clone(), number);
@@ -408,8 +409,8 @@ impl Network {
         number
     }
 
-    /// Adds a circuit over ports, like the port that it replaces, with a rate of its own if one is given; its other direction
-    /// stands idle.
+    /// Adds a circuit over ports with the properties of the replaced port, and with `rate` if given. Its
+    /// reverse direction is not used.
     pub(super) fn add_circuit(
         &mut self,
         name: String,
@@ -442,7 +443,7 @@ impl Network {
         self.links.len() - 1
     }
 
-    /// The node of the topology that a node stands for: itself, or the only one to which a host is linked.
+    /// Returns the topology node for a node: itself, or the only node to which a host is linked.
     pub(super) fn stands_for(&self, node: usize) -> Option<usize> {
         if node < self.of_topology {
             return Some(node);
@@ -453,7 +454,7 @@ impl Network {
         cities.all(|other| other == city).then_some(city)
     }
 
-    /// The number of each node: its place in its group, or among all nodes where it is in none.
+    /// Returns the number of each node: position in its group, or among all nodes if it has no group.
     pub(super) fn numbers(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = (0..).take(self.nodes.len()).collect();
         for members in self.group.values() {
@@ -464,12 +465,12 @@ impl Network {
         numbers
     }
 
-    /// "A-B" after the first and the last node of a way.
+    /// Returns "A-B" for the first and the last node of a path.
     pub(super) fn pair_name(&self, nodes: &[usize]) -> String {
         format!("{}-{}", self.name(nodes[0]), self.name(nodes[nodes.len() - 1]))
     }
 
-    /// The names of the nodes, for messages.
+    /// Returns the name of a node, for messages.
     pub(super) fn name(&self, node: usize) -> &str {
         &self.nodes[node]
     }
@@ -496,13 +497,13 @@ fn check_delays(i: usize, entry: &LinksEntry, file: &File, problems: &mut Proble
         problems
             .at(
                 place!["links", i, "overtaking"],
-                "`overtaking` needs `jitter`, or a delay that changes by plan",
+                "`overtaking` needs `jitter` or a scheduled delay",
             )
             .help("for example: jitter = \"exponential(2 ms)\"".to_owned());
     }
 }
 
-/// What a key says, nothing at all if it is left out; see [`check_spread`].
+/// Returns a checked value; zero if the key is missing. See [`check_spread`].
 pub(super) fn checked(
     written: Option<&Delay>,
     bounded: bool,
@@ -514,8 +515,8 @@ pub(super) fn checked(
     spread
 }
 
-/// How long packets are kept: all times up to a plain duration are equally likely.
-fn kept(jitter: Option<&Delay>) -> Spread {
+/// Returns the additional delay of packets: a plain duration means a uniform distribution up to it.
+fn additional_delay(jitter: Option<&Delay>) -> Spread {
     match jitter.map(|jitter| &jitter.0) {
         None | Some(&Spread::Fixed(Duration::ZERO)) => Spread::ZERO,
         Some(&Spread::Fixed(high)) => Spread::Uniform { low: Duration::ZERO, high },
@@ -523,7 +524,7 @@ fn kept(jitter: Option<&Delay>) -> Spread {
     }
 }
 
-/// Reports a distribution that there is not; where it must be `bounded`, also one without a greatest value.
+/// Reports an invalid distribution; with `bounded`, also one without a maximum.
 pub(super) fn check_spread(
     spread: &Spread,
     bounded: bool,
@@ -532,22 +533,22 @@ pub(super) fn check_spread(
 ) {
     let label = match spread {
         Spread::Uniform { low, high } if low > high => {
-            problems.at(place, format!("`{spread}` has its ends in the wrong order"));
+            problems.at(place, format!("`{spread}`: the minimum exceeds the maximum"));
             return;
         }
         Spread::Cut { mean, .. } if *mean == Duration::ZERO => "the mean must be above zero",
         Spread::Cut { mean, most: Some(most), .. } if most < mean => {
-            "the greatest value must not be below the mean"
+            "the maximum must not be below the mean"
         }
         Spread::Cut { shape: Shape::Pareto(shape), .. } if !(*shape > 1.0 && *shape < 100.0) => {
-            "the shape must be above 1, or there is no mean, and below 100"
+            "the shape must be above 1 (finite mean) and below 100"
         }
         _ if bounded && spread.most().is_none() => {
-            let message = format!("`{spread}` has no greatest value");
-            problems.at(place, message).label("needs one here, as its last argument");
+            let message = format!("`{spread}` has no maximum");
+            problems.at(place, message).label("add it as the last argument");
             return;
         }
         _ => return,
     };
-    problems.at(place, format!("there is no distribution `{spread}`")).label(label);
+    problems.at(place, format!("invalid distribution `{spread}`")).label(label);
 }

@@ -1,4 +1,4 @@
-//! What is measured.
+//! Observations.
 
 use optcp_engine::observe::{Groups, Links};
 use optcp_units::{Duration, Time};
@@ -13,10 +13,10 @@ use super::bounds::{check_name, is_name};
 use super::draft::Draft;
 use super::network::Network;
 
-/// An observation with more values would fill the memory.
+/// Maximum number of values of an observation, a limit of the memory use.
 const MOST_VALUES: u64 = 100_000_000;
 
-/// Names in a study's directory that are not those of observations: its own, and those of what commands write there.
+/// Names in a study's directory that observations must not use, because OpTCP writes them.
 const RESERVED: [&str; 14] = [
     "scalars",
     "runs",
@@ -34,15 +34,16 @@ const RESERVED: [&str; 14] = [
     "outage.json",
 ];
 
-/// Names of devices on Windows, whatever follows after a dot.
+/// Device names on Windows, which are reserved with any extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
-/// The same with a digit.
+/// Device names on Windows that are followed by a digit.
 const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 
-/// Names of files have at most 255 bytes, of which endings and the names of places in captures need some.
+/// Maximum length of a name. File names have at most 255 bytes, including extensions and the place names of
+/// captures.
 const LONGEST_NAME: usize = 100;
 
-/// Finds what the observations refer to.
+/// Resolves the names in observations.
 pub(super) fn observe(
     file: &File,
     plan: &mut Draft,
@@ -88,38 +89,38 @@ pub(super) fn observe(
     }
 }
 
-/// Reports a name whose file could not be told apart from another file of the run.
+/// Reports a name whose file would conflict with another file of the run.
 fn check_file(name: &str, place: &[Step<'_>], plan: &Draft, problems: &mut Problems<'_>) {
-    // Some file systems do not tell capitals from small letters.
+    // Some file systems ignore case.
     let same = |other: &str| other.to_lowercase() == name.to_lowercase();
     if let Some(reserved) = RESERVED.into_iter().find(|&reserved| same(reserved)) {
         problems
-            .at(place, format!("an observation cannot be called `{name}`"))
-            .label(format!("the directory of a study has a `{reserved}` of its own"));
+            .at(place, format!("observation name `{name}` is reserved"))
+            .label(format!("the directory of a study contains its own `{reserved}`"));
     } else if is_name(name) && !is_file_name(name) {
         problems
-            .at(place, format!("an observation cannot be called `{name}`"))
-            .label("it is a folder's name: it begins with a letter, a digit or `_`, does not end with `.`, and is no device");
+            .at(place, format!("`{name}` is not a valid observation name"))
+            .label("it names a folder: start with a letter, digit or `_`, do not end with `.`, and avoid device names");
     }
     match plan.observe.iter().find(|other| same(&other.name)) {
         Some(other) if other.name == name => {
-            problems.at(place, format!("there is already an observation `{name}`"));
+            problems.at(place, format!("observation `{name}` exists already"));
         }
         Some(other) => {
             problems
-                .at(place, format!("there is already an observation `{}`", other.name))
-                .label("they are files, which may not differ in capitals alone");
+                .at(place, format!("observation `{}` exists already", other.name))
+                .label("names of files must differ in more than case");
         }
         None => {}
     }
     if name.len() > LONGEST_NAME {
         problems
-            .at(place, format!("the name has {} bytes", name.len()))
-            .label(format!("it is a file's: at most {LONGEST_NAME}"));
+            .at(place, format!("name of {} bytes", name.len()))
+            .label(format!("at most {LONGEST_NAME}, because it is a file name"));
     }
 }
 
-/// Whether every system takes a name for that of a folder which is shown.
+/// Returns whether every operating system accepts the name as a visible folder.
 fn is_file_name(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().to_lowercase();
     let numbered = |device: &&str| {
@@ -130,7 +131,7 @@ fn is_file_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && !name.ends_with('.') && !device
 }
 
-/// Reports an observation whose values would fill the memory.
+/// Reports an observation with too many values.
 fn check_room(i: usize, observed: &ObservePlan, plan: &Draft, problems: &mut Problems<'_>) {
     let Some((rows, interval)) = observed.by_interval() else { return };
     let intervals = plan.stop.as_ps().checked_div(interval.as_ps()).unwrap_or(0);
@@ -139,11 +140,11 @@ fn check_room(i: usize, observed: &ObservePlan, plan: &Draft, problems: &mut Pro
         let message = format!("`{}` would have {values} values", observed.name);
         problems
             .at(place!["observe", i, "interval"], message)
-            .label(format!("at most {MOST_VALUES}: a longer interval, or fewer rows"));
+            .label(format!("at most {MOST_VALUES}: use a longer interval or fewer rows"));
     }
 }
 
-/// Reports a window in which nothing can happen.
+/// Reports an empty time window.
 fn check_window(
     i: usize,
     after: Duration,
@@ -176,9 +177,9 @@ fn interval(
     };
     let (interval, after) = (interval.0, entry.after.map_or(Duration::ZERO, |after| after.0));
     if interval == Duration::ZERO {
-        problems.at(place, "an interval without length").label("must be above zero");
+        problems.at(place, "interval is zero").label("must be above zero");
     } else if Time::ZERO + after + interval > plan.stop && plan.stop > Time::ZERO {
-        let message = format!("no interval of {interval} fits into a run of {}", plan.stop);
+        let message = format!("interval {interval} is longer than the run ({})", plan.stop);
         problems.at(place, message);
     }
     Some(interval)
@@ -198,31 +199,31 @@ fn groups(
     };
     let mut groups = Vec::new();
     if names.is_empty() {
-        problems.at(place!["observe", i, "groups"], "no groups").label("leave it out for all");
+        problems.at(place!["observe", i, "groups"], "list without groups").label("omit it for all");
     }
     for (j, name) in names.iter().enumerate() {
         let place = place!["observe", i, "groups", j];
         match plan.groups.iter().position(|group| group == name) {
             Some(group) if groups.contains(&group) => {
-                problems.at(place, format!("`{name}` is there twice"));
+                problems.at(place, format!("`{name}` is listed twice"));
             }
             Some(group) if !fits(&group) => {
                 let what = if datagrams(group) { "datagrams" } else { "flows" };
-                let message = format!("kind `{}` has nothing to say of {what}", entry.kind.name());
+                let message = format!("kind `{}` does not record {what}", entry.kind.name());
                 problems.at(place, message).label(format!("`{name}` is a group of {what}"));
             }
             Some(group) => groups.push(group),
             None => {
                 let known = plan.groups.iter().map(String::as_str);
                 let help = suggestion(name, "groups of flows", known);
-                problems.at(place, format!("no group of flows `{name}`")).help(help);
+                problems.at(place, format!("unknown group of flows `{name}`")).help(help);
             }
         }
     }
     groups
 }
 
-/// The ports or fibres; `None` is all ports.
+/// Returns the ports or fibres; `None` for all ports.
 fn links(
     which: Links,
     i: usize,
@@ -232,7 +233,9 @@ fn links(
     problems: &mut Problems<'_>,
 ) -> Option<Vec<DirectedLink>> {
     if which == Links::Bursts && file.bursts.is_empty() {
-        problems.at(place!["observe", i, "kind"], "no link has bursts").label("needs [[bursts]]");
+        problems
+            .at(place!["observe", i, "kind"], "no link carries bursts")
+            .label("needs [[bursts]]");
     }
     let in_bursts = which == Links::Bursts;
     match (which, &entry.links) {
@@ -252,7 +255,7 @@ fn links(
     }
 }
 
-/// The ports of links over which packets travel in bursts, or of others.
+/// Returns the ports of links that carry bursts, or of other links.
 fn chosen(
     in_bursts: bool,
     i: usize,
@@ -266,13 +269,13 @@ fn chosen(
         ports.iter().find(|&&(link, _)| network.links[link].wavelengths.is_some())
     {
         let message = format!("`{}` is a fibre", network.links[fibre].name);
-        problems.at(place!["observe", i, "links"], message).label("kind `fibres` is for those");
+        problems.at(place!["observe", i, "links"], message).label("use kind `fibres`");
         return ports;
     }
     if let Some(&(other, _)) = ports.iter().find(|&&(link, _)| plan.in_bursts(link) != in_bursts) {
         let (has, hint) = match in_bursts {
-            true => ("has no bursts", "[[bursts]] does not name it"),
-            false => ("has no queue: packets travel over it in bursts", "kind `bursts` lists them"),
+            true => ("carries no bursts", "not in [[bursts]]"),
+            false => ("has no queue: packets travel in bursts", "use kind `bursts`"),
         };
         let message = format!("`{}` {has}", network.links[other].name);
         problems.at(place!["observe", i, "links"], message).label(hint);
@@ -280,7 +283,7 @@ fn chosen(
     ports
 }
 
-/// Both directions of each fibre.
+/// Returns both directions of each fibre.
 fn fibres(
     i: usize,
     entry: &ObserveEntry,
@@ -290,9 +293,7 @@ fn fibres(
     let all = (0..network.links.len()).filter(|&link| network.links[link].wavelengths.is_some());
     let all: Vec<DirectedLink> = all.flat_map(|link| [(link, 0), (link, 1)]).collect();
     if all.is_empty() && !network.incomplete {
-        problems
-            .at(place!["observe", i, "kind"], "there are no fibres")
-            .label("no link has `wavelengths`");
+        problems.at(place!["observe", i, "kind"], "no fibres").label("no link has `wavelengths`");
     }
     if entry.links.is_none() {
         return all;
@@ -300,7 +301,7 @@ fn fibres(
     both_directions(i, entry, network, problems, Network::referred_fibres)
 }
 
-/// Both directions of each link, the one that it is written in first.
+/// Returns both directions of each link, starting with the direction in which it is written.
 fn ports(
     i: usize,
     entry: &ObserveEntry,
@@ -310,7 +311,7 @@ fn ports(
     both_directions(i, entry, network, problems, Network::referred)
 }
 
-/// The same, with the links found in a way of their own.
+/// Returns both directions of each link that `find` returns.
 fn both_directions(
     i: usize,
     entry: &ObserveEntry,
@@ -325,7 +326,7 @@ fn both_directions(
 ) -> Vec<DirectedLink> {
     let links = entry.links.as_deref().unwrap_or_default();
     if links.is_empty() {
-        problems.at(place!["observe", i, "links"], "no links").label("leave it out for all");
+        problems.at(place!["observe", i, "links"], "list without links").label("omit it for all");
     }
     let mut ports: Vec<DirectedLink> = Vec::new();
     for (j, link) in links.iter().enumerate() {
@@ -333,7 +334,7 @@ fn both_directions(
         for (link, direction) in referred(network, link, place, problems).unwrap_or_default() {
             if ports.contains(&(link, direction)) {
                 let name = &network.links[link].name;
-                problems.at(place, format!("`{name}` is there twice"));
+                problems.at(place, format!("`{name}` is listed twice"));
                 break;
             }
             ports.extend([(link, direction), (link, 1 - direction)]);

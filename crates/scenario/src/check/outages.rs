@@ -1,4 +1,4 @@
-//! Links that a schedule takes out of service: failures whose instants are known.
+//! Scheduled link outages: failures at known times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ use super::draft::Draft;
 use super::network::Network;
 use super::schedules::State;
 
-/// Each is an action of the run.
+/// Maximum number of state changes; each is an action of the run.
 const MOST: usize = 1_000_000;
 
-/// When which directions of links go out of service, and come back.
+/// State changes of link directions.
 #[derive(Default)]
 pub(super) struct Outages {
-    /// In the order of time; at one instant the last one in the file holds.
+    /// Changes in order of time; at equal times the last one in the file counts.
     changes: BTreeMap<DirectedLink, BTreeMap<Time, (LinkState, usize)>>,
     count: usize,
 }
 
 impl Outages {
-    /// Adds what the schedule of an entry says of all its periods.
+    /// Adds the state changes of an entry for all periods.
     pub(super) fn add(
         &mut self,
         schedule: &SchedulePlan,
@@ -44,7 +44,7 @@ impl Outages {
         }
     }
 
-    /// Places the failures, those of `[[schedules]]` numbered behind the entries of `[[failures]]`.
+    /// Adds the failures. Entries of `[[schedules]]` are numbered after those of `[[failures]]`.
     pub(super) fn place(
         self,
         behind: usize,
@@ -54,8 +54,8 @@ impl Outages {
     ) {
         if self.count > MOST {
             problems
-                .at(place!["schedules"], "links go out of service too often")
-                .label(format!("at most {MOST} changes of `state` in a run"));
+                .at(place!["schedules"], "too many state changes of links")
+                .label(format!("at most {MOST} changes of `state` per run"));
             return;
         }
         let mut of_ports: BTreeMap<(usize, Time, Option<Time>, usize), [bool; 2]> = BTreeMap::new();
@@ -85,9 +85,9 @@ impl Outages {
                 problems
                     .at(
                         place!["schedules", entry],
-                        format!("`{name}` fails, and has a `state` by schedule"),
+                        format!("`{name}` has both failures and a scheduled `state`"),
                     )
-                    .label("one of both");
+                    .label("remove one of them");
                 return;
             }
             plan.failures.push(FailurePlan {

@@ -1,4 +1,4 @@
-//! Pairs of nodes between which something is sent, and how likely each is.
+//! Pairs of nodes, and their probabilities.
 
 use optcp_des::Stream;
 use optcp_units::nearest::suggestion;
@@ -13,17 +13,17 @@ use super::network::Network;
 use super::ways::Ways;
 use crate::warnings::WarningKind;
 
-/// Pairs of which some are drawn.
+/// Maximum number of pairs to draw from.
 const MOST_DRAWN_FROM: usize = 2_000_000;
 
-/// Sources and destinations, and how likely each pair is; no weights where all are alike.
+/// Sources and destinations, with relative probabilities; no weights if all pairs are equal.
 #[derive(Default)]
 pub(super) struct Pairs {
     pub ends: Vec<[usize; 2]>,
     pub weights: Vec<u64>,
 }
 
-/// The pairs of a table.
+/// Returns the pairs of a table.
 pub(super) fn pairs(
     table: &PairsTable,
     place: &[Step<'_>],
@@ -43,7 +43,7 @@ pub(super) fn pairs(
         }
         _ => {
             problems
-                .at(place, "between which nodes is not clear")
+                .at(place, "pairs of nodes are not clear")
                 .label("needs either `among`, or `from` and `to`");
             return None;
         }
@@ -56,10 +56,10 @@ pub(super) fn pairs(
     if table.count.is_none() && table.seed.is_some() {
         problems
             .at(&at("seed"), "`seed` without `count`")
-            .label("all pairs are taken: none is drawn");
+            .label("without `count`, every pair is used once");
     }
     if table.count.is_some_and(|count| count.0 == 0) {
-        problems.at(&at("count"), "no pair is drawn").label("must be above zero");
+        problems.at(&at("count"), "`count` is zero").label("must be above zero");
     }
     let all: Vec<[usize; 2]> = from
         .iter()
@@ -68,17 +68,17 @@ pub(super) fn pairs(
         .collect();
     let weight = weights(table, &all, place, network, library, problems)?;
     let weighted = all.into_iter().zip(weight);
-    // A pair without weight is none.
+    // A pair with weight zero is excluded.
     let (ends, weights): (Vec<_>, Vec<_>) = weighted.filter(|(_, weight)| *weight > 0).unzip();
     if ends.is_empty() {
-        problems.at(place, "there is no such pair of nodes");
+        problems.at(place, "no such pair of nodes");
         return None;
     }
     let alike = weights.windows(2).all(|two| two[0] == two[1]);
     Some(Pairs { ends, weights: if alike { Vec::new() } else { weights } })
 }
 
-/// Warns of weights by which nothing is drawn.
+/// Warns of weights that no draw uses.
 pub(super) fn warn_of_weights(
     (section, i): (&'static str, usize),
     table: Option<&PairsTable>,
@@ -114,7 +114,7 @@ fn members(
     if network.is_new_problem(name) {
         let names = network.group.keys().chain(&network.nodes).map(String::as_str);
         let help = suggestion(name, "groups and nodes", names);
-        let message = format!("no node or group `{name}`");
+        let message = format!("unknown node or group `{name}`");
         problems.at(place, message).label("not in [[nodes]]").help(help);
     }
     None
@@ -138,15 +138,13 @@ fn weights(
         let weight = |&pair: &[usize; 2]| of.get(&key(pair)?).copied();
         pairs.iter().map(|pair| u128::from(weight(pair).unwrap_or(0))).collect()
     };
-    // What hosts send is of the node of the topology that they stand for.
+    // Traffic of hosts counts for their topology node.
     let stood_for: Vec<Option<usize>> =
         (0..network.nodes.len()).map(|node| network.stands_for(node)).collect();
     let weights: Vec<u128> = match (table.weights, &table.matrix) {
         (Some(_), Some(_)) => {
             let place = [place, place!["matrix"]].concat();
-            problems
-                .at(&place, "`weights` and `matrix` say the same")
-                .label("leave one of them out");
+            problems.at(&place, "both `weights` and `matrix`").label("omit one of them");
             return None;
         }
         (None | Some(Weights::Uniform), None) => vec![1; pairs.len()],
@@ -168,8 +166,8 @@ fn weights(
             if network.demands.is_empty() {
                 let place = [place, place!["weights"]].concat();
                 problems
-                    .at(&place, "no demands are known")
-                    .label("the topology comes without; those of `sndlib/...` have some");
+                    .at(&place, "no demands in the topology")
+                    .label("networks such as `sndlib/...` include demands");
                 return None;
             }
             let cities = |[a, b]: [usize; 2]| {
@@ -202,7 +200,7 @@ fn weights(
                     let (column, name) = if a.is_none() { ("from", from) } else { ("to", to) };
                     let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
                     let message =
-                        format!("`{file}`, line {line}: column `{column}`: no node `{name}`");
+                        format!("`{file}`, line {line}: column `{column}`: unknown node `{name}`");
                     problems.at(&place, message).help(help);
                     return None;
                 };
@@ -211,11 +209,11 @@ fn weights(
             listed(&found, &Some)
         }
     };
-    Some(fitting(&weights))
+    Some(scaled_weights(&weights))
 }
 
-/// The weights in 64 bits, so that their sum is one too; none that is above zero becomes zero.
-fn fitting(weights: &[u128]) -> Vec<u64> {
+/// Scales the weights so that their sum fits into 64 bits; positive weights stay positive.
+fn scaled_weights(weights: &[u128]) -> Vec<u64> {
     let sum = weights.iter().fold(0_u128, |sum, &weight| sum.saturating_add(weight));
     let shift = (128 - sum.leading_zeros()).saturating_sub(62);
     let fit =
@@ -223,7 +221,7 @@ fn fitting(weights: &[u128]) -> Vec<u64> {
     weights.iter().map(fit).collect()
 }
 
-/// One of `count` things, each as likely as its weight says.
+/// Draws one of `count` items in proportion to its weight.
 pub fn pick(count: usize, weights: &[u64], stream: &mut Stream) -> usize {
     let below = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX);
     if weights.is_empty() {

@@ -1,20 +1,20 @@
-//! Where nodes are on earth, which links pass near a place, and where they lead.
+//! Geography: distances, bearings, and links that pass near a place.
 
 use std::f64::consts::PI;
 
-/// Mean radius of the earth in km, as lengths of links are reckoned with.
+/// Mean radius of the Earth in km, also used for link lengths.
 const EARTH_KM: f64 = 6371.0;
 
-/// Longitude and latitude in millionths of a degree.
+/// Longitude and latitude in 10^-6 degrees.
 pub(crate) type Place = [i64; 2];
 
-/// How far two places are apart along the great circle, in km; `a` and `b` are longitude and latitude in degrees.
+/// Returns the great-circle distance of two places in km; `a` and `b` are longitude and latitude in degrees.
 #[must_use]
 pub fn great_circle_km(a: [f64; 2], b: [f64; 2]) -> f64 {
     EARTH_KM * Point::at(a).angle(Point::at(b))
 }
 
-/// A point of the unit sphere.
+/// Point of the unit sphere.
 #[derive(Clone, Copy)]
 struct Point([f64; 3]);
 
@@ -42,13 +42,13 @@ impl Point {
         libm::sqrt(self.dot(self))
     }
 
-    /// The angle between two, exact also where it is small.
+    /// Returns the angle between two points, accurate also for small angles.
     fn angle(self, other: Point) -> f64 {
         libm::atan2(self.cross(other).length(), self.dot(other))
     }
 }
 
-/// How far a place is from the great circle between two others, in km.
+/// Returns the distance in km from a place to the great-circle segment between two others.
 pub(crate) fn distance_km(from: Place, ends: [Place; 2]) -> f64 {
     let [p, a, b] = [from, ends[0], ends[1]].map(Point::of);
     let normal = a.cross(b);
@@ -60,7 +60,7 @@ pub(crate) fn distance_km(from: Place, ends: [Place; 2]) -> f64 {
     EARTH_KM * angle
 }
 
-/// In which direction a place is, along the great circle, in degrees from north over east: from 0 to 360.
+/// Returns the initial bearing of the great circle to a place, in degrees clockwise from north (0 to 360).
 pub(crate) fn bearing_degrees(from: Place, to: Place) -> f64 {
     let radians = |micro: i64| micro as f64 / 1e6 * PI / 180.0;
     let east = radians(to[0] - from[0]);
@@ -83,7 +83,7 @@ mod tests {
 
     /// One degree of a great circle is 6371 km * pi / 180 = 111.195 km.
     #[test]
-    fn distances_are_those_of_the_sphere() {
+    fn distances_match_spherical_geometry() {
         let equator = [place(0.0, 0.0), place(10.0, 0.0)];
         for (from, degrees) in [
             (place(5.0, 2.0), 2.0),
@@ -95,16 +95,17 @@ mod tests {
             let found = distance_km(from, equator);
             assert!((found - degrees * 111.194_93).abs() < 1e-3, "{from:?}: {found}");
         }
-        // A link of no length, and one across the line of dates.
+        // Link of length zero, and link across the date line.
         assert!(distance_km(place(1.0, 0.0), [place(0.0, 0.0); 2]) - 111.195 < 1e-3);
         let across = [place(179.0, 0.0), place(-179.0, 0.0)];
         assert!((distance_km(place(180.0, 1.0), across) - 111.194_93).abs() < 1e-3);
     }
-    /// From 50 N a place ten degrees to the east and as far north has its great circle begin a little to the north: with
-    /// latitudes p and q and the longitudes l apart tan b = sin l cos q / (cos p sin q - sin p cos q cos l), here
-    /// 0.173648 x 0.642788 / (0.642788 x 0.766044 - 0.766044 x 0.642788 x 0.984808) = 0.111619 / 0.007481, so 86.166.
+    /// From 50 N, the great circle to a place 10 degrees further east at the same latitude starts slightly
+    /// northwards. With latitudes p and q and longitude difference l, tan b = sin l cos q / (cos p sin q -
+    /// sin p cos q cos l). Here: 0.173648 x 0.642788 / (0.642788 x 0.766044 - 0.766044 x 0.642788 x 0.984808)
+    /// = 0.111619 / 0.007481, so b = 86.166.
     #[test]
-    fn bearings_are_those_of_the_sphere() {
+    fn bearings_match_spherical_geometry() {
         let from = place(10.0, 0.0);
         for (to, degrees) in [
             (place(10.0, 5.0), 0.0),
@@ -117,7 +118,7 @@ mod tests {
         }
         let found = bearing_degrees(place(0.0, 50.0), place(10.0, 50.0));
         assert!((found - 86.166).abs() < 1e-3, "{found}");
-        // Across the line of dates.
+        // Across the date line.
         let found = bearing_degrees(place(179.0, 0.0), place(-179.0, 0.0));
         assert!((found - 90.0).abs() < 1e-9, "{found}");
     }

@@ -21,7 +21,7 @@ use super::links as of_links;
 use super::network::Network;
 use super::route::Route;
 
-/// Lays the backup paths.
+/// Adds the backup paths.
 pub(super) fn protections(
     file: &File,
     plan: &mut Draft,
@@ -30,7 +30,7 @@ pub(super) fn protections(
 ) {
     let mut circuits = Circuits::of(plan);
     for (i, entry) in file.protection.iter().enumerate() {
-        // Each group for itself, or the links of all routers.
+        // Each group separately, or the links of all routers.
         let groups = match &entry.flows {
             None => vec![None],
             Some(ListOr::Found(name)) => vec![Some(name)],
@@ -44,7 +44,7 @@ pub(super) fn protections(
             let (group, detection, protected) = found;
             for covers in protected {
                 let mut protection =
-                    lay(i, entry, (group, detection), covers, plan, network, problems);
+                    add_backup(i, entry, (group, detection), covers, plan, network, problems);
                 circuits.reserve((i, laid), entry, &mut protection, plan, network);
                 plan.protections.push(protection);
                 laid += 1;
@@ -55,7 +55,8 @@ pub(super) fn protections(
     circuits::check_spare(plan, network, problems);
 }
 
-/// The backups of an entry for a group of flows, or for links under routers, with how failures are known.
+/// Adds the backups of an entry for a group of flows, or for links of routed traffic, with the detection
+/// method.
 fn backups_of(
     i: usize,
     entry: &ProtectionEntry,
@@ -84,18 +85,20 @@ fn backups_of(
             backups::found((i, guard, *disjoint), *group, plan, network, problems)
         }
         (Some((guard, group)), ListOr::List(_)) => {
-            one(i, guard, *group, &named, &routes?, plan, network, problems).into_iter().collect()
+            written_scope(i, guard, *group, &named, &routes?, plan, network, problems)
+                .into_iter()
+                .collect()
         }
     };
     Some((group, detection, covers))
 }
 
-/// A group of flows that have paths of their own.
+/// Returns the index of a flow group with its own paths.
 fn group(i: usize, flows: &str, plan: &Draft, problems: &mut Problems<'_>) -> Option<usize> {
     let place = place!["protection", i, "flows"];
     let Some(group) = plan.groups.iter().position(|group| group == flows) else {
         let help = suggestion(flows, "groups of flows", plan.groups.iter().map(String::as_str));
-        problems.at(place, format!("no group of flows `{flows}`")).help(help);
+        problems.at(place, format!("unknown group of flows `{flows}`")).help(help);
         return None;
     };
     if plan.flows.iter().any(|flow| flow.group == group && flow.routed) {
@@ -103,7 +106,7 @@ fn group(i: usize, flows: &str, plan: &Draft, problems: &mut Problems<'_>) -> Op
             .at(place, format!("`{flows}` follows the routing"))
             .label("has no path of its own to protect")
             .help(
-                "leave `flows` out to protect links for all that routers send over them; or give its flows path = \"shortest\""
+                "omit `flows` to protect links for all traffic of routers, or give these flows path = \"shortest\""
                     .to_owned(),
             );
         return None;
@@ -111,9 +114,9 @@ fn group(i: usize, flows: &str, plan: &Draft, problems: &mut Problems<'_>) -> Op
     Some(group)
 }
 
-/// What the one backup of an entry protects that is written node by node.
-#[expect(clippy::too_many_arguments, reason = "what is known so far, in its parts")]
-fn one(
+/// Returns the scope of a backup with listed nodes.
+#[expect(clippy::too_many_arguments, reason = "separate parts of the checked scenario")]
+fn written_scope(
     i: usize,
     entry: &ProtectedGroup<'_>,
     group: usize,
@@ -128,8 +131,8 @@ fn one(
     Some(BackupScope { flows, link: None, links: links.to_vec(), backup })
 }
 
-/// A backup of entry i.
-fn lay(
+/// Adds a backup of entry i.
+fn add_backup(
     i: usize,
     entry: &ProtectionEntry,
     (group, detection): (Option<usize>, DetectionPlan),
@@ -156,7 +159,7 @@ fn lay(
         links,
         backup: backup.nodes,
         hops: backup.hops,
-        capacity: entry.capacity.unwrap_or(circuits::usual(scheme)),
+        capacity: entry.capacity.unwrap_or(circuits::default_capacity(scheme)),
         circuits: BTreeMap::new(),
         detection,
         hold_off: span(entry.hold_off),
@@ -169,7 +172,7 @@ fn lay(
     protection
 }
 
-/// The link that a protection names, or all of the bundle.
+/// Returns the link that a protection names, or all links of the bundle.
 fn links(
     i: usize,
     link: &LinkRef,
@@ -182,20 +185,20 @@ fn links(
     let is_bundle = || network.bundles.iter().any(|bundle| consists_of(bundle, &links));
     if links.len() > 1 && !is_bundle() {
         problems
-            .at(place, "several links where one is wanted")
-            .label("name one link, or a bundle for all of its links");
+            .at(place, "several links in place of one")
+            .label("name one link, or a bundle for all its links");
         return None;
     }
     Some(links)
 }
 
-/// Where a flow passes a link, or the bundle that consists of the links.
+/// Returns the position at which a flow uses a link, or the bundle that consists of the links.
 fn passage(flow: &FlowPlan, links: &[usize], network: &Network) -> Option<usize> {
     TeLink::passed(&network.bundles, flow).iter().position(|link| link.is_among(links))
 }
 
-/// Refuses what a bundle on the protected part of the path cannot do: choose between its ports and another
-/// one, take packets back, or be replaced by one port.
+/// Reports bundles on the protected part of the path whose function is not supported: selection between its
+/// ports and another port, loop-back, and replacement by one port.
 fn check_bundles(
     i: usize,
     protection: &ProtectionPlan,
@@ -227,16 +230,16 @@ fn check_bundles(
             (
                 at_an_end.filter(|_| one_plus_one),
                 "scheme",
-                "1+1 beside",
+                "1+1 next to",
                 "the node that sends on both paths needs one port for each",
             ),
             (
                 at_an_end.filter(|_| optical),
                 "revert",
-                "`optical` beside",
-                "the node that takes packets of one path needs one port for each",
+                "`optical` next to",
+                "the selecting node needs one port for each path",
             ),
-            (back, "scheme", "packets would go back through", "a loop leads over single links"),
+            (back, "scheme", "packets would loop back through", "loop-back needs single links"),
             (
                 around.filter(|_| reserved),
                 "capacity",
@@ -258,7 +261,7 @@ fn check_bundles(
     }
 }
 
-/// How failures are known: by exactly one of two keys.
+/// Returns the detection method: exactly one of two keys.
 fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> DetectionPlan {
     match (entry.switch_delay, entry.hello) {
         (Some(SwitchDelay { data, ack }), None) => DetectionPlan::After([data, ack]),
@@ -277,7 +280,7 @@ fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> 
                 problems
                     .at(
                         place!["protection", i, "hello", "multiplier"],
-                        format!("a failure is known after {detection}"),
+                        format!("detection delay of {detection}"),
                     )
                     .label(format!("at most {}", Duration::LONGEST));
             }
@@ -285,8 +288,8 @@ fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> 
         }
         (switch_delay, _) => {
             let message = match switch_delay {
-                Some(_) => "a failure is known in two ways",
-                None => "how a failure is known is not said",
+                Some(_) => "two detection methods",
+                None => "no detection method",
             };
             problems
                 .at(place!["protection", i], message)
@@ -296,48 +299,48 @@ fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> 
     }
 }
 
-/// Refuses keys that the chosen scheme does not look at.
+/// Reports keys that the scheme does not use.
 fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
     let scheme = entry.scheme.unwrap_or(Scheme::Local);
     let revert = entry.revert.unwrap_or(Revert::None);
     let mut idle = |given: bool, key: &str, why: String| {
         if given {
             let place = place!["protection", i, key];
-            problems.at(place, format!("`{key}` has no meaning here")).label(why);
+            problems.at(place, format!("`{key}` is not used here")).label(why);
         }
     };
     let name = scheme.name();
     idle(
         entry.signal_processing.is_some() && !scheme.signals(),
         "signal_processing",
-        format!("scheme `{name}` notifies no node"),
+        format!("scheme `{name}` sends no notifications"),
     );
     idle(
         entry.computation.is_some() && !scheme.computes(),
         "computation",
-        "only for scheme `restoration`: other backups are set up beforehand".to_owned(),
+        "needs scheme `restoration`: other backups are set up in advance".to_owned(),
     );
     idle(
         entry.wait_to_restore.is_some() && revert == Revert::None,
         "wait_to_restore",
         "needs a `revert` other than `none`".to_owned(),
     );
-    let capacity = entry.capacity.unwrap_or(circuits::usual(scheme));
+    let capacity = entry.capacity.unwrap_or(circuits::default_capacity(scheme));
     idle(
         entry.rate.is_some() && capacity != CapacityKind::Reserved,
         "rate",
-        format!("capacity `{}` sets the rate; `rate` goes with `reserved`", capacity.name()),
+        format!("capacity `{}` sets the rate; `rate` needs `reserved`", capacity.name()),
     );
     if scheme.bridges() && revert.merges() {
         problems
             .at(place!["protection", i, "revert"], format!("1+1 cannot revert `{}`", revert.name()))
-            .label("its selector takes packets of one path only")
+            .label("its selector accepts packets of one path only")
             .help("use `optical` or `none`".to_owned());
     }
 }
 
-/// The flows of the group that the backup protects; `None` if a problem was found.
-#[expect(clippy::too_many_arguments, reason = "what is known so far, in its parts")]
+/// Returns the flows of the group that the backup protects; `None` if a problem was found.
+#[expect(clippy::too_many_arguments, reason = "separate parts of the checked scenario")]
 fn flows(
     i: usize,
     entry: &ProtectedGroup<'_>,
@@ -359,7 +362,7 @@ fn flows(
         .filter(|&flow| in_group(&plan.flows[flow]) && passes(&plan.flows[flow]))
         .collect();
     let name = || name_of(links, network);
-    if !avoids(i, backup, links, "goes over the link that it protects", network, problems) {
+    if !avoids(i, backup, links, "uses the link that it protects", network, problems) {
         return None;
     }
     if flows.is_empty() {
@@ -369,11 +372,13 @@ fn flows(
             bundles.find(|bundle| links.iter().any(|&link| bundle.has(link)))
         };
         if let Some(BundlePlan { name: bundle, .. }) = of_group().find_map(in_bundle) {
-            let message = format!("`{}` is one of the links of bundle `{bundle}`", name());
+            let message = format!("`{}` is one link of bundle `{bundle}`", name());
             problems
                 .at(place!["protection", i, place], message)
-                .label("when it fails, the bundle goes on with the others")
-                .help(format!("for the failure of all of them: link = \"{bundle}\""));
+                .label("after its failure, the bundle uses the other links")
+                .help(format!(
+                    "to protect against the failure of all of them: link = \"{bundle}\""
+                ));
         } else if of_group().next().is_some() {
             let what = match links {
                 [] => "both ends of the backup in the direction of the data".to_owned(),
@@ -382,7 +387,7 @@ fn flows(
             let message = format!("no flow of `{}` passes {what}", entry.flows);
             problems.at(place!["protection", i, place], message).label("not on their path");
         }
-        // A group whose own path is wrong has no flows, and its problem is known.
+        // A group with an invalid path has no flows, and its problem has been reported.
         return None;
     }
     for &flow in &flows {
@@ -397,7 +402,7 @@ fn flows(
         };
         let ours = covered(ways, links)?;
         let around = ours.concat();
-        if !avoids(i, backup, &around, "goes over a link that it protects", network, problems) {
+        if !avoids(i, backup, &around, "uses a link that it protects", network, problems) {
             return None;
         }
         let heads = |ways, links: &[usize]| {
@@ -432,15 +437,15 @@ fn flows(
             let message = format!("two protections of `{}` switch at `{name}`", entry.flows);
             problems
                 .at(place!["protection", i], message)
-                .label("one would overrule the other")
-                .help("leave `link` out to protect all links between the backup's ends".to_owned());
+                .label("they would conflict")
+                .help("omit `link` to protect all links between the ends of the backup".to_owned());
             break;
         }
     }
     Some(flows)
 }
 
-/// Whether the backup path leaves the path of the flow before the link and is back behind it.
+/// Returns whether the backup leaves the path of the flow before the link and rejoins it after the link.
 fn joins(
     i: usize,
     flow: &FlowPlan,
@@ -471,13 +476,13 @@ fn joins(
         let candidates: Vec<&str> = candidates.iter().map(|&node| network.name(node)).collect();
         problems
             .at(place!["protection", i, "backup", j], message)
-            .label(format!("one of {}", candidates.join(", ")));
+            .label(format!("use one of {}", candidates.join(", ")));
         return false;
     }
     true
 }
 
-/// Reports switches that would come after the end of the run.
+/// Reports switchovers and reversions after the end of the run.
 fn check_delays(
     i: usize,
     entry: &ProtectionEntry,
@@ -485,12 +490,12 @@ fn check_delays(
     plan: &Draft,
     problems: &mut Problems<'_>,
 ) {
-    // A bundle outlives the failure of a link.
+    // A bundle continues after the failure of one link.
     let &[link] = links else { return };
     let after =
         |instant: Time, span: Duration| Time::from_ps(instant.as_ps().saturating_add(span.as_ps()));
     for failure in plan.failures.iter().filter(|failure| failure.link == link) {
-        // A failure after the stop has been reported as such.
+        // A failure after `stop` has been reported already.
         let late = |from: Time, delay: Duration| {
             let from = from + failure.later.long();
             let at = after(from, delay);
@@ -501,7 +506,7 @@ fn check_delays(
             for (delay, way) in [(data, "data"), (ack, "ack")] {
                 if let Some(at) = late(failure.at, delay) {
                     let place = place!["protection", i, "switch_delay", way];
-                    problems.at(place, format!("switched at {at}, the run stops at {stop}"));
+                    problems.at(place, format!("switchover at {at}, but the run stops at {stop}"));
                     break;
                 }
             }
@@ -510,7 +515,7 @@ fn check_delays(
             && let Some(at) = late(repair, wait)
         {
             let place = place!["protection", i, "wait_to_restore"];
-            problems.at(place, format!("switched back at {at}, the run stops at {stop}"));
+            problems.at(place, format!("reversion at {at}, but the run stops at {stop}"));
         }
     }
 }

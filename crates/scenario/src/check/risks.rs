@@ -1,4 +1,4 @@
-//! Risks that links share: as listed, around a place, or in the ducts by which they leave a node.
+//! Shared risks of links: listed, near a place, or in the ducts of a node.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use super::failures::listed;
 use super::network::Network;
 use super::places::{Place, bearing_degrees, distance_km};
 
-/// What stands for each node.
+/// Keyword for each node.
 const EVERY: &str = "every";
 
-/// Names the risks that links share.
+/// Adds the shared risks.
 pub(super) fn risks(
     file: &File,
     plan: &mut Draft,
@@ -28,7 +28,7 @@ pub(super) fn risks(
     for (i, entry) in file.risks.iter().enumerate() {
         check_name(&entry.name, place!["risks", i, "name"], problems);
         if plan.risks.iter().any(|risk| risk.name == entry.name) {
-            let message = format!("there is already a risk `{}`", entry.name);
+            let message = format!("risk `{}` exists already", entry.name);
             problems.at(place!["risks", i, "name"], message);
         }
         let near = (&entry.near, entry.within_km);
@@ -46,7 +46,7 @@ pub(super) fn risks(
                         EVERY => format!("{}-{}", entry.name, network.nodes[centre]),
                         _ => entry.name.clone(),
                     };
-                    RiskPlan { name, links: beside(centre, within.0, network) }
+                    RiskPlan { name, links: links_near(centre, within.0, network) }
                 }));
             }
             (None, (None, None), (Some(node), Some(within))) => {
@@ -57,7 +57,7 @@ pub(super) fn risks(
             }
             _ => {
                 problems
-                    .at(place!["risks", i], "which links share the risk is not clear")
+                    .at(place!["risks", i], "links of the risk are not clear")
                     .label(
                         "needs either `links`, `near` and `within_km`, or `leaving` and `within_degrees`",
                     );
@@ -70,7 +70,7 @@ fn known(network: &Network, node: usize) -> Option<Place> {
     network.places.get(node).copied().flatten()
 }
 
-/// The node of a name whose place is known, or with `every` all of these.
+/// Returns the node with this name and known coordinates, or with `every` all such nodes.
 fn nodes(
     name: &str,
     place: &[Step<'_>],
@@ -85,18 +85,18 @@ fn nodes(
         let names = all.iter().map(|&node| network.nodes[node].as_str());
         match all.is_empty() {
             false => problems
-                .at(place, format!("no node `{name}` whose place is known"))
+                .at(place, format!("`{name}` is not a node with coordinates"))
                 .help(suggestion(name, "nodes", names)),
             true => problems
-                .at(place, "it is not known where nodes are")
-                .label("needs a [topology] with places"),
+                .at(place, "coordinates of nodes are unknown")
+                .label("needs a [topology] with coordinates"),
         };
     }
     found
 }
 
-/// The links that pass near a node.
-fn beside(centre: usize, within_km: f64, network: &Network) -> Vec<usize> {
+/// Returns the links that pass near a node.
+fn links_near(centre: usize, within_km: f64, network: &Network) -> Vec<usize> {
     let near = |&link: &usize| {
         let [a, b] = network.links[link].ends.map(|node| known(network, node));
         let all = known(network, centre).zip(a.zip(b));
@@ -105,17 +105,17 @@ fn beside(centre: usize, within_km: f64, network: &Network) -> Vec<usize> {
     (0..network.links.len()).filter(near).collect()
 }
 
-/// The angle that a key says.
+/// Returns a valid angle.
 fn degrees(within: Real, i: usize, problems: &mut Problems<'_>) -> Option<f64> {
     if within.0 > 360.0 {
         let place = place!["risks", i, "within_degrees"];
-        problems.at(place, "more than all around").label("at most 360");
+        problems.at(place, "angle above 360 degrees").label("at most 360");
         return None;
     }
     Some(within.0)
 }
 
-/// A risk for each two links that leave one of these nodes beside each other, in directions that are near.
+/// Adds a risk for each pair of adjacent links that leave one of these nodes in similar directions.
 fn ducts(
     name: &str,
     nodes: &[usize],
@@ -124,7 +124,7 @@ fn ducts(
     risks: &mut Vec<RiskPlan>,
 ) {
     let mut names: BTreeSet<String> = risks.iter().map(|risk| risk.name.clone()).collect();
-    // Parallel links leave both of their ends together.
+    // Parallel links are adjacent at both ends.
     let mut found: BTreeSet<[usize; 2]> = BTreeSet::new();
     for &node in nodes {
         for pair in neighbouring(&leaving(node, network), within_degrees) {
@@ -144,16 +144,16 @@ fn ducts(
     }
 }
 
-/// A link that leaves a node.
+/// Link that leaves a node.
 #[derive(Clone, Copy)]
 struct Leaving {
-    /// Its direction there, from north over east.
+    /// Bearing at the node, clockwise from north.
     degrees: f64,
     link: usize,
     to: usize,
 }
 
-/// The links of a node to others of known places, in the order of their directions.
+/// Returns the links of a node to others with known coordinates, sorted by bearing.
 fn leaving(node: usize, network: &Network) -> Vec<Leaving> {
     let away = |(link, ends): (usize, [usize; 2])| {
         let to = match ends {
@@ -170,11 +170,11 @@ fn leaving(node: usize, network: &Network) -> Vec<Leaving> {
     all
 }
 
-/// Each two that follow each other around the node, with no more than an angle between them.
+/// Returns adjacent pairs of links around the node whose angle does not exceed the limit.
 fn neighbouring(all: &[Leaving], within_degrees: f64) -> Vec<[Leaving; 2]> {
     let near = |&(a, b, around): &(Leaving, Leaving, f64)| {
         let angle = b.degrees - a.degrees + around;
-        // Two have each other on both sides.
+        // With two links, the smaller of both angles counts.
         let angle = if all.len() == 2 { angle.min(360.0 - angle) } else { angle };
         angle <= within_degrees
     };

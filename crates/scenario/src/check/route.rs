@@ -1,4 +1,4 @@
-//! Ways through the network, found from names.
+//! Paths through the network, from names.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use optcp_units::nearest::{list, suggestion};
 
 use super::network::Network;
 
-/// What a name in a chain or path stands for.
+/// Meaning of a name in a chain or path.
 pub(super) enum Item {
     Node(usize),
     Group(Vec<usize>),
@@ -18,26 +18,25 @@ pub(super) enum Item {
     Bundle(usize),
 }
 
-/// Which node a smaller group stands for beside a member of a larger one.
+/// Method that assigns the nodes of a smaller group to the members of a larger one.
 #[derive(Clone, Copy)]
 pub(super) enum Smaller {
-    /// The one that this rule gives it: links are being made.
+    /// Fixed rule, for creating links.
     Of(MembersKind),
-    /// The one to which the nodes beside it in the row are linked: a way is being found.
+    /// Existing links to the adjacent nodes, for finding a path.
     Linked,
 }
 
-/// A path that has been found in the network.
+/// Path in the network.
 pub(super) struct Route {
     pub nodes: Vec<usize>,
     pub hops: Vec<DirectedLink>,
-    /// Which of `hops`, by place, stand for a whole bundle, of which they are the first port.
+    /// Bundles by position in `hops`. The port at that position is the first one of the bundle.
     pub bundles: BTreeMap<usize, usize>,
 }
 
 impl Network {
-    /// What the names stand for: one row of items, or one for each member of the largest group among
-    /// them.
+    /// Resolves names into one row of items, or one row per member of the largest group.
     pub(super) fn rows(
         &mut self,
         names: &[String],
@@ -56,7 +55,7 @@ impl Network {
             })
         };
         if groups().any(|(_, count)| count == 0) {
-            // That the group is empty has been reported.
+            // An empty group has been reported already.
             return None;
         }
         let (largest, rows) =
@@ -68,7 +67,7 @@ impl Network {
                     &[place, place![j]].concat(),
                     format!("`{name}` has {count} members, `{other}` {rows}"),
                 )
-                .label("one number must be a multiple of the other");
+                .label("one of the numbers must be a multiple of the other");
             return None;
         }
         let row = |member: usize| {
@@ -94,7 +93,7 @@ impl Network {
         Some(found)
     }
 
-    /// Puts nodes in the place of groups: of each the only one that is linked to the nodes beside it.
+    /// Replaces each group by its only member that is linked to the adjacent nodes.
     fn linked(
         &self,
         row: &mut [Item],
@@ -106,7 +105,7 @@ impl Network {
             Some(&Item::Node(node)) => Some(node),
             _ => None,
         };
-        // From the left and from the right, since a group may stand beside another one.
+        // Both directions are scanned, because groups may be adjacent to each other.
         let there_and_back: Vec<usize> = (0..row.len()).chain((0..row.len()).rev()).collect();
         for j in there_and_back {
             let Item::Group(members) = &row[j] else { continue };
@@ -123,13 +122,13 @@ impl Network {
         if !self.incomplete {
             let name = &names[j];
             problems
-                .at(&[place, place![j]].concat(), format!("which node of `{name}` is not clear"))
-                .label("not just one of them is linked to the nodes beside it");
+                .at(&[place, place![j]].concat(), format!("node of group `{name}` is not clear"))
+                .label("several of its nodes are linked to the neighbours in the path");
         }
         None
     }
 
-    /// The members that are linked to all of these nodes; none without nodes.
+    /// Returns the members that are linked to all of these nodes; empty if no nodes are given.
     fn linked_to(&self, members: &[usize], nodes: &[usize]) -> Vec<usize> {
         let neighbours = |node: &usize| self.beside.get(node).map_or(&[][..], Vec::as_slice);
         let Some(fewest) = nodes.iter().min_by_key(|node| neighbours(node).len()) else {
@@ -165,7 +164,7 @@ impl Network {
             let names: Vec<&str> =
                 links.iter().map(|&link| self.links[link].name.as_str()).collect();
             problems
-                .at(place, format!("`{name}` is several links"))
+                .at(place, format!("`{name}` stands for several links"))
                 .help(format!("name one of {}, or a bundle of them", list(&names)));
             return None;
         }
@@ -176,15 +175,15 @@ impl Network {
             let names = self.group.keys().chain(&self.nodes).map(String::as_str);
             let help = suggestion(name, "nodes and groups", names);
             problems
-                .at(place, format!("no node or group `{name}`"))
+                .at(place, format!("unknown node or group `{name}`"))
                 .label("not in [[nodes]]")
                 .help(help);
         }
         None
     }
 
-    /// The routes along a list of names, one for each member of the groups among them; `None` if there
-    /// is a problem, which has then been reported.
+    /// Returns the routes along a list of names, one per member of its groups; `None` if a problem was
+    /// reported.
     pub(super) fn routes(
         &mut self,
         names: &[String],
@@ -195,7 +194,7 @@ impl Network {
         rows.iter().map(|row| self.route(row, place, problems)).collect()
     }
 
-    /// The route over the link between two nodes.
+    /// Returns the route over the link between two nodes.
     pub(super) fn direct(
         &self,
         from: usize,
@@ -242,7 +241,7 @@ impl Network {
                 }
                 _ => {
                     problems
-                        .at(&here, "a link's name stands between the two nodes that it links")
+                        .at(&here, "a link name must stand between the two nodes of the link")
                         .label("expected a node");
                     return None;
                 }
@@ -255,7 +254,7 @@ impl Network {
         Some(route)
     }
 
-    /// The bundle from one node to the next: the one named, or the only one where all links are in it.
+    /// Returns the bundle from one node to the next: the named one, or the only one if it contains all links.
     fn bundle_on(&self, from: usize, to: usize, via: Option<&Item>) -> Option<usize> {
         match via {
             Some(&Item::Bundle(bundle)) => Some(bundle),
@@ -268,7 +267,7 @@ impl Network {
         }
     }
 
-    /// The port from one node to the next; the first one of a bundle.
+    /// Returns the port from one node to the next; the first one of a bundle.
     fn hop(
         &self,
         from: usize,
@@ -293,8 +292,8 @@ impl Network {
         };
         let Some(link) = link else {
             if self.incomplete {
-                // The link may be one that could not be made; enough has been said. The problem that
-                // was reported then keeps this scenario from being used.
+                // The link may be missing because of a problem that was reported. That problem already
+                // rejects the scenario.
                 return None;
             }
             let (message, help) = match (via, between) {
@@ -329,7 +328,7 @@ impl Network {
         Some((link, usize::from(self.links[link].ends[0] != from)))
     }
 
-    /// "`A` is linked to `B`, `C`".
+    /// Returns a text such as "`A` is linked to `B`, `C`".
     fn neighbours(&self, node: usize) -> String {
         const SHOWN: usize = 8;
         let ends = self.links.iter().map(|link| link.ends);
@@ -348,7 +347,7 @@ impl Network {
         }
     }
 
-    /// The ports along a reference to a link, in the direction that it is written in.
+    /// Returns the ports of a link reference, in the direction in which it is written.
     pub(super) fn referred(
         &mut self,
         link: &LinkRef,
@@ -364,7 +363,7 @@ impl Network {
         }
     }
 
-    /// The ports of a route, with all of each bundle.
+    /// Returns the ports of a route, with all ports of each bundle.
     pub(super) fn every_port(&self, route: &Route) -> Vec<DirectedLink> {
         let mut ports = Vec::new();
         for (place, &hop) in route.hops.iter().enumerate() {
@@ -378,7 +377,7 @@ impl Network {
         ports
     }
 
-    /// Whether data of a flow may pass a port.
+    /// Returns whether data of a flow may use a port.
     pub(super) fn may_pass(&self, flow: &FlowPlan, hop: DirectedLink) -> bool {
         let in_bundle = |(&place, &bundle): (&usize, &usize)| {
             let bundle = &self.bundles[bundle];
@@ -387,7 +386,8 @@ impl Network {
         flow.routed || flow.hops.contains(&hop) || flow.bundles.iter().any(in_bundle)
     }
 
-    /// The ports of a link, of parallel links or of a bundle, in the direction that they are written in.
+    /// Returns the ports of a link, of parallel links or of a bundle, in the direction in which they are
+    /// written.
     fn named(
         &self,
         name: &str,
@@ -407,12 +407,12 @@ impl Network {
             let names = self.parallel.keys().chain(self.bundle.keys()).map(String::as_str);
             let names = names.chain(self.links.iter().map(|link| link.name.as_str()));
             let help = suggestion(name, "links", names);
-            problems.at(place, format!("no link `{name}`")).help(help);
+            problems.at(place, format!("unknown link `{name}`")).help(help);
         }
         None
     }
 
-    /// One port, not one for each member of a group, in the direction in which the link is written.
+    /// Returns a single port, in the direction in which the link is written; groups are not allowed.
     pub(super) fn one_hop(
         &mut self,
         link: &LinkRef,
@@ -422,7 +422,7 @@ impl Network {
         match self.referred(link, place, problems)?.as_slice() {
             [hop] => Some(*hop),
             _ => {
-                problems.at(place, "several links where one is wanted").label("name one link");
+                problems.at(place, "several links in place of one").label("name one link");
                 None
             }
         }

@@ -1,4 +1,4 @@
-//! What routers know: costs, and the table `[routing]`.
+//! Link costs and `[routing]`.
 
 use optcp_routing::{Converge, Mechanism, Protect, Routes, TunnelTtl};
 use optcp_units::Duration;
@@ -12,13 +12,13 @@ use crate::tree::{Step, place};
 use super::draft::Draft;
 use super::network::{Network, checked};
 
-/// Every router keeps a route to every other.
+/// Maximum number of routers: every router has a route to every other.
 const MOST_ROUTERS: usize = 2000;
 
-/// Cost of a link for each of so much delay.
+/// Delay that corresponds to a cost of 1.
 const DELAY_UNIT: Duration = Duration::from_us(1);
 
-/// Puts costs on the links and reads the table; returns the shortest paths.
+/// Sets the link costs and reads the table; returns the shortest paths.
 pub(super) fn routing(
     file: &File,
     plan: &mut Draft,
@@ -48,7 +48,7 @@ pub(super) fn routing(
     });
     let routers = network.nodes.len();
     if routers > MOST_ROUTERS {
-        let message = format!("{routers} nodes are more than can be routed between");
+        let message = format!("too many nodes for routing: {routers}");
         problems.at(place!["routing"], message).label(format!("at most {MOST_ROUTERS}"));
         return None;
     }
@@ -59,7 +59,7 @@ pub(super) fn routing(
     Some(Routes::new(&topology(routers, &network.links, &network.bundles)))
 }
 
-/// What each link costs.
+/// Sets the cost of each link.
 fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
     if let Some(table) = &file.topology {
         let place = place!["topology", "cost"];
@@ -85,7 +85,7 @@ fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
     }
 }
 
-/// What a direction of a link costs; `None` if that is not possible.
+/// Returns the cost of a link direction; `None` if it is invalid.
 fn cost(
     file: &File,
     (cost, place): (Option<Cost>, &[Step<'_>]),
@@ -95,13 +95,13 @@ fn cost(
     let Some(cost) = cost else { return Some(1) };
     if file.routing.is_none() && !file.finds_paths() {
         problems
-            .at(place, "`cost` has no meaning here")
-            .label("only with a table `[routing]`, or with paths or backups that are found");
+            .at(place, "`cost` is not used here")
+            .label("needs [routing], or computed paths or backups");
         return None;
     }
     match (cost, delay) {
         (Cost::Fixed(0), _) => {
-            problems.at(place, "a link that costs nothing").label("must be above zero");
+            problems.at(place, "cost is zero").label("must be above zero");
             None
         }
         (Cost::Fixed(cost), _) => Some(cost),
@@ -109,22 +109,22 @@ fn cost(
             let cost = delay_cost(delay);
             if cost.is_none() {
                 problems
-                    .at(place, "`delay` as a cost of links whose delay is drawn")
-                    .label("needs one `delay` for all seeds");
+                    .at(place, "cost `delay` with a distributed delay")
+                    .label("needs one fixed `delay`");
             }
             cost
         }
     }
 }
 
-/// What a delay costs; `None` where it is drawn.
+/// Returns the cost of a delay; `None` if the delay is drawn.
 pub(super) fn delay_cost(delay: &Spread) -> Option<u32> {
     let Spread::Fixed(delay) = delay else { return None };
     let units = delay.as_ps().div_ceil(DELAY_UNIT.as_ps()).max(1);
     Some(u32::try_from(units).unwrap_or(u32::MAX))
 }
 
-/// Refuses bundles that are not one link to routers.
+/// Reports bundles that routers cannot treat as one link.
 fn bundles(table: &RoutingTable, network: &Network, problems: &mut Problems<'_>) {
     for (i, bundle) in network.bundles.iter().enumerate() {
         for way in [0, 1] {
@@ -134,50 +134,50 @@ fn bundles(table: &RoutingTable, network: &Network, problems: &mut Problems<'_>)
             if let Some(other) = ports.find(|&port| Some(cost(port)) != first) {
                 let [one, other] =
                     [bundle.leader(), other.0].map(|link| network.links[link].name.as_str());
-                let message = format!("`{one}` and `{other}` do not cost the same");
+                let message = format!("`{one}` and `{other}` have different costs");
                 problems
                     .at(place!["bundles", i, "links"], message)
-                    .label("a bundle is one link to routers, with one cost in each direction");
+                    .label("routers treat a bundle as one link with one cost per direction");
                 break;
             }
         }
         if table.ecmp.is_some() && bundle.selection.numbers_destinations() {
-            let message = format!("next hops behind bundle `{}` that differ by flow", bundle.name);
-            problems
-                .at(place!["routing", "ecmp"], message)
-                .label("its selection goes by the node behind the bundle, which must be one for each destination");
+            let message = format!("flows have different next hops after bundle `{}`", bundle.name);
+            problems.at(place!["routing", "ecmp"], message).label(
+                "the bundle selects links by next node, which must be unique per destination",
+            );
             break;
         }
         if table.ttl == Some(TunnelTtl::Pipe) {
             problems
-                .at(place!["routing", "ttl"], "tunnels that hide routers in a network with bundles")
-                .label("`uniform` goes with bundles");
+                .at(place!["routing", "ttl"], "`pipe` tunnels in a network with bundles")
+                .label("use `uniform` with bundles");
             break;
         }
     }
 }
 
-/// Refuses keys that nothing looks at.
+/// Reports keys without effect.
 fn check_keys(table: &RoutingTable, problems: &mut Problems<'_>) {
     if table.ecmp_seed.is_some() && table.ecmp.is_none() {
         problems
-            .at(place!["routing", "ecmp_seed"], "`ecmp_seed` has no meaning here")
-            .label("nothing is hashed without `ecmp`");
+            .at(place!["routing", "ecmp_seed"], "`ecmp_seed` is not used here")
+            .label("needs `ecmp`");
     }
     if table.repair.unwrap_or(Mechanism::None) != Mechanism::None {
         return;
     }
     for (given, key) in [(table.protect.is_some(), "protect"), (table.ttl.is_some(), "ttl")] {
         if given {
-            let message = format!("`{key}` has no meaning here");
-            let label = "there are no backups with repair `none`";
+            let message = format!("`{key}` is not used here");
+            let label = "repair `none` has no backups";
             problems.at(place!["routing", key], message).label(label);
         }
     }
 }
 
 impl Network {
-    /// Every port: the routing may lead packets through any.
+    /// Returns every port: routing may use any of them.
     pub(super) fn all_hops(&self) -> Vec<DirectedLink> {
         (0..self.links.len()).flat_map(|link| [(link, 0), (link, 1)]).collect()
     }

@@ -1,4 +1,4 @@
-//! What changes by plan.
+//! Scheduled changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,10 +21,10 @@ use super::outages::Outages;
 use super::traced::rows;
 use super::voqs::served;
 
-/// Steps of all schedules in a run: each is an event.
+/// Maximum number of steps of all schedules in a run; each is an event.
 const MOST_STEPS: u64 = 200_000_000;
 
-/// Places the changes of schedules.
+/// Adds the changes of schedules.
 pub(super) fn schedules(
     file: &File,
     library: &Library,
@@ -43,7 +43,7 @@ pub(super) fn schedules(
             let periods = schedule.period.map_or(1, |period| span.div_ceil(period.as_ps()));
             steps = steps.saturating_add(periods.saturating_mul(schedule.steps.len() as u64));
             outages.add(&schedule, &states, plan.stop, i);
-            // Steps that only say whether links are in service are failures of the plan.
+            // Steps that only change the state of links are failures of the plan.
             let changing: Vec<StepPlan> =
                 schedule.steps.into_iter().filter(|step| !step.changes.is_empty()).collect();
             if !changing.is_empty() {
@@ -52,7 +52,7 @@ pub(super) fn schedules(
         }
         if steps > MOST_STEPS {
             problems
-                .at(place!["schedules", i], format!("the run has {steps} steps of schedules"))
+                .at(place!["schedules", i], format!("schedules have {steps} steps in the run"))
                 .label(format!("at most {MOST_STEPS}"));
             return;
         }
@@ -60,12 +60,12 @@ pub(super) fn schedules(
     outages.place(file.failures.len(), plan, network, problems);
 }
 
-/// Makes delays go evenly from one change to the next one of the same port. Of several at an instant the last one begins what
-/// follows, and the first is where what was comes to.
+/// Interpolates delays linearly up to the next change of the same port. Of several changes at the same time,
+/// the first ends the previous segment and the last starts the next one.
 fn drift(steps: &mut BTreeMap<Duration, Vec<(DirectedLink, ChangePlan)>>) {
     let mut next: BTreeMap<DirectedLink, (Duration, Duration)> = BTreeMap::new();
     for (&at, changes) in steps.iter_mut().rev() {
-        // From the last to the first, so that what comes next is known.
+        // Iterate backwards, so that the next change is known.
         let mut begun = BTreeSet::new();
         let mut first = BTreeMap::new();
         for (hop, change) in changes.iter_mut().rev() {
@@ -81,34 +81,34 @@ fn drift(steps: &mut BTreeMap<Duration, Vec<(DirectedLink, ChangePlan)>>) {
     }
 }
 
-/// What reads an entry.
+/// Reader of an entry.
 pub(super) struct Reader<'r, 't> {
-    /// Its number.
+    /// Number of the entry.
     pub(super) i: usize,
     plan: &'r Draft,
     pub(super) network: &'r mut Network,
     pub(super) problems: &'r mut Problems<'t>,
-    /// Which links are in service from when in a period.
+    /// State changes of links in a period.
     states: Vec<State>,
 }
 
-/// From when in a period a direction of a link is in service, or is not.
+/// State of a link direction from a time of the period on.
 pub(super) type State = (DirectedLink, Duration, LinkState);
 
 impl Reader<'_, '_> {
-    /// The schedules that an entry makes; `None` if there is a problem, which has then been reported.
+    /// Returns the schedules of an entry; `None` if a problem was reported.
     fn schedule(&mut self, entry: &ScheduleEntry, library: &Library) -> Option<Vec<SchedulePlan>> {
         let (i, before) = (self.i, self.problems.found.len());
         let start = entry.start.map_or(Time::ZERO, |start| Time::ZERO + start.0);
         if start >= self.plan.stop {
-            let message = format!("it begins at {start}, the run stops at {}", self.plan.stop);
+            let message = format!("starts at {start}, but the run stops at {}", self.plan.stop);
             let problem = self.problems.at(place!["schedules", i, "start"], message);
-            problem.label("must begin before the stop");
+            problem.label("must be before `stop`");
         }
         let period = entry.period.map(|period| period.0);
         if period == Some(Duration::ZERO) {
             self.problems
-                .at(place!["schedules", i, "period"], "a period of nothing")
+                .at(place!["schedules", i, "period"], "period is zero")
                 .label("must be above zero");
         }
         if entry.form == Some(ScheduleForm::Mahimahi) {
@@ -116,16 +116,12 @@ impl Reader<'_, '_> {
             return (self.problems.found.len() == before).then_some(found);
         }
         let of_files = [
-            ("form", entry.form.is_some() && entry.file.is_none(), "is of a `file`"),
-            (
-                "link",
-                entry.link.is_some(),
-                "goes with `form = \"mahimahi\"`; a change names its own",
-            ),
-            ("direction", entry.direction.is_some(), "goes with `form = \"mahimahi\"`"),
+            ("form", entry.form.is_some() && entry.file.is_none(), "needs `file`"),
+            ("link", entry.link.is_some(), "needs `form = \"mahimahi\"`; a change names its own"),
+            ("direction", entry.direction.is_some(), "needs `form = \"mahimahi\"`"),
         ];
         for (key, _, label) in of_files.into_iter().filter(|(_, given, _)| *given) {
-            let message = format!("`{key}` has no meaning here");
+            let message = format!("`{key}` is not used here");
             self.problems.at(place!["schedules", i, key], message).label(label);
         }
         let mut steps = BTreeMap::new();
@@ -133,7 +129,7 @@ impl Reader<'_, '_> {
             (changes, None, None) => {
                 if changes.is_empty() {
                     let place = place!["schedules", i, "changes"];
-                    self.problems.at(place, "a schedule without changes");
+                    self.problems.at(place, "schedule without changes");
                 }
                 for (j, change) in changes.iter().enumerate() {
                     self.step(change, place!["schedules", i, "changes", j], period, &mut steps);
@@ -148,7 +144,7 @@ impl Reader<'_, '_> {
                         problem.message = format!("`{file}`, line {line}: {}", problem.message);
                     }
                     if self.problems.found.len() > known {
-                        // The lines below are likely to have the same mistake.
+                        // Later lines probably contain the same mistake.
                         return None;
                     }
                 }
@@ -156,21 +152,21 @@ impl Reader<'_, '_> {
             (changes, None, Some(generator)) if changes.is_empty() => {
                 if entry.delays.is_some() {
                     self.problems
-                        .at(place!["schedules", i, "delays"], "`delays` has no meaning here")
-                        .label("circuits that come in turn change no delay");
+                        .at(place!["schedules", i, "delays"], "`delays` is not used here")
+                        .label("generated circuits do not change delays");
                 }
                 if period.is_some() {
                     self.problems
-                        .at(place!["schedules", i, "period"], "`period` has no meaning here")
-                        .label("follows from `day`, `night` and how many circuits there are");
+                        .at(place!["schedules", i, "period"], "`period` is not used here")
+                        .label("it follows from `day`, `night` and the number of circuits");
                 }
                 let found = generated::generated(i, generator, start, self.network, self.problems)?;
                 return (self.problems.found.len() == before).then_some(found);
             }
             _ => {
                 self.problems
-                    .at(place!["schedules", i], "what changes is said twice")
-                    .label("needs one of `changes`, `file` and `generator`");
+                    .at(place!["schedules", i], "no changes, or several definitions")
+                    .label("needs exactly one of `changes`, `file` and `generator`");
             }
         }
         if let Some(course) = entry.delays {
@@ -178,7 +174,7 @@ impl Reader<'_, '_> {
                 |(_, change): &(DirectedLink, ChangePlan)| matches!(change, ChangePlan::Delay(_));
             if !steps.values().flatten().any(moves) && self.problems.found.len() == before {
                 self.problems
-                    .at(place!["schedules", i, "delays"], "`delays` has no meaning here")
+                    .at(place!["schedules", i, "delays"], "`delays` is not used here")
                     .label("no change has a `delay`");
             }
             if course == DelayCourse::Linear {
@@ -190,7 +186,7 @@ impl Reader<'_, '_> {
         (self.problems.found.len() == before).then(|| vec![schedule])
     }
 
-    /// Adds a change to the steps. Those of one instant stay in their order.
+    /// Adds a change to the steps. Changes at the same time keep their order.
     fn step(
         &mut self,
         change: &ChangeEntry,
@@ -200,15 +196,15 @@ impl Reader<'_, '_> {
     ) {
         let at = change.at.0;
         if let Some(period) = period.filter(|&period| at >= period) {
-            let message = format!("a change at {at} in a period of {period}");
+            let message = format!("change at {at} in a period of {period}");
             let problem = self.problems.at(&[place, place!["at"]].concat(), message);
-            problem.label("must come before the period ends");
+            problem.label("must be before the end of the period");
         }
         let changes = self.changes(change, place);
         steps.entry(at).or_default().extend(changes);
     }
 
-    /// What an entry changes of all links that it names.
+    /// Returns the changes of all links that an entry names.
     pub(super) fn changes(
         &mut self,
         entry: &ChangeEntry,
@@ -221,20 +217,20 @@ impl Reader<'_, '_> {
         for hop in hops {
             found.extend(self.changes_of(entry, hop, place));
             if self.problems.found.len() > before {
-                // The others are like it, and would be told the same.
+                // Other links would cause the same message.
                 break;
             }
         }
         let nothing = found.is_empty() && self.states.len() == states;
         if nothing && self.problems.found.is_empty() {
             self.problems
-                .at(place, "what changes is not said")
+                .at(place, "change without effect")
                 .label("needs `served`, `rate`, `delay`, `queue`, `transmitter`, `state` or `ece`");
         }
         found
     }
 
-    /// What an entry changes of a link that it names, in which directions.
+    /// Returns the changes of one link, with directions.
     fn changes_of(
         &mut self,
         entry: &ChangeEntry,
@@ -253,8 +249,8 @@ impl Reader<'_, '_> {
         let of_bursts = network.burst_links.iter().any(|&(_, of_bursts)| of_bursts == link);
         if plan_of.wavelengths.is_some() || of_bursts || !plan_of.over.is_empty() {
             problems
-                .at(&at("link"), format!("`{name}` changes by plan"))
-                .label("goes with links that carry packets one by one");
+                .at(&at("link"), format!("scheduled change of `{name}`"))
+                .label("needs a link that carries single packets");
             return Vec::new();
         }
         let mut found: Vec<ChangePlan> = Vec::new();
@@ -269,15 +265,15 @@ impl Reader<'_, '_> {
                 for (key, _) in of_links.into_iter().filter(|(_, given)| *given) {
                     problems
                         .at(&at(key), format!("`{key}` of a virtual output queue"))
-                        .label("is said of the links of its ways");
+                        .label("set it on the links of its paths");
                 }
                 let way = way.as_ref().and_then(|way| served(voq, way, &at("served"), problems));
                 found.extend(way.map(ChangePlan::Serve));
             }
             (None, Some(_)) => {
                 problems
-                    .at(&at("served"), format!("`{name}` is no virtual output queue"))
-                    .label("only these are served over ways");
+                    .at(&at("served"), format!("`{name}` is not a virtual output queue"))
+                    .label("only virtual output queues have paths");
             }
             (None, None) => {
                 found.extend(entry.rate.map(|rate| ChangePlan::Rate(rate.0)));
@@ -295,13 +291,13 @@ impl Reader<'_, '_> {
             };
             if directions.iter().any(keeps) {
                 problems
-                    .at(&at("queue"), format!("the queue of `{name}` changes"))
-                    .label("its discipline keeps packets itself, and has one limit");
+                    .at(&at("queue"), format!("scheduled limit of the queue of `{name}`"))
+                    .label("its discipline has one fixed limit");
             }
             if queue.0.is_nothing() {
-                problems.at(&at("queue"), "a queue that holds nothing passes nothing");
+                problems.at(&at("queue"), "queue limit is zero");
             }
-            // What it loses for that comes before what it sends then.
+            // The new limit drops packets before other changes let the transmitter send.
             found.insert(0, ChangePlan::Limit(queue.0));
         }
         found.extend(entry.ece.map(|flag| ChangePlan::Ece(flag == EceFlag::Set)));

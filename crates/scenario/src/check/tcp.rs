@@ -20,16 +20,16 @@ use optcp_units::nearest::suggestion;
 use super::bounds::check_name;
 use super::draft::Draft;
 
-/// The length field of an IP packet (RFC 791) says no more.
+/// Maximum packet size: the length field of IP (RFC 791) has 16 bits.
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
-/// Fills in the tables of the file.
+/// Reads the TCP tables of the file.
 pub(super) fn tables(file: &File, plan: &mut Draft, problems: &mut Problems<'_>) {
     for (name, table) in &file.tcp.0 {
         check_name(name, place!["tcp", name.as_str()], problems);
         let config = table.config();
         check(name, &config, problems);
-        // Both ends are alike.
+        // Sender and receiver share one configuration.
         if config.dsack_undo && !config.dsack {
             let message = "`dsack_undo` needs `dsack = true`".to_owned();
             problems.at(place!["tcp", name.as_str(), "dsack_undo"], message);
@@ -38,16 +38,16 @@ pub(super) fn tables(file: &File, plan: &mut Draft, problems: &mut Problems<'_>)
     }
 }
 
-/// Choices written outside a scenario, as `profile = "rfc", recovery = "sack"`.
+/// TCP parameters written outside a scenario, such as `profile = "rfc", recovery = "sack"`.
 pub struct TcpChoices {
     table: TcpTable,
 }
 
 impl TcpChoices {
-    /// Reads a text, or says what is wrong with it.
+    /// Parses a text.
     ///
     /// # Errors
-    /// What is no TOML, and keys and values that there are not.
+    /// Messages if the text is not TOML, or has unknown keys or values.
     pub fn read(text: &str) -> Result<Self, Vec<String>> {
         let text = format!("{PLACE} = {{ {text} }}");
         let (table, errors) = DeTable::parse_recoverable(&text);
@@ -62,16 +62,17 @@ impl TcpChoices {
         Ok(TcpChoices { table })
     }
 
-    /// The profile and the congestion control that the text names.
+    /// Returns profile and congestion control, if the text names them.
     #[must_use]
     pub fn named(&self) -> (Option<Profile>, Option<CongestionKind>) {
         self.table.named()
     }
 
-    /// `base`, which is of `profile`, with these choices. A `congestion` that was chosen elsewhere goes before that of the text.
+    /// Applies these parameters to `base`, which belongs to `profile`. `congestion` overrides the congestion
+    /// control of the text.
     ///
     /// # Errors
-    /// Choices with which no connection can work.
+    /// Messages if no connection can work with the parameters.
     pub fn over(
         &self,
         profile: Profile,
@@ -88,43 +89,40 @@ impl TcpChoices {
     }
 }
 
-/// Where choices stand that are written outside a scenario.
+/// Table name for parameters outside a scenario.
 const PLACE: &str = "choices";
 
-/// More segments at one instant are taken for a slip: queues without a limit would fill the memory.
+/// Maximum initial window. Larger ones are probably mistakes and would exhaust the memory of unlimited
+/// queues.
 const MOST_AT_ONCE: u32 = 100_000;
 
-/// Reports choices with which no connection can work. A value that the profile chose is shown at the
-/// table, one that the file chose at its place.
+/// Reports parameters with which no connection can work. Values of the profile are reported at the table,
+/// values of the file at their place.
 fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
     let Config { tick, initial_rto, min_rto, max_rto, .. } = config;
     let zero = [
-        ("mss", config.mss == Bytes::ZERO, "a segment carries something"),
-        ("initial_window", config.initial_window == 0, "nothing would ever be sent"),
-        ("initial_ssthresh", config.initial_ssthresh == Some(0), "the window would shrink to it"),
-        ("window_limit", config.window_limit == 0, "nothing would ever be sent"),
-        ("pacing_burst", config.pacing_burst == 0, "nothing would ever be sent"),
+        ("mss", config.mss == Bytes::ZERO, "a segment carries at least one byte"),
+        ("initial_window", config.initial_window == 0, "nothing would be sent"),
+        ("initial_ssthresh", config.initial_ssthresh == Some(0), "the window would shrink to zero"),
+        ("window_limit", config.window_limit == 0, "nothing would be sent"),
+        ("pacing_burst", config.pacing_burst == 0, "nothing would be sent"),
         ("recovery_burst", config.recovery_burst == Some(0), "recovery would never end"),
         (
             "ack_delay",
             config.ack != AckKind::EveryPacket && config.ack_delay == Duration::ZERO,
-            "no ACK would wait: `ack = \"every-packet\"` says so",
+            "ACKs would not be delayed: use `ack = \"every-packet\"`",
         ),
-        ("tick", *tick == Duration::ZERO, "the clock would stand still"),
+        ("tick", *tick == Duration::ZERO, "the clock would not advance"),
         (
             "prague_rtt_target",
             config.controllers.prague.prague_rtt_target == Duration::ZERO,
-            "`prague_rtt_scaling = \"unscaled\"` says so",
+            "use `prague_rtt_scaling = \"unscaled\"`",
         ),
-        (
-            "retcp_jump",
-            config.controllers.retcp.retcp_jump == 0,
-            "nothing of the window would be left",
-        ),
-        ("timestamp_tick", config.timestamp_tick == Duration::ZERO, "the clock would stand still"),
+        ("retcp_jump", config.controllers.retcp.retcp_jump == 0, "the window would be zero"),
+        ("timestamp_tick", config.timestamp_tick == Duration::ZERO, "the clock would not advance"),
         ("sack_blocks", config.sack_blocks == 0, "an ACK could report nothing"),
-        ("initial_rto", *initial_rto == Duration::ZERO, "the timer would expire at once"),
-        ("max_rto", *max_rto == Duration::ZERO, "the timer would expire at once"),
+        ("initial_rto", *initial_rto == Duration::ZERO, "the timer would fire immediately"),
+        ("max_rto", *max_rto == Duration::ZERO, "the timer would fire immediately"),
     ];
     for (field, zero, why) in zero {
         if zero {
@@ -133,34 +131,37 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
     }
     if usize::from(config.sack_blocks) > MAX_SACK_BLOCKS {
         let message = format!("`sack_blocks` ({}) is above {MAX_SACK_BLOCKS}", config.sack_blocks);
-        problems.at(place!["tcp", name, "sack_blocks"], message).label("no more fit (RFC 2018)");
+        problems
+            .at(place!["tcp", name, "sack_blocks"], message)
+            .label("more do not fit (RFC 2018)");
     }
     if config.initial_window > MOST_AT_ONCE {
-        let message = format!("an initial window of {} segments", config.initial_window);
+        let message = format!("initial window of {} segments", config.initial_window);
         problems
             .at(place!["tcp", name, "initial_window"], message)
-            .label(format!("at most {MOST_AT_ONCE}: all of it leaves at one instant"));
+            .label(format!("at most {MOST_AT_ONCE}, because all are sent at the same time"));
     }
     if config.ack_size + config.timestamp_size() == Bytes::ZERO {
         problems
             .at(place!["tcp", name, "ack_size"], "`ack_size` is zero")
-            .label("a packet has a size");
+            .label("a packet is not empty");
     }
     let segment = config.mss + config.header + config.timestamp_size();
     if segment > LARGEST_PACKET {
-        let message =
-            format!("a segment has {segment} on the wire, and a packet {LARGEST_PACKET} at most");
-        problems.at(place!["tcp", name, "mss"], message).label("with its headers (RFC 791)");
+        let message = format!(
+            "a segment has {segment} on the wire, more than the packet limit of {LARGEST_PACKET}"
+        );
+        problems.at(place!["tcp", name, "mss"], message).label("including headers (RFC 791)");
     }
     let blocks = u64::from(config.sack_blocks);
     let ack =
         config.ack_size.count().saturating_add(8 * blocks + 2 + config.timestamp_size().count());
     if config.ack_size > LARGEST_PACKET || ack > LARGEST_PACKET.count() {
         let message = format!(
-            "an ACK has up to {} on the wire, and a packet {LARGEST_PACKET} at most",
+            "an ACK has up to {} on the wire, more than the packet limit of {LARGEST_PACKET}",
             Bytes::new(ack)
         );
-        problems.at(place!["tcp", name, "ack_size"], message).label("with its options (RFC 791)");
+        problems.at(place!["tcp", name, "ack_size"], message).label("including options (RFC 791)");
     }
     if config.timestamp_undo && !config.timestamps {
         let message = "`timestamp_undo` needs `timestamps = true`".to_owned();
@@ -179,7 +180,7 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         );
         problems
             .at(place!["tcp", name, "slow_start"], message)
-            .label("one round trip at a time would never end slow start");
+            .label("slow start would never end with a single outstanding RTT");
     }
     for (field, value) in [("initial_rto", initial_rto), ("min_rto", min_rto)] {
         if value > max_rto {
@@ -189,28 +190,28 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
     }
 }
 
-/// Reports a congestion control that goes by the rate of delivery or by one-way delays without what it needs,
-/// and pacing at such a rate without one that finds it.
+/// Reports rate- or delay-based congestion controls without their prerequisites, and rate pacing without a
+/// congestion control that computes a rate.
 fn check_measures(name: &str, config: &Config, problems: &mut Problems<'_>) {
     let kind = config.congestion;
     if kind.wants_rates() && config.recovery != RecoveryKind::Sack {
         let message = format!("`congestion = \"{}\"` needs `recovery = \"sack\"`", kind.name());
-        problems.at(place!["tcp", name, "congestion"], message).label(
-            "it goes by what is delivered, which only SACK tells while something is missing",
-        );
+        problems
+            .at(place!["tcp", name, "congestion"], message)
+            .label("it uses the delivered data, which only SACK reports during loss recovery");
     }
     if kind.wants_delays() && !config.timestamps {
         let message = format!("`congestion = \"{}\"` needs `timestamps = true`", kind.name());
         problems
             .at(place!["tcp", name, "congestion"], message)
-            .label("it goes by one-way delays, which only timestamps tell");
+            .label("it uses one-way delays, which need timestamps");
     }
     if kind.paces() && config.pacing != Pacing::Rate {
         let message = format!("`congestion = \"{}\"` needs `pacing = \"rate\"`", kind.name());
         let why = if kind.wants_rates() {
-            "its window is twice what the path holds: the rate is what it controls"
+            "its window is twice the BDP: it controls the rate"
         } else {
-            "it spreads its window over a round trip"
+            "it spreads its window over an RTT"
         };
         problems.at(place!["tcp", name, "congestion"], message).label(why);
     }
@@ -219,11 +220,11 @@ fn check_measures(name: &str, config: &Config, problems: &mut Problems<'_>) {
         let finders: Vec<String> =
             finders.map(|kind| format!("`congestion = \"{}\"`", kind.name())).collect();
         let message = format!("`pacing = \"rate\"` needs {}", finders.join(" or "));
-        problems.at(place!["tcp", name, "pacing"], message).label("no other finds a rate");
+        problems.at(place!["tcp", name, "pacing"], message).label("no other computes a rate");
     }
 }
 
-/// Reports what does not go with a state for each network.
+/// Reports parameters that conflict with per-network state.
 fn check_path_state(name: &str, config: &Config, problems: &mut Problems<'_>) {
     if config.path_state == PathState::One {
         return;
@@ -233,40 +234,38 @@ fn check_path_state(name: &str, config: &Config, problems: &mut Problems<'_>) {
         problems.at(place!["tcp", name, "path_state"], message).label(why);
     };
     if config.recovery != RecoveryKind::Sack {
-        needs("`recovery = \"sack\"`", "only SACK tells which network lost a segment");
+        needs("`recovery = \"sack\"`", "only SACK shows which network lost a segment");
     }
     if config.ecn != Ecn::Off {
-        needs("`ecn = \"off\"`", "what a mark means for each network is not defined");
+        needs("`ecn = \"off\"`", "the meaning of ECN marks per network is not defined");
     }
     if config.congestion.wants_rates() {
-        let what = "a congestion control that goes by ACKs and losses";
-        needs(what, "the rate of delivery is that of the connection");
+        let what = "a congestion control based on ACKs and losses";
+        needs(what, "delivery rates are per connection");
     }
 }
 
-/// The greatest `dctcp_shift_g`, with which one window counts for the least that alpha can be.
+/// Maximum `dctcp_shift_g`: one window changes alpha by its smallest step.
 const LARGEST_SHIFT: u8 = 10;
-/// The greatest `retcp_jump`.
+/// Maximum `retcp_jump`.
 const LARGEST_JUMP: u8 = 100;
-/// Alpha of 1 in DCTCP's arithmetic.
+/// Value of alpha = 1 in DCTCP's arithmetic.
 const LARGEST_ALPHA: u16 = 1024;
 
-/// Reports a congestion control that goes by marks without any, and what ECN asks for beside.
+/// Reports ECN-based congestion controls without ECN, and other ECN conflicts.
 fn check_ecn(name: &str, config: &Config, problems: &mut Problems<'_>) {
     let kind = config.congestion;
     let (expected, why) = match kind.needs_ecn() {
         NeedsEcn::Any if config.ecn == Ecn::Off => (
             "`ecn = \"dctcp\"`, or `\"rfc3168\"` or `\"accurate\"`",
-            "it goes by the share of marked segments, and no packet would take a mark",
+            "it uses the share of marked segments, and no packet would be ECN-capable",
         ),
-        NeedsEcn::Accurate if config.ecn != Ecn::Accurate => (
-            "`ecn = \"accurate\"`",
-            "ECT(1) is for senders that learn of every mark (RFC 9331 section 4.2)",
-        ),
-        NeedsEcn::Off if config.ecn != Ecn::Off => (
-            "`ecn = \"off\"`",
-            "it takes ECE for a circuit's, which here would be the echo of a mark",
-        ),
+        NeedsEcn::Accurate if config.ecn != Ecn::Accurate => {
+            ("`ecn = \"accurate\"`", "ECT(1) needs feedback on every mark (RFC 9331 section 4.2)")
+        }
+        NeedsEcn::Off if config.ecn != Ecn::Off => {
+            ("`ecn = \"off\"`", "it interprets ECE as a circuit, but here ECE would echo a mark")
+        }
         _ => ("", ""),
     };
     if !expected.is_empty() {
@@ -280,20 +279,20 @@ fn check_ecn(name: &str, config: &Config, problems: &mut Problems<'_>) {
         let message = format!("`abe` needs {}", known.join(" or "));
         problems
             .at(place!["tcp", name, "abe"], message)
-            .label("RFC 8511 has no share for another control");
+            .label("RFC 8511 has no factor for other controls");
     }
     if config.controllers.retcp.retcp_jump > LARGEST_JUMP {
         let message = format!("`retcp_jump` is above {LARGEST_JUMP}");
         problems
             .at(place!["tcp", name, "retcp_jump"], message)
-            .label("what the jump adds to the window leaves at one instant");
+            .label("the window increase is sent at once");
     }
     let dctcp = &config.controllers.dctcp;
     if dctcp.dctcp_shift_g > LARGEST_SHIFT {
         let message = format!("`dctcp_shift_g` ({}) is above {LARGEST_SHIFT}", dctcp.dctcp_shift_g);
         problems
             .at(place!["tcp", name, "dctcp_shift_g"], message)
-            .label("alpha has ten bits: it would never change");
+            .label("alpha has ten bits and would never change");
     }
     if dctcp.dctcp_alpha_on_init > LARGEST_ALPHA {
         let message = format!(
@@ -302,11 +301,11 @@ fn check_ecn(name: &str, config: &Config, problems: &mut Problems<'_>) {
         );
         problems
             .at(place!["tcp", name, "dctcp_alpha_on_init"], message)
-            .label("1024 is an alpha of 1, all segments marked");
+            .label("1024 is an alpha of 1: all segments marked");
     }
 }
 
-/// The index of a table, or of a profile that a flow names directly.
+/// Returns the index of a table, or of a profile that a flow uses directly.
 pub(super) fn find(
     i: usize,
     name: Option<&str>,
@@ -317,7 +316,7 @@ pub(super) fn find(
     if let Some(index) = plan.tcp.iter().position(|(table, _)| table == name) {
         return Some(index);
     }
-    // Profiles read themselves by their registered names.
+    // Profiles deserialize from their registered names.
     if let Ok(profile) = Profile::deserialize(StrDeserializer::<Error>::new(name)) {
         plan.tcp.push((name.to_owned(), profile.config()));
         return Some(plan.tcp.len() - 1);
@@ -328,7 +327,7 @@ pub(super) fn find(
         suggestion(name, "TCP tables and profiles", names)
     });
     problems
-        .at(place!["flows", i, "tcp"], format!("no TCP table or profile `{name}`"))
+        .at(place!["flows", i, "tcp"], format!("unknown TCP table or profile `{name}`"))
         .label("neither in [tcp] nor a profile")
         .help(help);
     None

@@ -1,4 +1,4 @@
-//! Nodes and links of a network that is known by name.
+//! Nodes and links of `[topology]`.
 
 use optcp_units::Duration;
 
@@ -11,12 +11,12 @@ use crate::tree::{Step, place};
 use super::network::{Network, check_spread};
 use super::queues;
 
-/// Light in fibre, rounded as planners do.
+/// Delay of light in fibre per km, rounded as planners do.
 const PER_KM: Duration = Duration::from_us(5);
 
 const MM_A_KM: u128 = 1_000_000;
 
-/// Puts the nodes and links of the file's topology into the network.
+/// Adds the nodes and links of the topology to the network.
 pub(super) fn topology(
     file: &File,
     library: &Library,
@@ -29,7 +29,7 @@ pub(super) fn topology(
         (None, Some(path)) => (Reference::File(path), place!["topology", "file"]),
         _ => {
             problems
-                .at(place!["topology"], "which network it is is not clear")
+                .at(place!["topology"], "name of the network is not clear")
                 .label("needs either `name` or `file`");
             network.incomplete = true;
             return;
@@ -37,8 +37,8 @@ pub(super) fn topology(
     };
     if table.delay.is_some() && table.delay_per_km.is_some() {
         problems
-            .at(place!["topology", "delay_per_km"], "`delay_per_km` has no meaning here")
-            .label("`delay` takes the place of lengths");
+            .at(place!["topology", "delay_per_km"], "`delay_per_km` is not used here")
+            .label("`delay` replaces the lengths");
     }
     queues::check(&table.queue, file.stop.0, place!["topology", "queue"], problems);
     if let Some(delay) = &table.delay {
@@ -79,7 +79,7 @@ pub(super) fn topology(
     }
 }
 
-/// A link as `[[links]]` would have it.
+/// Returns the `[[links]]` entry that corresponds to a link.
 fn entry(
     table: &TopologyTable,
     link: &GraphLink,
@@ -98,7 +98,8 @@ fn entry(
             let delay = travel(mm);
             if delay > Duration::LONGEST {
                 let [a, b] = link.ends.map(|node| &names[node]);
-                let message = format!("the link between `{a}` and `{b}` would take {delay}");
+                let message =
+                    format!("the link between `{a}` and `{b}` would have a delay of {delay}");
                 problems.at(place, message).label(format!("at most {}", Duration::LONGEST));
                 return None;
             }
@@ -107,8 +108,8 @@ fn entry(
         (None, None) => {
             let [a, b] = link.ends.map(|node| &names[node]);
             problems
-                .at(place, format!("the length of the link between `{a}` and `{b}` is not known"))
-                .help("give all links one `delay`".to_owned());
+                .at(place, format!("unknown length of the link between `{a}` and `{b}`"))
+                .help("set one `delay` for all links".to_owned());
             return None;
         }
     };

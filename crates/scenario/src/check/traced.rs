@@ -7,13 +7,13 @@ use crate::library::Library;
 use crate::problem::Problems;
 use crate::tree::{Entry, Node, Origin, Step, Value};
 
-/// Tells the columns of a row apart while it is read: no override has such a number.
+/// Returns a temporary origin that identifies a column of a row; no override has such an index.
 fn column_origin(number: usize) -> Origin {
     Origin::Override(usize::MAX - number)
 }
 
-/// The rows of a file, each with its line; `None` if there is a problem, which has then been reported. `what` is what a row is
-/// called.
+/// Returns the rows of a file with their line numbers; `None` if a problem was reported. `what` is the name
+/// of a row in messages.
 pub(super) fn rows<T: DeserializeOwned>(
     file: &str,
     what: &str,

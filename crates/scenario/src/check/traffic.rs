@@ -23,9 +23,9 @@ use super::network::{Network, checked};
 use super::ways::{self, Way, Ways};
 use super::{pairs, queues};
 
-/// The headers of UDP (RFC 768) and IPv4 (RFC 791).
+/// Headers of UDP (RFC 768) and IPv4 (RFC 791), in bytes.
 const HEADERS: u64 = 28;
-/// The packets of Ethernet.
+/// Maximum packet size of Ethernet, in bytes.
 const LARGEST: u64 = 1500;
 
 /// Expands the groups of sources.
@@ -41,7 +41,7 @@ pub(super) fn traffic(
         let place = place!["traffic", i, "group"];
         check_name(&entry.group, place, problems);
         if plan.groups.contains(&entry.group) {
-            problems.at(place, format!("there is already a group `{}`", entry.group));
+            problems.at(place, format!("group `{}` exists already", entry.group));
         }
         let group = plan.groups.len();
         plan.groups.push(entry.group.clone());
@@ -62,8 +62,8 @@ pub(super) fn traffic(
         let found = ways::ways(&way, plan, network, shortest, library, problems);
         if found.as_ref().is_some_and(|found| found.drawn.is_some()) {
             problems
-                .at(place!["traffic", i, "pairs", "count"], "sources whose pairs each run draws")
-                .help("draw the pairs once for all runs: give `pairs` a `seed`".to_owned());
+                .at(place!["traffic", i, "pairs", "count"], "`count` of pairs without `seed`")
+                .help("give `pairs` a `seed`, which draws them once for all runs".to_owned());
             continue;
         }
         if let Some(found) = &found {
@@ -81,20 +81,16 @@ pub(super) fn traffic(
             continue;
         };
         let Some(rate) = rate(entry.rate, mean) else {
-            problems
-                .at(place!["traffic", i, "rate"], "a rate that packets of this size cannot have");
+            problems.at(place!["traffic", i, "rate"], "rate is not possible with this packet size");
             continue;
         };
         if let ProcessPlan::OnOff { superposed, times, .. } = process
             && silence(rate, superposed, times) > MOST_SILENCE
         {
             problems
-                .at(
-                    place!["traffic", i, "on"],
-                    "a source sends less than a packet in 1000 on times",
-                )
-                .label("each of them is drawn")
-                .help("raise `rate` or `on`, or let fewer be `superposed`".to_owned());
+                .at(place!["traffic", i, "on"], "less than one packet per 1000 on periods")
+                .label("every period is drawn")
+                .help("raise `rate` or `on`, or lower `superposed`".to_owned());
             continue;
         }
         let superposed = superposed(process, rate);
@@ -103,7 +99,7 @@ pub(super) fn traffic(
                 .at(place!["traffic", i], format!("a source superposes {superposed} processes"))
                 .label(format!("at most {MOST}"))
                 .help(
-                    "for `fractal-renewal` their number grows with `onset` and `rate`".to_owned(),
+                    "for `fractal-renewal`, their number grows with `onset` and `rate`".to_owned(),
                 );
             continue;
         }
@@ -124,7 +120,7 @@ pub(super) fn traffic(
                 true => network.pair_name(&route.nodes),
                 false => network.name(route.nodes[varying]).to_owned(),
             };
-            // A pair that has several sources, or that was drawn again.
+            // Number of a source whose pair occurs repeatedly.
             let number = numbers.entry(member.clone()).or_default();
             let name = match *number {
                 0 => format!("{}/{member}", entry.group),
@@ -150,7 +146,7 @@ pub(super) fn traffic(
     }
 }
 
-/// From when to when sources send.
+/// Returns start and end of sending.
 fn span(i: usize, entry: &TrafficEntry, stop: Time, problems: &mut Problems<'_>) -> (Spread, Time) {
     let until = entry.until.map_or(stop, |until| Time::ZERO + until.0).min(stop);
     let start = checked(entry.start.as_ref(), true, place!["traffic", i, "start"], problems);
@@ -159,21 +155,21 @@ fn span(i: usize, entry: &TrafficEntry, stop: Time, problems: &mut Problems<'_>)
     {
         let key = if entry.until.is_some() { "until" } else { "start" };
         problems
-            .at(place!["traffic", i, key], "a source has no time to send")
+            .at(place!["traffic", i, key], "source without time to send")
             .label(format!("from {latest} to {until}"));
     }
     (start, until)
 }
 
-/// The most on and off times that an on-off source may have for each of its packets.
+/// Maximum number of on and off periods per packet of an on-off source.
 const MOST_SILENCE: f64 = 1000.0;
 
-/// How many on and off times pass for each packet of one of the processes that a source superposes.
+/// Returns the number of on and off periods per packet of each superposed process.
 fn silence(rate: PacketRate, superposed: u32, [on, off]: [Duration; 2]) -> f64 {
     rate.mean_interval_ps() * f64::from(superposed) / (on.as_ps() as f64 + off.as_ps() as f64)
 }
 
-/// How many processes a source superposes.
+/// Returns the number of processes that a source superposes.
 fn superposed(process: ProcessPlan, rate: PacketRate) -> usize {
     let superposed = match process {
         ProcessPlan::OnOff { superposed, .. } => superposed,
@@ -192,7 +188,7 @@ fn rate(pace: Pace, mean: u16) -> Option<PacketRate> {
     }
 }
 
-/// The sizes, their mean, and the largest.
+/// Returns the sizes, their mean and their maximum.
 fn sizes(
     i: usize,
     entry: &TrafficEntry,
@@ -203,18 +199,18 @@ fn sizes(
         (Some(size), None) => match u16::try_from(size.0.count()) {
             Ok(size) if size > 0 => Some((PacketSize::Fixed(size), size, size)),
             _ => {
-                problems.at(place, "not the size of a packet").label("from 1 B to 65535 B");
+                problems.at(place, "invalid packet size").label("from 1 B to 65535 B");
                 None
             }
         },
         (None, Some(sizes)) => drawn(i, sizes, problems),
         (Some(_), Some(_)) => {
-            problems.at(place, "`size` and `sizes` say the same").label("leave one of them out");
+            problems.at(place, "both `size` and `sizes`").label("omit one of them");
             None
         }
         (None, None) => {
             problems
-                .at(place!["traffic", i], "the size of packets is missing")
+                .at(place!["traffic", i], "packet size is missing")
                 .label("needs `size` or `sizes`")
                 .help("for example: size = \"1500 B\"".to_owned());
             None
@@ -229,7 +225,7 @@ fn drawn(
 ) -> Option<(PacketSize, u16, u16)> {
     let place = place!["traffic", i, "sizes"];
     if sizes.kind != SizesKind::Exponential {
-        let message = format!("packets have no `{}` sizes", sizes.kind.name());
+        let message = format!("no `{}` sizes for packets", sizes.kind.name());
         let place = place!["traffic", i, "sizes", "kind"];
         problems.at(place, message).help("did you mean `exponential`?".to_owned());
         return None;
@@ -247,15 +243,14 @@ fn drawn(
             Some((PacketSize::Exponential(sizes), mean, most))
         });
     if found.is_none() {
-        problems.at(place, "there is no such distribution of packet sizes").label(
-            "the mean must lie between the smallest size and the middle of the smallest and the largest, all \
-             from 1 B to 65535 B",
+        problems.at(place, "invalid packet size distribution").label(
+            "the mean must lie between the minimum and the midpoint of minimum and maximum, all from 1 B to 65535 B",
         );
     }
     found
 }
 
-/// The process, if it has what it needs and nothing else.
+/// Returns the process if the entry has exactly the keys of its kind.
 fn process(
     i: usize,
     entry: &TrafficEntry,
@@ -269,7 +264,7 @@ fn process(
     let superposed = [ProcessKind::OnOff, ProcessKind::FractalRenewal].as_slice();
     let similar =
         [ProcessKind::OnOff, ProcessKind::FractalRenewal, ProcessKind::FractionalNoise].as_slice();
-    // Which kinds a key belongs to, and whether they need it.
+    // Key, presence, kinds that accept it, and whether these require it.
     let keys: [(&str, bool, &[ProcessKind], bool); 7] = [
         ("hurst", entry.hurst.is_some(), similar, true),
         ("superposed", entry.superposed.is_some(), superposed, entry.process == ProcessKind::OnOff),
@@ -292,24 +287,26 @@ fn process(
     let hurst = entry.hurst.map_or(0.75, |hurst| hurst.0);
     if !(hurst > 0.5 && hurst < 1.0) {
         problems
-            .at(place!["traffic", i, "hurst"], format!("`{hurst}` is no Hurst parameter here"))
+            .at(place!["traffic", i, "hurst"], format!("invalid Hurst parameter `{hurst}`"))
             .label("must be above 0.5 and below 1");
     }
     if entry.process == ProcessKind::FractalRenewal
         && entry.superposed.is_some() == entry.onset.is_some()
     {
         problems
-            .at(place!["traffic", i], "the time scale of this process is not clear")
+            .at(place!["traffic", i], "time scale is not clear")
             .label("needs either `superposed` or `onset`");
     }
     let zero = |span: Option<crate::schema::Span>| span.is_some_and(|s| s.0 == Duration::ZERO);
     let lengths =
         [("on", entry.on), ("off", entry.off), ("onset", entry.onset), ("slot", entry.slot)];
     for (key, _) in lengths.into_iter().filter(|&(_, length)| zero(length)) {
-        problems.at(place!["traffic", i, key], "a time without length").label("must be above zero");
+        problems.at(place!["traffic", i, key], "time is zero").label("must be above zero");
     }
     if entry.superposed.is_some_and(|count| count.0 == 0) {
-        problems.at(place!["traffic", i, "superposed"], "no processes").label("must be above zero");
+        problems
+            .at(place!["traffic", i, "superposed"], "number of processes is zero")
+            .label("must be above zero");
     }
     if problems.found.len() > before {
         return None;
@@ -334,10 +331,7 @@ fn process(
                 FractionalNoise::check(slot, span)
             {
                 problems
-                    .at(
-                        place!["traffic", i, "slot"],
-                        format!("the run has {slots} slots of {slot}"),
-                    )
+                    .at(place!["traffic", i, "slot"], format!("{slots} slots of {slot} in the run"))
                     .label(format!("at most {most}"));
             }
             let dispersion = entry.dispersion.map_or(1.0, |dispersion| dispersion.0);

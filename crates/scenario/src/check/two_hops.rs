@@ -1,4 +1,4 @@
-//! Queues that are served over third members while no circuit leads to where their packets go.
+//! Two-hop forwarding: queues use circuits through a third member while they have no direct circuit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,8 @@ use super::generated::{Cycle, Day};
 use super::network::Network;
 use super::voqs::DIRECT;
 
-/// What changes in a cycle: links send in their days, and queues take the circuits that are there. `None` where two members
-/// have no queue with a way over each other member.
+/// Returns the changes of a cycle: links send during their days, and queues use the available circuits.
+/// Returns `None` if two members have no queue with a path through each other member.
 pub(super) fn changes(
     members: &[usize],
     switches: usize,
@@ -28,7 +28,7 @@ pub(super) fn changes(
             queues.insert((b, a), (queue, 1));
         }
     }
-    // For each member and switch when it is joined to which other one.
+    // Days and peers, by member and switch.
     let mut joined: BTreeMap<usize, Vec<(&Day, usize)>> = BTreeMap::new();
     for day in days {
         for &[a, b] in &day.pairs {
@@ -49,7 +49,7 @@ pub(super) fn changes(
             .flat_map(|(day, _)| [day.begin, day.end])
             .chain([Duration::ZERO])
             .collect();
-        // Where each of its circuits leads, from each of these instants to the next.
+        // Circuits of the member in each interval between changes.
         let present: Vec<(Duration, Vec<(usize, usize)>)> = instants
             .into_iter()
             .map(|at| {
@@ -64,7 +64,7 @@ pub(super) fn changes(
     Some(())
 }
 
-/// Over which way a queue is served in a cycle.
+/// Adds the serving paths of a queue in a cycle.
 fn queue(
     (link, direction): DirectedLink,
     to: usize,

@@ -13,15 +13,15 @@ use super::bounds::{MOST, check_name};
 use super::network::Network;
 use super::queues;
 
-/// What a queue is served over while nothing serves it.
+/// Name for no serving path.
 const NONE: &str = "none";
-/// The way between two members of a mesh that leads over no other one.
+/// Name of the direct path between two members of a mesh.
 pub(super) const DIRECT: &str = "direct";
-/// Ways are numbered in a byte.
+/// Maximum number of paths, which are numbered in a byte.
 const MOST_WAYS: usize = 200;
 
 impl Network {
-    /// Makes the virtual output queues.
+    /// Creates the virtual output queues.
     pub(super) fn voqs(&mut self, file: &File, problems: &mut Problems<'_>) {
         let with = [
             ("[routing]", file.routing.is_some()),
@@ -30,8 +30,11 @@ impl Network {
         for (other, given) in with {
             if given && !file.voqs.is_empty() {
                 problems
-                    .at(place!["voqs", 0], format!("virtual output queues in a world with {other}"))
-                    .label("their flows have a `path` each, and no backup");
+                    .at(
+                        place!["voqs", 0],
+                        format!("virtual output queues in a scenario with {other}"),
+                    )
+                    .label("their flows need a `path` each, and no backup");
             }
         }
         for (i, entry) in file.voqs.iter().enumerate() {
@@ -46,7 +49,7 @@ impl Network {
                 (None, Some(group)) => self.voqs_of_mesh(i, entry, group, problems),
                 _ => {
                     problems
-                        .at(place!["voqs", i], "between which nodes is not clear")
+                        .at(place!["voqs", i], "nodes of the queue are not clear")
                         .label("needs either `between` and `ways`, or `mesh`");
                     None
                 }
@@ -57,7 +60,7 @@ impl Network {
         }
     }
 
-    /// A queue between each two members of a group, with ways over the others.
+    /// Creates a queue between each pair of members of a group, with paths through the other members.
     fn voqs_of_mesh(
         &mut self,
         i: usize,
@@ -70,13 +73,13 @@ impl Network {
         if members.len() < 2 || members.len() > MOST_WAYS {
             problems
                 .at(place, format!("`{group}` has {} members", members.len()))
-                .label(format!("needs two at least, and at most {MOST_WAYS}"));
+                .label(format!("needs at least two, and at most {MOST_WAYS}"));
             return None;
         }
         if !entry.ways.is_empty() {
             problems
-                .at(place!["voqs", i, "ways"], "`ways` has no meaning here")
-                .label("those of a `mesh` are `direct`, and one over each other member");
+                .at(place!["voqs", i, "ways"], "`ways` is not used here")
+                .label("the paths of a `mesh` are `direct` and one through each other member");
             return None;
         }
         let mut hops = BTreeMap::new();
@@ -117,7 +120,7 @@ impl Network {
             if node.is_none() && self.is_new_problem(name) {
                 let help = suggestion(name, "nodes", self.nodes.iter().map(String::as_str));
                 let place = place!["voqs", i, "between", end];
-                problems.at(place, format!("no node `{name}`")).help(help);
+                problems.at(place, format!("unknown node `{name}`")).help(help);
             }
             node
         }) else {
@@ -142,10 +145,10 @@ impl Network {
             || self.link.contains_key(&name)
             || self.parallel.contains_key(&name);
         if taken {
-            let message = format!("there is already something called `{name}`");
+            let message = format!("duplicate name `{name}`");
             problems
                 .at(place!["voqs", i, "name"], message)
-                .label("nodes, links and virtual output queues share their names");
+                .label("names of nodes, links and virtual output queues must differ");
             return None;
         }
         if self.links.len() == MOST {
@@ -160,7 +163,7 @@ impl Network {
             Some(way) => served(&voq, way, place!["voqs", i, "reverse", "served"], problems)?,
         };
         voq.served = [there, back];
-        // Where somebody asks how long packets wait: at the rate of what serves it, or of its first way.
+        // Queueing delays use the rate of the serving path, or of the first path.
         let port = |direction: usize| {
             let way = voq.served[direction].map_or(0, usize::from);
             let (link, to) = voq.hops(way, direction)[0];
@@ -200,10 +203,10 @@ impl Network {
         problems: &mut Problems<'_>,
     ) -> Option<Vec<WayPlan>> {
         if entry.ways.is_empty() || entry.ways.len() > MOST_WAYS {
-            let message = format!("a virtual output queue with {} ways", entry.ways.len());
+            let message = format!("virtual output queue with {} paths", entry.ways.len());
             problems
                 .at(place!["voqs", i, "ways"], message)
-                .label(format!("needs one at least, and at most {MOST_WAYS}"));
+                .label(format!("needs at least one, and at most {MOST_WAYS}"));
             return None;
         }
         let mut ways: Vec<WayPlan> = Vec::new();
@@ -211,20 +214,20 @@ impl Network {
             let place = [place!["voqs", i, "ways"], &[Step::from(name.as_str())]].concat();
             if name == NONE {
                 problems
-                    .at(&place, "a way called `none`")
-                    .label("over `none` nothing leaves the queue");
+                    .at(&place, "path with the name `none`")
+                    .label("`none` is reserved: no packet leaves the queue");
                 return None;
             }
             let routes = self.routes(nodes, &place, problems)?;
             let [route] = &routes[..] else {
-                problems.at(&place, "several ways of one name").label("only nodes make a way");
+                problems.at(&place, "ambiguous path").label("a path consists of nodes");
                 return None;
             };
             if route.nodes[0] != a || route.nodes[route.nodes.len() - 1] != b {
                 let [a, b] = [a, b].map(|node| self.name(node));
                 problems
-                    .at(&place, format!("the way `{name}` does not lead from `{a}` to `{b}`"))
-                    .label("ways lead between the two nodes of the queue");
+                    .at(&place, format!("path `{name}` does not lead from `{a}` to `{b}`"))
+                    .label("paths lead from one node of the queue to the other");
                 return None;
             }
             let plain = |&(link, _): &DirectedLink| {
@@ -233,8 +236,8 @@ impl Network {
             };
             if !route.bundles.is_empty() || !route.hops.iter().all(plain) {
                 problems
-                    .at(&place, format!("the way `{name}` is not of links alone"))
-                    .label("no bundles, fibres, or other virtual output queues");
+                    .at(&place, format!("path `{name}` consists not only of links"))
+                    .label("no bundles, fibres or other virtual output queues");
                 return None;
             }
             let hops = route.hops.clone();
@@ -243,8 +246,8 @@ impl Network {
                 other.hops[0].0 == first[0].0 || other.hops[other.hops.len() - 1].0 == first[1].0
             });
             if let Some(other) = taken {
-                let message = format!("the ways `{}` and `{name}` share a transmitter", other.name);
-                problems.at(&place, message).label("begins and ends with links of its own");
+                let message = format!("paths `{}` and `{name}` share a transmitter", other.name);
+                problems.at(&place, message).label("the first and last links of paths must differ");
                 return None;
             }
             ways.push(WayPlan { name: name.clone(), hops });
@@ -253,7 +256,7 @@ impl Network {
     }
 }
 
-/// The number of the way that serves a queue, or that none does.
+/// Returns the number of the serving path; the inner `None` stands for no path.
 #[expect(clippy::option_option, reason = "the outer one is a problem")]
 pub(super) fn served(
     voq: &VoqPlan,
@@ -268,7 +271,7 @@ pub(super) fn served(
     if way.is_none() {
         let names = voq.ways.iter().map(|way| way.name.as_str()).chain([NONE]);
         let help = suggestion(name, "ways", names);
-        problems.at(place, format!("no way `{name}`")).help(help);
+        problems.at(place, format!("unknown path `{name}`")).help(help);
     }
     way.map(Some)
 }

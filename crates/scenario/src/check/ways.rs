@@ -1,4 +1,4 @@
-//! The paths of what an entry sends: written node by node, found by a rule, or left to the routing.
+//! Paths of an entry: listed, computed, or left to routing.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
@@ -17,9 +17,9 @@ use super::pairs::{Pairs, pairs, pick};
 use super::route::{Item, Route, Smaller};
 use super::routing::delay_cost;
 
-/// How an entry of a section says where its packets go.
+/// Path keys of an entry.
 pub(super) struct Way<'e> {
-    /// The section, and the place of the entry in it.
+    /// Section, and index of the entry in it.
     pub at: (&'static str, usize),
     pub group: &'e str,
     pub path: &'e Option<ListOr<Chosen>>,
@@ -30,22 +30,22 @@ pub(super) struct Way<'e> {
     pub from: &'e Option<String>,
     pub to: &'e Option<String>,
     pub pairs: &'e Option<PairsTable>,
-    /// How many flows each path has.
+    /// Number of flows per path.
     pub per_source: usize,
 }
 
-/// The paths of an entry.
+/// Paths of an entry.
 pub(super) struct Ways {
     pub routes: Vec<Route>,
-    /// How many flows each has.
+    /// Number of flows per path.
     pub each: usize,
-    /// Whether packets follow the routing.
+    /// `true`: packets follow the routing.
     pub routed: bool,
-    /// Whether a flow is called after both of its ends.
+    /// `true`: a flow is named after both ends.
     pub by_pair: bool,
-    /// How likely each route is; none where all are alike.
+    /// Relative probability of each route; empty if all are equal.
     pub weights: Vec<u64>,
-    /// How many of the routes each run draws; `None` if all of them have flows.
+    /// Number of routes drawn per run; `None` if all of them have flows.
     pub drawn: Option<u32>,
 }
 
@@ -55,7 +55,7 @@ impl Ways {
     }
 }
 
-/// Finds the paths of an entry; `None` if there is a problem, which has then been reported.
+/// Returns the paths of an entry; `None` if a problem was reported.
 pub(super) fn ways(
     way: &Way<'_>,
     plan: &Draft,
@@ -78,11 +78,11 @@ pub(super) fn ways(
     ] {
         if given && !fits {
             let label = match key {
-                "paths" => "with path = \"shortest\" only",
-                "via" => "with path = \"valiant\" only",
-                _ => "with a `path` that is found",
+                "paths" => "needs path = \"shortest\"",
+                "via" => "needs path = \"valiant\"",
+                _ => "needs a computed `path`",
             };
-            problems.at(&at(key), format!("`{key}` has no meaning here")).label(label);
+            problems.at(&at(key), format!("`{key}` is not used here")).label(label);
         }
     }
     let ends = match (way.path, way.between, (way.from, way.to), way.pairs) {
@@ -104,7 +104,7 @@ pub(super) fn ways(
                 problems
                     .at(
                         &at(key),
-                        format!("{what} without a `path` follow the routing, and there is none"),
+                        format!("{what} without a `path` need routing"),
                     )
                     .help(
                         "write path = \"shortest\", the `path`, or a table `[routing]` or `[forwarding]`".to_owned(),
@@ -122,8 +122,8 @@ pub(super) fn ways(
         }
         _ => {
             problems
-                .at(place![section, i], format!("the path of these {what} is not clear"))
-                .label("needs either `path`, or `between`, or `from` and `to`, or `pairs`");
+                .at(place![section, i], format!("path of these {what} is not clear"))
+                .label("needs exactly one of `path`, `between`, `from` and `to`, or `pairs`");
             return None;
         }
     };
@@ -137,9 +137,9 @@ pub(super) fn ways(
     let hashed = chosen.filter(|chosen| matches!(chosen, Chosen::Ecmp | Chosen::Valiant));
     if let (Some(_), Some(hashed)) = (each_run, hashed) {
         problems
-            .at(&at("path"), format!("`{}` with pairs that each run draws", hashed.name()))
-            .label("the hash of a flow is known before the run")
-            .help("draw the pairs once for all runs: give `pairs` a `seed`".to_owned());
+            .at(&at("path"), format!("`{}` with pairs drawn per run", hashed.name()))
+            .label("the hash of a flow must be known before the run")
+            .help("give `pairs` a `seed`, which draws them once for all runs".to_owned());
         return None;
     }
     let mut ways = Ways {
@@ -167,7 +167,7 @@ pub(super) fn ways(
         }
         let found = match (chosen, &mut finder) {
             (Some(chosen), Some(finder)) => {
-                // A path for each flow: their hashes differ.
+                // One path per flow, because their hashes differ.
                 let flows = if hashed.is_some() { way.per_source } else { 1 };
                 let name = network.pair_name(&[a, b]);
                 let key = |k: usize| format!("{}/{name}/{number}/{k}", way.group);
@@ -184,7 +184,7 @@ pub(super) fn ways(
             let message = format!("no path from `{}` to `{}`", network.name(a), network.name(b));
             let problem = problems.at(&place, message);
             if plan.forwarding.is_some() && chosen.is_none() {
-                problem.label("tables have none at any time, or none for ACKs");
+                problem.label("the entries contain no path, or none for ACKs");
             }
             return None;
         }
@@ -199,7 +199,7 @@ pub(super) fn ways(
     Some(ways)
 }
 
-/// The path that routers send packets on as long as nothing fails; none where there is no way.
+/// Returns the path of routed packets without failures; empty if there is none.
 fn routed(network: &Network, routes: &Routes, [from, to]: [usize; 2]) -> Vec<Vec<DirectedLink>> {
     let (mut node, mut path) = (from, Vec::new());
     while let Some((link, direction)) = routes.next(node, to) {
@@ -209,7 +209,7 @@ fn routed(network: &Network, routes: &Routes, [from, to]: [usize; 2]) -> Vec<Vec
     if node == to { vec![path] } else { Vec::new() }
 }
 
-/// The first path that written tables give packets, if that of ACKs comes to be, too.
+/// Returns the first path of static forwarding, if ACKs also have one at some time.
 fn first_route(
     network: &Network,
     written: &ForwardingPlan,
@@ -221,13 +221,13 @@ fn first_route(
     there.map(|(_, hops)| hops).into_iter().collect()
 }
 
-/// The pairs that have flows, or those from which each run draws some.
+/// Pairs with flows, or pairs from which each run draws.
 struct Drawn {
     pairs: Pairs,
     count: Option<u32>,
 }
 
-/// Draws the pairs that are the same for all runs.
+/// Draws the pairs that are equal in all runs.
 fn drawn_once(way: &Way<'_>, all: Pairs) -> Drawn {
     let table = way.pairs.as_ref();
     let Some(count) = table.and_then(|table| table.count) else {
@@ -244,17 +244,17 @@ fn drawn_once(way: &Way<'_>, all: Pairs) -> Drawn {
     }
 }
 
-/// Finds paths in a network.
+/// Path computation in a network.
 pub(super) struct Finder {
     pub topology: Topology,
-    /// The shortest paths to nodes that were asked for.
+    /// Shortest-path trees by destination, computed on request.
     trees: BTreeMap<usize, Tree>,
-    /// The same with its bridges, once they were asked for.
+    /// Shortest-path trees with bridges, computed on request.
     bridged: Option<Bridged>,
 }
 
 impl Finder {
-    /// A finder by a metric; `None` if the metric is not defined, which is then reported.
+    /// Creates the computation for a metric; reports an undefined metric and returns `None`.
     pub(super) fn new(
         network: &Network,
         metric: Metric,
@@ -274,8 +274,8 @@ impl Finder {
                             let Some(delay) = delay_cost(&port.delay) else {
                                 let name = &network.links[hop.0].name;
                                 problems
-                                    .at(place, format!("the delay of `{name}` is drawn"))
-                                    .label("by `delay` paths are found only where every link has one for all seeds");
+                                    .at(place, format!("distributed delay of `{name}`"))
+                                    .label("metric `delay` needs one fixed delay per link");
                                 return None;
                             };
                             cost = cost.saturating_add(delay);
@@ -285,13 +285,14 @@ impl Finder {
                 };
             }
         }
-        // Packets go over no fibre, but over the link that bursts make of some. Circuits are for their backups alone.
+        // Packets do not use fibres but the links that bursts create over them. Circuits are reserved for
+        // backups.
         let bursts =
             |link: usize| network.burst_links.iter().any(|&(_, of_bursts)| of_bursts == link);
         let led = |link: usize| {
             network.bundles.iter().any(|bundle| bundle.has(link) && bundle.leader() != link)
         };
-        // What takes packets out of virtual output queues is behind them.
+        // Links that serve virtual output queues are only used through them.
         let voqs = network.links.iter().filter_map(|link| link.voq.as_ref());
         let serving: BTreeSet<usize> = voqs.flat_map(VoqPlan::transmitters).collect();
         let usable = |(index, link): (usize, &LinkPlan)| {
@@ -305,7 +306,7 @@ impl Finder {
         Some(Finder { topology, trees: BTreeMap::new(), bridged: None })
     }
 
-    /// The shortest paths to a node.
+    /// Returns the shortest paths to a node.
     fn tree(&mut self, to: usize) -> &Tree {
         match self.trees.entry(to) {
             btree_map::Entry::Occupied(known) => known.into_mut(),
@@ -313,7 +314,7 @@ impl Finder {
         }
     }
 
-    /// The paths of a pair of nodes; none where there is no way.
+    /// Returns the paths of a pair of nodes; empty if there is none.
     fn paths(
         &mut self,
         [from, to]: [usize; 2],
@@ -344,8 +345,9 @@ impl Finder {
         if found.is_empty() { Vec::new() } else { vec![found] }
     }
 
-    /// The shortest path to one of these nodes, and on from there, by a hash of the flow. Over which a node would be passed
-    /// twice is passed over; the shortest path where they all would, as between hosts of one rack.
+    /// Returns the shortest path through one of these nodes, selected by a hash of the flow. Nodes that would
+    /// lead to a repeated node are skipped. If none remains, as between hosts of one rack, returns the
+    /// shortest path.
     fn over_one_of(
         &mut self,
         via: &[usize],
@@ -376,7 +378,8 @@ impl Finder {
         if reached { self.trees[&to].path(&self.topology, from) } else { Vec::new() }
     }
 
-    /// The path on which every node takes one of its next hops of least cost, by a hash of its own number and the flow.
+    /// Returns the ECMP path: each node selects a next hop of minimum cost by a hash of its own number and
+    /// the flow.
     fn hashed(&mut self, from: usize, to: usize, key: &str) -> Vec<DirectedLink> {
         self.tree(to);
         let (topology, tree) = (&self.topology, &self.trees[&to]);
@@ -402,8 +405,8 @@ impl Finder {
 }
 
 impl Network {
-    /// The ports that a packet passes over a port: of a virtual output queue those of the way over which it is served at the
-    /// start, or of its first one.
+    /// Returns the ports that a packet crosses behind a port. For a virtual output queue these are the ports
+    /// of its initial path, or of its first one.
     fn behind(&self, port: DirectedLink) -> Vec<DirectedLink> {
         match &self.links[port.0].voq {
             None => vec![port],
@@ -411,7 +414,7 @@ impl Network {
         }
     }
 
-    /// The group over one of whose nodes paths lead.
+    /// Returns the group of intermediate nodes.
     fn via(
         &mut self,
         name: Option<&str>,
@@ -421,14 +424,14 @@ impl Network {
     ) -> Option<Vec<usize>> {
         let Some(name) = name else {
             problems
-                .at(path, "over which nodes `valiant` leads is not said")
+                .at(path, "`valiant` without intermediate nodes")
                 .label("needs `via`, a group of nodes");
             return None;
         };
         self.group_named(name, via, problems)
     }
 
-    /// Two nodes, or a pair for each member of the groups that they are.
+    /// Returns two nodes, or one pair per member of groups.
     pub(super) fn ends(
         &mut self,
         ends: [&str; 2],
@@ -441,7 +444,7 @@ impl Network {
         if from.len() > 1 && to.len() > 1 && from.len() != to.len() {
             let (name, other) = (ends[1], ends[0]);
             let message = format!("`{name}` has {} members, `{other}` {}", to.len(), from.len());
-            problems.at(places[1], message).label("groups go member by member");
+            problems.at(places[1], message).label("groups are matched member by member");
             return None;
         }
         let mut pairs = Vec::new();
@@ -451,7 +454,7 @@ impl Network {
                 _ => None,
             };
             let (Some(a), Some(b)) = (member(&from), member(&to)) else {
-                problems.at(places[0], "a link where a node is wanted").label("expected a node");
+                problems.at(places[0], "link in place of a node").label("expected a node");
                 return None;
             };
             pairs.push([a, b]);
@@ -459,7 +462,7 @@ impl Network {
         Some(pairs)
     }
 
-    /// The route from a node on over hops of the graph in which a bundle is one link.
+    /// Returns the route from a node over hops of the graph in which a bundle is one link.
     pub(super) fn along(&self, from: usize, hops: &[DirectedLink]) -> Route {
         let mut route = Route { nodes: vec![from], hops: Vec::new(), bundles: BTreeMap::new() };
         for &(link, direction) in hops {

@@ -1,4 +1,4 @@
-//! What is lost, what fails, and what protection does about it.
+//! Losses, failures and protection in the plan.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -11,68 +11,68 @@ use optcp_units::{Duration, Time};
 
 use super::FlowPlan;
 
-/// Packets that are lost at the entry of a port.
+/// Loss of packets at the entry of a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LossPlan {
-    /// The port.
+    /// Port.
     pub hop: DirectedLink,
-    /// Which packets are lost.
+    /// Lost packets.
     pub loses: Loses,
 }
 
-/// Which packets are lost.
+/// Loss model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loses {
-    /// Segments by name.
+    /// Listed segments.
     Scripted {
-        /// The flows, as indices.
+        /// Flows, as indices.
         flows: Vec<usize>,
-        /// The segments.
+        /// Segments.
         segments: Vec<u32>,
-        /// Which transmission of each is lost, from 1.
+        /// Lost transmission of each segment, counted from 1.
         transmission: u32,
     },
-    /// Each packet with the same probability.
+    /// Independent losses with equal probability.
     Independent {
-        /// Which packets.
+        /// Affected packets.
         lossy: Lossy,
-        /// From 0 to 1.
+        /// Probability, from 0 to 1.
         probability: f64,
     },
     /// Every n-th packet.
     Periodic {
-        /// Which packets.
+        /// Affected packets.
         lossy: Lossy,
         /// n.
         period: NonZeroU32,
     },
-    /// In bursts.
+    /// Gilbert-Elliott model.
     GilbertElliott {
-        /// Which packets.
+        /// Affected packets.
         lossy: Lossy,
-        /// How likely a packet finds a good line turned bad, and a bad one turned good.
+        /// Transition probabilities per packet: good to bad, bad to good.
         turns: [f64; 2],
-        /// How likely a packet is lost on a good line, and on a bad one.
+        /// Loss probabilities in the good and the bad state.
         loses: [f64; 2],
     },
-    /// Spoilt on the line.
+    /// Corruption on the line.
     Corruption {
-        /// Which packets.
+        /// Affected packets.
         lossy: Lossy,
-        /// How likely.
+        /// Corruption probability.
         spoils: Spoils,
     },
-    /// None: packets come twice.
+    /// Duplication; no packet is lost.
     Duplication {
-        /// Which packets.
+        /// Affected packets.
         lossy: Lossy,
-        /// From 0 to 1.
+        /// Probability, from 0 to 1.
         probability: f64,
     },
 }
 
 impl Loses {
-    /// The share of packets, of 1500 B, that are lost at random, in the mean; `None` where it is known which ones are.
+    /// Returns the mean share of 1500-byte packets that are lost at random; `None` for scripted losses.
     #[must_use]
     pub fn random_share(&self) -> Option<f64> {
         match *self {
@@ -86,116 +86,116 @@ impl Loses {
     }
 }
 
-/// A link that fails.
+/// Failure of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailurePlan {
-    /// The link, as an index.
+    /// Link, as an index.
     pub link: usize,
-    /// Which of its directions.
+    /// Failing directions.
     pub directions: [bool; 2],
-    /// Whether packets that are on it still arrive.
+    /// `true`: packets on the link still arrive.
     pub kept: bool,
-    /// When it fails.
+    /// Time of the failure.
     pub at: Time,
-    /// When it works again; `None` is never.
+    /// Time of the repair; `None` for never.
     pub repair: Option<Time>,
-    /// How much later both are: drawn for each run, and the same for all links of an entry of the file.
+    /// Delay of both times, drawn per run and equal for all links of an entry.
     pub later: Spread,
-    /// Which entry of the file.
+    /// Entry of the file.
     pub entry: usize,
-    /// In place of `at` and `repair`: mean times until it fails and until it works again, exponentially distributed.
+    /// Instead of `at` and `repair`: mean times to failure and to repair, exponentially distributed.
     pub process: Option<[Duration; 2]>,
 }
 
-/// Links that share a risk.
+/// Shared risk link group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RiskPlan {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The links, as indices.
+    /// Links, as indices.
     pub links: Vec<usize>,
 }
 
-/// How the nodes beside a failure learn of it.
+/// Failure detection by the adjacent nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DetectionPlan {
-    /// So long after it, for data and for ACKs.
+    /// Fixed delay after the failure, for data and for ACKs.
     After([Duration; 2]),
-    /// By hello packets that are missing.
+    /// Missing hello packets.
     Hello {
-        /// From one to the next.
+        /// Time between two hello packets.
         interval: Duration,
-        /// How many must be missing.
+        /// Number of missing hello packets that indicates a failure.
         multiplier: u32,
     },
 }
 
 optcp_units::registry! {
-    /// What backups consist of.
+    /// Capacity of backups.
     pub enum CapacityKind ("backup-capacity") {
-        "shared" => Shared: "the links of the backup, with their queues and whatever else passes them", "GMPLS paper, section 5.2 (electrical)";
-        "reserved" => Reserved: "a circuit as long as the backup, with `rate`, or with the share of the working path's slowest link that its flows have among those with reserved backups", "GMPLS paper, section 5.3 (optical)";
-        "line-rate" => LineRate: "a circuit per path with the whole rate of the link that it replaces, however many paths share that link", "OpTCP";
+        "shared" => Shared: "uses the links of the backup, with their queues and other traffic", "GMPLS paper, section 5.2 (electrical)";
+        "reserved" => Reserved: "uses a circuit with the delay of the backup; its rate is `rate`, or the flows' share, among flows with reserved backups, of the slowest link of the working path", "GMPLS paper, section 5.3 (optical)";
+        "line-rate" => LineRate: "uses one circuit per path, with the full rate of the replaced link, however many paths share that link", "OpTCP";
     }
 }
 
-/// A backup path that flows of a group are switched to.
+/// Backup path of flows in a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectionPlan {
-    /// The entry of the file.
+    /// Entry of the file.
     pub entry: usize,
-    /// The flow group, as an index; `None` if a link is protected for all that routers send over it.
+    /// Flow group, as an index; `None` if a link is protected for all routed traffic.
     pub group: Option<usize>,
-    /// The protected flows of the group, as indices.
+    /// Protected flows of the group, as indices.
     pub flows: Vec<usize>,
-    /// Without a group: the way over the link, from its first end to its second.
+    /// Without a group: path over the link, from its first end to its second.
     pub link: Option<LinkWay>,
-    /// Who acts.
+    /// Protection scheme.
     pub scheme: Scheme,
-    /// The protected link, or all links of the protected bundle, as indices; none stands for everything that
-    /// the backup goes around.
+    /// Protected link, or all links of the protected bundle, as indices. Empty: all links that the backup
+    /// bypasses.
     pub links: Vec<usize>,
-    /// The nodes of the backup path in the direction of the data, ends included.
+    /// Nodes of the backup path in the direction of the data, ends included.
     pub backup: Vec<usize>,
-    /// The ports of the backup path in the direction of the data.
+    /// Ports of the backup path in the direction of the data.
     pub hops: Vec<DirectedLink>,
-    /// What the backup consists of.
+    /// Capacity of the backup.
     pub capacity: CapacityKind,
-    /// The circuits of a reserved backup, as links, by the ports whose way they go.
+    /// Circuits of a reserved backup, as links, by the ports that they use.
     pub circuits: BTreeMap<Vec<DirectedLink>, usize>,
-    /// How failures are known.
+    /// Failure detection.
     pub detection: DetectionPlan,
-    /// How long a known failure must last.
+    /// Minimum duration of a detected failure.
     pub hold_off: Duration,
-    /// How long a node works on a message.
+    /// Processing time per message and node.
     pub signal_processing: Duration,
-    /// How long it takes to find a route.
+    /// Duration of the route computation.
     pub computation: Duration,
-    /// What follows a repair.
+    /// Reversion after a repair.
     pub revert: Revert,
-    /// How long the working path must work before packets take it again.
+    /// Minimum time that the working path must be repaired before reversion.
     pub wait_to_restore: Duration,
 }
 
-/// The way over one link, or over a bundle that is one.
+/// Path over one link or one bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkWay {
-    /// Its ends.
+    /// Ends.
     pub path: [usize; 2],
-    /// The port, of a bundle the first one.
+    /// Port; the first one of a bundle.
     pub hops: [DirectedLink; 1],
-    /// The bundle, if it is one: as [`FlowPlan::bundles`].
+    /// The bundle, if any: as [`FlowPlan::bundles`].
     pub bundles: BTreeMap<usize, usize>,
 }
 
-/// A way around a part of which a backup may lead: a flow's, or that over a link.
+/// Path of which a backup may bypass a part: a flow's path, or a single link.
 #[derive(Clone, Copy, Debug)]
 pub struct Way<'p> {
-    /// The nodes.
+    /// Nodes.
     pub path: &'p [usize],
-    /// The ports between them.
+    /// Ports between the nodes.
     pub hops: &'p [DirectedLink],
-    /// Which of them, by place, stand for a bundle.
+    /// Positions of the ports that represent a whole bundle.
     pub bundles: &'p BTreeMap<usize, usize>,
 }
 
@@ -212,7 +212,7 @@ impl<'p> From<&'p LinkWay> for Way<'p> {
 }
 
 impl ProtectionPlan {
-    /// The ways around a part of which the backup leads: those of its flows, or that over its link.
+    /// Returns the paths of which the backup bypasses a part: those of its flows, or its link.
     pub fn ways<'p>(&'p self, flows: &'p [FlowPlan]) -> impl Iterator<Item = Way<'p>> {
         let of_flows = self.flows.iter().map(|&flow| Way::from(&flows[flow]));
         of_flows.chain(self.link.as_ref().map(Way::from))

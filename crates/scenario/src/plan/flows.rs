@@ -1,4 +1,4 @@
-//! Who sends what over which route.
+//! Flows, sources and their routes in the plan.
 
 use std::collections::BTreeMap;
 
@@ -7,128 +7,128 @@ use optcp_routing::DirectedLink;
 use optcp_traffic::{PacketRate, PacketSize, RenewalShape, Volume};
 use optcp_units::{Codepoint, Duration, Time};
 
-/// Flows that come at random.
+/// Flows with random arrivals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrivalsPlan {
-    /// The group, as an index.
+    /// Group, as an index.
     pub group: usize,
-    /// How many come on average, over all routes.
+    /// Mean arrival rate over all routes.
     pub rate: PacketRate,
-    /// From when on.
+    /// Start of arrivals.
     pub from: Time,
-    /// Until when.
+    /// End of arrivals.
     pub until: Time,
-    /// How much each sends.
+    /// Amount of data per flow.
     pub volume: Volume,
-    /// How likely each route is; none where all are alike.
+    /// Relative probability of each route; empty if all are equal.
     pub weights: Vec<u64>,
 }
 
-/// Flows whose pairs of nodes each run draws.
+/// Flows whose pairs of nodes are drawn per run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawnPlan {
-    /// The group, as an index.
+    /// Group, as an index.
     pub group: usize,
-    /// How many routes are drawn, each independently of the others.
+    /// Number of routes to draw, with replacement.
     pub count: u32,
-    /// How many flows each has.
+    /// Number of flows per route.
     pub per_source: u32,
-    /// How likely each route is; none where all are alike.
+    /// Relative probability of each route; empty if all are equal.
     pub weights: Vec<u64>,
 }
 
-/// Sources of datagrams that are alike.
+/// Sources of datagrams with equal properties.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrafficPlan {
-    /// The group, as an index.
+    /// Group, as an index.
     pub group: usize,
-    /// When packets come.
+    /// Arrival process of packets.
     pub process: ProcessPlan,
-    /// The mean rate of each source.
+    /// Mean rate per source.
     pub rate: PacketRate,
-    /// How large packets are.
+    /// Packet size.
     pub sizes: PacketSize,
-    /// From when on nothing is sent.
+    /// End of sending.
     pub until: Time,
-    /// What packets say of congestion.
+    /// ECN codepoint.
     pub codepoint: Codepoint,
 }
 
-/// An arrival process.
+/// Arrival process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ProcessPlan {
-    /// Even distances.
+    /// Constant intervals.
     Constant,
     /// Independent arrivals.
     Poisson,
-    /// Superposed sources that are on and off.
+    /// Superposed on-off sources.
     OnOff {
-        /// How many.
+        /// Number of sources.
         superposed: u32,
         /// Mean on and off times.
         times: [Duration; 2],
-        /// The Hurst parameter.
+        /// Hurst parameter.
         hurst: f64,
     },
     /// Superposed fractal renewal processes.
     FractalRenewal {
-        /// How many, or the onset time scale.
+        /// Number of processes, or onset time.
         shape: RenewalShape,
-        /// The Hurst parameter.
+        /// Hurst parameter.
         hurst: f64,
     },
     /// Fractional Gaussian noise.
     FractionalNoise {
-        /// The length of a slot.
+        /// Slot length.
         slot: Duration,
-        /// Variance over mean of the packets in a slot.
+        /// Variance-to-mean ratio of the packets per slot.
         dispersion: f64,
-        /// The Hurst parameter.
+        /// Hurst parameter.
         hurst: f64,
     },
 }
 
-/// What goes over a route.
+/// Type of traffic on a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carries {
     /// One TCP connection.
     Flow,
-    /// TCP connections that come at random: an index into [`Plan::arrivals`].
+    /// Randomly arriving TCP connections: an index into [`Plan::arrivals`].
     Arrivals(usize),
-    /// One or more TCP connections in some runs, none in others: an index into [`Plan::drawn`].
+    /// TCP connections in some runs only: an index into [`Plan::drawn`].
     Drawn(usize),
     /// Datagrams: an index into [`Plan::traffic`].
     Datagrams(usize),
 }
 
-/// One TCP connection, or what else goes over a route.
+/// TCP connection or other traffic on a route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowPlan {
-    /// Unique: "switched/S3/0" is the first flow of group `switched` from source S3.
+    /// Unique name: "switched/S3/0" is the first flow of group `switched` from source S3.
     pub name: String,
-    /// The group, as an index.
+    /// Group, as an index.
     pub group: usize,
-    /// Which entry of the file's `[[flows]]` or `[[traffic]]` it is of.
+    /// Entry of `[[flows]]` or `[[traffic]]`.
     pub entry: usize,
-    /// A number of its own for a flow that is switched apart from others of its group; those without share what they have
-    /// in common.
+    /// Identifier of a flow that is switched separately. Flows of a group without one share their label
+    /// entries.
     pub lsp: Option<usize>,
-    /// The nodes from source to destination, as indices.
+    /// Nodes from source to destination, as indices.
     pub path: Vec<usize>,
-    /// The ports that data packets pass; ACKs take the other direction of each, last first.
+    /// Ports of data packets. ACKs take the reverse direction of each, in reverse order.
     pub hops: Vec<DirectedLink>,
-    /// Which of `hops`, by place, stand for a whole bundle, of which they are the first port.
+    /// Bundles by position in `hops`. The port at that position is the first one of the bundle.
     pub bundles: BTreeMap<usize, usize>,
-    /// Whether packets follow the routing; path and ports are then those before anything fails.
+    /// `true`: packets follow the routing. Path and ports are then those before any failure.
     pub routed: bool,
-    /// When the sender has something to send.
+    /// Time at which the sender has data.
     pub start: Spread,
-    /// How many segments are sent; `None` never ends.
+    /// Number of segments; `None` for unlimited.
     pub size: Option<u32>,
-    /// What of it is written later than at the start: how much later, and how many segments.
+    /// Later writes, included in `size`: delay after the start, and number of segments.
     pub writes: Vec<(Duration, u32)>,
-    /// The TCP table, as an index; `None` for datagrams.
+    /// TCP table, as an index; `None` for datagrams.
     pub tcp: Option<usize>,
-    /// What it is.
+    /// Type of traffic.
     pub carries: Carries,
 }

@@ -1,41 +1,41 @@
-//! Forwarding as it is written.
+//! Static forwarding in the plan.
 
 use std::collections::BTreeMap;
 
 use optcp_routing::DirectedLink;
 use optcp_units::Time;
 
-/// What nodes do with packets, by destination.
+/// Static forwarding entries by destination.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForwardingPlan {
-    /// The ways that entries name, each once: links in order.
+    /// Distinct paths of the entries, each a sequence of links.
     pub ways: Vec<Vec<DirectedLink>>,
-    /// In order of time; those of an instant in the order of the file.
+    /// Entries in order of time; at equal times in the order of the file.
     pub entries: Vec<ForwardingStep>,
 }
 
-/// What a node does from an instant on.
+/// Forwarding entry of a node that takes effect at a given time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForwardingStep {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// The node.
+    /// Node.
     pub node: usize,
-    /// The destination.
+    /// Destination.
     pub to: usize,
-    /// Which of the ways packets take; `None` is no route.
+    /// Index of the path; `None` for no route.
     pub way: Option<usize>,
 }
 
 impl ForwardingPlan {
-    /// The links of a way; none without a route.
+    /// Returns the links of a path; empty for no route.
     #[must_use]
     pub fn hops(&self, way: Option<usize>) -> &[DirectedLink] {
         way.map_or(&[], |way| &self.ways[way])
     }
 
-    /// Every route from one node to another, and from when on it is there; an empty one is none. `far_end` is the node to which
-    /// a link leads.
+    /// Returns every route from one node to another with the time at which it takes effect; empty for no
+    /// route. `far_end` returns the node at the end of a link.
     #[must_use]
     pub fn routes(
         &self,
@@ -50,7 +50,7 @@ impl ForwardingPlan {
         for at_once in towards.chunk_by(|a, b| a.at == b.at) {
             ways.extend(at_once.iter().map(|step| (step.node, step.way)));
             let (mut node, mut route) = (from, Vec::new());
-            // A route that is longer than this is a loop.
+            // A longer route is a loop.
             for _ in 0..=ways.len() {
                 let hops = self.hops(ways.get(&node).copied().flatten());
                 let Some(&last) = hops.last() else { break };
@@ -70,7 +70,7 @@ impl ForwardingPlan {
         found
     }
 
-    /// The links that packets for a node may take.
+    /// Returns the links that packets for a node may take.
     pub fn links_towards(&self, to: usize) -> impl Iterator<Item = DirectedLink> {
         let entries = self.entries.iter().filter(move |entry| entry.to == to);
         entries.flat_map(|entry| self.hops(entry.way)).copied()

@@ -1,4 +1,4 @@
-//! A checked scenario, fully expanded: indices and unit types, no strings to look up.
+//! Checked and expanded scenario, with indices instead of names and with unit types.
 
 mod faults;
 mod flows;
@@ -25,25 +25,25 @@ pub use optcp_des::{Shape, Spread};
 pub use optcp_routing::DirectedLink;
 pub use planned::{ChangePlan, SchedulePlan, StepPlan, VoqPlan, WayPlan};
 
-/// What a queue holds at most, the packet in transmission included.
+/// Queue limit, including the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// This many packets of any size; at least one.
+    /// Number of packets of any size; at least one.
     Packets(u64),
-    /// This much data; at least one packet of every flow that passes.
+    /// Amount of data; at least one packet of every flow that passes.
     Bytes(Bytes),
-    /// Everything.
+    /// Unlimited.
     Unlimited,
 }
 
 impl QueueLimit {
-    /// Whether it lets no packet in at all, which no queue may.
+    /// Returns whether no packet fits, which is not allowed.
     pub(crate) fn is_nothing(self) -> bool {
         matches!(self, Self::Packets(0)) || self == Self::Bytes(Bytes::ZERO)
     }
 }
 
-/// A count beyond what ports know is no limit.
+/// Counts beyond the range of ports become unlimited.
 impl From<QueueLimit> for optcp_net::QueueLimit {
     fn from(limit: QueueLimit) -> Self {
         match limit {
@@ -56,225 +56,225 @@ impl From<QueueLimit> for optcp_net::QueueLimit {
     }
 }
 
-/// A checked scenario.
+/// Checked scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What the scenario is about.
+    /// Title.
     pub title: String,
-    /// When the run ends.
+    /// End of the run.
     pub stop: Time,
-    /// Whether it ends before that, at the first whole second at which every flow that is to end has ended.
+    /// `true`: the run ends earlier, at the first whole second at which all flows of finite size have
+    /// completed.
     pub end_with_flows: bool,
-    /// The part of the run that metrics cover; `None` is the whole run.
+    /// Part of the run that metrics cover; `None` for the whole run.
     pub measure: Option<MeasurePlan>,
     /// Names of the nodes.
     pub nodes: Vec<String>,
-    /// The number of each node: its place in its group, or among all nodes where it is in none.
+    /// Number of each node: position in its group, or among all nodes if it has no group.
     pub numbers: Vec<u32>,
-    /// Attributes of links in the topology's file that look like a rate, which is not read.
+    /// Link attributes in the topology file that look like rates, which are ignored.
     pub rates_not_read: Vec<String>,
-    /// What of the topology's file is left out or added, in sentences.
+    /// Notes on elements of the topology file that were left out or added, as sentences.
     pub topology_notes: Vec<String>,
-    /// The groups of nodes, as indices of their members.
+    /// Groups of nodes with the indices of their members.
     pub node_groups: Vec<(String, Vec<usize>)>,
-    /// The links.
+    /// Links.
     pub links: Vec<LinkPlan>,
-    /// What changes by plan, in the order of the file.
+    /// Schedules, in the order of the file.
     pub schedules: Vec<SchedulePlan>,
-    /// Links that share a risk, in the order of the file.
+    /// Shared risk link groups, in the order of the file.
     pub risks: Vec<RiskPlan>,
-    /// The bundles.
+    /// Bundles.
     pub bundles: Vec<BundlePlan>,
-    /// How burst switches work; `None` without fibres.
+    /// Settings of burst switches; `None` without fibres.
     pub core: Option<CorePlan>,
     /// Links over which packets travel in bursts, in the order of the file.
     pub bursts: Vec<BurstsPlan>,
-    /// How packets are routed; `None` if every flow has a path of its own.
+    /// Routing; `None` if every flow has its own path.
     pub routing: Option<RoutingPlan>,
-    /// Where nodes send packets, if that is written.
+    /// Static forwarding, if any.
     pub forwarding: Option<ForwardingPlan>,
     /// Names of the flow groups.
     pub groups: Vec<String>,
-    /// The class of each of them, for queues that tell classes apart.
+    /// Traffic class of each flow group.
     pub classes: Vec<u8>,
-    /// The flows, entry by entry, member by member; then the routes from which runs draw flows, those of flows that come
-    /// at random, and the sources of datagrams.
+    /// Flows by entry and member, then the routes of drawn pairs, of random arrivals, and of datagram
+    /// sources.
     pub flows: Vec<FlowPlan>,
-    /// Flows that come at random, in the order of the file.
+    /// Flows with random arrivals, in the order of the file.
     pub arrivals: Vec<ArrivalsPlan>,
-    /// Flows whose pairs each run draws, in the order of the file.
+    /// Flows whose pairs are drawn per run, in the order of the file.
     pub drawn: Vec<DrawnPlan>,
-    /// Groups of sources of datagrams, in the order of the file.
+    /// Groups of datagram sources, in the order of the file.
     pub traffic: Vec<TrafficPlan>,
-    /// The TCP tables: those of the file in its order, then profiles that flows name directly.
+    /// TCP tables of the file in its order, then profiles that flows use directly.
     pub tcp: Vec<(String, Config)>,
-    /// The losses in the order of the file.
+    /// Losses, in the order of the file.
     pub losses: Vec<LossPlan>,
-    /// The failures in the order of the file.
+    /// Failures, in the order of the file.
     pub failures: Vec<FailurePlan>,
-    /// The protections in the order of the file.
+    /// Protections, in the order of the file.
     pub protections: Vec<ProtectionPlan>,
-    /// The observations in the order of the file.
+    /// Observations, in the order of the file.
     pub observe: Vec<ObservePlan>,
 }
 
-/// A link between two nodes: a port and a fibre in each direction.
+/// Link between two nodes: a port and a fibre in each direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkPlan {
-    /// Unique: "L1-L2", or the name that the file gives it.
+    /// Unique name: "L1-L2", or the name in the file.
     pub name: String,
-    /// Whether the file names it; its ports are then called "name:L1->L2".
+    /// `true`: the file names the link. Its ports have names such as "name:L1->L2".
     pub named: bool,
     /// The two nodes, as indices.
     pub ends: [usize; 2],
-    /// From the first end to the second, and back.
+    /// Direction from the first end to the second, then the reverse.
     pub directions: [PortPlan; 2],
-    /// What routing takes each direction to cost.
+    /// Routing cost of each direction.
     pub costs: [u32; 2],
-    /// Whether both directions share one drawn delay: true unless `reverse` has a delay of its own.
+    /// `true`: both directions share one drawn delay, because `reverse` has no delay of its own.
     pub shared_delay: bool,
-    /// The ports over which a circuit goes, whose delays it adds up, or the fibres of a route of bursts; none
-    /// for a link.
+    /// Ports of a circuit, whose delays add up, or fibres of a burst route; empty for other links.
     pub over: Vec<DirectedLink>,
-    /// For a virtual output queue: what serves it.
+    /// Paths of a virtual output queue; `None` for other links.
     pub voq: Option<VoqPlan>,
-    /// For a fibre of a core of burst switches: how many wavelengths it has in each direction.
+    /// Number of wavelengths per direction of a fibre; `None` for other links.
     pub wavelengths: Option<u32>,
-    /// How much each direction can reserve for backups beside its rate, if that is stated.
+    /// Capacity per direction that backups may reserve in addition to the rate; `None` for unlimited.
     pub spare: Option<Rate>,
-    /// The entry of `[[links]]` that it comes from, for messages; `None` is `[topology]`, or a route of bursts.
+    /// Entry of `[[links]]`, for messages; `None` for links of `[topology]` and burst routes.
     pub entry: Option<usize>,
 }
 
 impl LinkPlan {
-    /// Whether it is no link of the network: a circuit of a backup, a route of bursts over fibres, or a virtual output queue.
+    /// Returns whether it is a circuit of a backup, a burst route over fibres or a virtual output queue.
     #[must_use]
     pub fn is_derived(&self) -> bool {
         !self.over.is_empty() || self.voq.is_some()
     }
 }
 
-/// How the nodes between fibres switch bursts.
+/// Settings of the burst switches between fibres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorePlan {
-    /// Which wavelength a burst reserves.
+    /// Algorithm that selects a wavelength for a burst.
     pub scheduling: Scheduling,
-    /// Whether switches change the wavelength of a burst.
+    /// Wavelength conversion in switches.
     pub conversion: Conversion,
-    /// How long each switch behind the edge works on a control packet.
+    /// Processing time of a control packet in each switch after the ingress edge node.
     pub processing: Duration,
 }
 
-/// Parallel links that are one link to whoever routes, in both directions.
+/// Bundle of parallel links that routing treats as one link, in both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundlePlan {
-    /// Unique among nodes, links and bundles.
+    /// Name, unique among nodes, links and bundles.
     pub name: String,
     /// The two nodes, as indices.
     pub ends: [usize; 2],
-    /// The ports from the first end to the second.
+    /// Ports from the first end to the second.
     pub members: Vec<DirectedLink>,
-    /// How the node in front chooses a link for a packet.
+    /// Method by which the upstream node selects a link for each packet.
     pub selection: Selection,
-    /// From the failure or repair of a link until the nodes beside it choose without or with it.
+    /// Time from a failure or repair of a link until the adjacent nodes exclude or include it.
     pub detection: Duration,
 }
 
 impl BundlePlan {
-    /// Whether a link is in it.
+    /// Returns whether the bundle contains a link.
     #[must_use]
     pub fn has(&self, link: usize) -> bool {
         self.members.iter().any(|&(member, _)| member == link)
     }
 
-    /// The link that stands for all of them to routing.
+    /// Returns the link that represents the bundle in routing.
     #[must_use]
     pub fn leader(&self) -> usize {
         self.members[0].0
     }
 
-    /// The way through the bundle on which a port of it lies: 0 from its first end to its second, 1 back.
+    /// Returns the direction of a port: 0 from the first end to the second, 1 for the reverse.
     pub fn way(&self, links: &[LinkPlan], (link, direction): DirectedLink) -> usize {
         usize::from(links[link].ends[direction] != self.ends[0])
     }
 
-    /// The ports from the first end to the second (0) or back (1).
+    /// Returns the ports of a direction: 0 from the first end to the second, 1 for the reverse.
     pub fn ports(&self, way: usize) -> impl Iterator<Item = DirectedLink> {
         self.members.iter().map(move |&(link, direction)| (link, direction ^ way))
     }
 }
 
-/// A link over which packets travel in bursts, in both directions.
+/// Link over which packets travel in bursts, in both directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BurstsPlan {
-    /// The link, as an index.
+    /// Link, as an index.
     pub link: usize,
-    /// When a burst leaves.
+    /// Burst assembly.
     pub assembly: Assembly,
-    /// How long the control packet goes ahead.
+    /// Time between a control packet and its burst.
     pub offset: Duration,
-    /// How likely a burst is lost in each direction, from 0 to 1; 0 on a route over fibres.
+    /// Loss probability of a burst per direction, from 0 to 1; 0 on routes over fibres.
     pub probabilities: [f64; 2],
 }
 
-/// One direction of a link.
+/// Direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortPlan {
-    /// How fast packets are put on the line.
+    /// Transmission rate.
     pub rate: Rate,
-    /// How long they travel.
+    /// Propagation delay.
     pub delay: Spread,
-    /// How much longer a packet takes, drawn for each.
+    /// Additional delay, drawn per packet.
     pub jitter: Spread,
-    /// Whether packets overtake each other by it.
+    /// `true`: jitter may reorder packets.
     pub overtaking: bool,
-    /// How many can wait.
+    /// Queue limit.
     pub queue: QueueLimit,
-    /// Which of them are taken, marked and sent next.
+    /// Queue discipline: acceptance, marking and order of packets.
     pub discipline: Discipline,
 }
 
 impl PortPlan {
-    /// Whether its queue has another discipline than drop-tail.
+    /// Returns whether the discipline is not drop-tail.
     #[must_use]
     pub fn is_managed(&self) -> bool {
         self.discipline.kind() != QueueKind::DropTail
     }
 }
 
-/// Routers find shortest paths, and ways around what fails.
+/// IP routing and fast reroute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoutingPlan {
-    /// How they find backups; `None` is without any.
+    /// Fast-reroute mechanism; `None` for no backups.
     pub mechanism: Mechanism,
-    /// What backups avoid.
+    /// Element that repair paths avoid.
     pub protect: Protect,
-    /// From a failure until the routers beside it know.
+    /// Time from a failure until the adjacent routers detect it.
     pub detection: Duration,
-    /// From a repair until they know.
+    /// Time from a repair until the adjacent routers detect it.
     pub detection_up: Duration,
-    /// How long a known failure must last before it is announced.
+    /// Minimum duration of a detected failure before it is flooded.
     pub hold_down: Duration,
-    /// When routers act on an announcement.
+    /// Order in which routers update their FIBs.
     pub converge: Converge,
-    /// How long a router works on an announcement.
+    /// Processing time of a failure report in each router.
     pub flooding: Duration,
-    /// How long it computes routes.
+    /// Duration of the route computation.
     pub spf: Duration,
-    /// How long it takes to rewrite its table, drawn for each.
+    /// Duration of the FIB update, drawn per router.
     pub update: Spread,
-    /// How much longer after a failure routers keep their old tables.
+    /// Additional time after a failure for which routers keep the old FIB.
     pub hold: Duration,
-    /// What tunnels do to the time to live.
+    /// Handling of the time to live by tunnels.
     pub ttl: TunnelTtl,
-    /// How routers spread flows over next hops of equal cost; `None` is over one.
+    /// Hash for next hops of equal cost; `None` for a single next hop.
     pub ecmp: Option<Hashing>,
-    /// The seed from which their hashes have theirs; `None` is that of the run.
+    /// Seed of the hash functions; `None` for the seed of the run.
     pub ecmp_seed: Option<u32>,
 }
 
 impl RoutingPlan {
-    /// How every router forwards.
+    /// Returns the forwarding method of every router.
     #[must_use]
     pub fn forwarding(&self) -> Forwarding {
         let RoutingPlan { mechanism, protect, ecmp, .. } = *self;
@@ -283,20 +283,20 @@ impl RoutingPlan {
 }
 
 impl Plan {
-    /// The fibres of the core of burst switches, both directions of each side by side.
+    /// Returns the fibres of the burst-switched core, with the two directions of each next to each other.
     pub fn fibres(&self) -> impl Iterator<Item = DirectedLink> {
         let links = self.links.iter().enumerate();
         let fibres = links.filter(|(_, link)| link.wavelengths.is_some());
         fibres.flat_map(|(link, _)| [(link, 0), (link, 1)])
     }
 
-    /// The bundle that a link stands for to routing, as an index.
+    /// Returns the index of the bundle that a link represents in routing.
     pub fn led_by(&self, link: usize) -> Option<usize> {
         self.bundles.iter().position(|bundle| bundle.leader() == link)
     }
 
-    /// The number of the node to which a bundle at `place` of a flow's way leads its data (0) or ACKs (1):
-    /// of the first node behind it, or of its end if the way ends there.
+    /// Returns the destination number of a bundle at `place` of a flow's path, for data (0) or ACKs (1): the
+    /// number of the first node after it, or of its end if the path ends there.
     #[must_use]
     pub fn destination(&self, flow: &FlowPlan, place: usize, direction: usize) -> u32 {
         let path = &flow.path;
@@ -307,7 +307,7 @@ impl Plan {
         self.numbers[node]
     }
 
-    /// The name of a port: "L1->L2", or "name:L1->L2" on a named link.
+    /// Returns the name of a port: "L1->L2", or "name:L1->L2" for a named link.
     #[must_use]
     pub fn port_name(&self, (link, direction): DirectedLink) -> String {
         let LinkPlan { name, named, ends, .. } = &self.links[link];

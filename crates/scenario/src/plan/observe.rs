@@ -1,4 +1,4 @@
-//! What is measured.
+//! Observations in the plan.
 
 use std::ops::Range;
 
@@ -7,23 +7,23 @@ use optcp_units::{Duration, Time};
 
 pub use optcp_engine::observe::ObserveKind;
 
-/// The part of a run that metrics cover.
+/// Part of a run that metrics cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeasurePlan {
-    /// Its start, which is not part of it.
+    /// Start, not included.
     pub after: Time,
-    /// Its end, which is part of it.
+    /// End, included.
     pub until: Time,
 }
 
 impl MeasurePlan {
-    /// How long it is.
+    /// Returns its length.
     #[must_use]
     pub fn lasts(self) -> Duration {
         self.until - self.after
     }
 
-    /// Which intervals of a length lie in it, counted from the beginning of the run.
+    /// Returns the numbers of the intervals inside it, counted from the start of the run.
     #[must_use]
     pub fn intervals(self, interval: Duration) -> Range<usize> {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
@@ -32,27 +32,27 @@ impl MeasurePlan {
     }
 }
 
-/// Something that is measured: what, where and how often. What its kind does not take is empty.
+/// Series to record. Fields that its kind does not use are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservePlan {
-    /// The name of the series.
+    /// Name of the series.
     pub name: String,
-    /// What is measured.
+    /// Kind of the series.
     pub kind: ObserveKind,
-    /// The groups of flows or sources, as indices.
+    /// Groups of flows or sources, as indices.
     pub groups: Vec<usize>,
-    /// The ports or fibres; `None` is all ports.
+    /// Ports or fibres; `None` for all ports.
     pub ports: Option<Vec<DirectedLink>>,
-    /// From when on: when the first interval begins.
+    /// Start of the first interval.
     pub after: Duration,
-    /// Up to when; `None` is the end of the run.
+    /// End of the record; `None` for the end of the run.
     pub until: Option<Duration>,
-    /// The length of an interval.
+    /// Length of an interval.
     pub interval: Option<Duration>,
 }
 
 impl ObservePlan {
-    /// Of what has a value for each row in each interval: how many rows, and how long an interval is.
+    /// Returns number of rows and interval length, for kinds with one value per row and interval.
     #[must_use]
     pub fn by_interval(&self) -> Option<(usize, Duration)> {
         let ports = self.ports.as_ref().map_or(0, Vec::len);

@@ -1,4 +1,4 @@
-//! What changes by plan.
+//! Virtual output queues and schedules in the plan.
 
 use optcp_net::schedule::Drift;
 use optcp_routing::DirectedLink;
@@ -6,19 +6,19 @@ use optcp_units::{Duration, Rate, Time};
 
 use super::QueueLimit;
 
-/// What serves a virtual output queue.
+/// Paths that serve a virtual output queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VoqPlan {
-    /// The ways from its first end to its second, in the order of their names.
+    /// Paths from its first end to its second, sorted by name.
     pub ways: Vec<WayPlan>,
-    /// Over which of them each direction is served at the start; `None` is none.
+    /// Path that serves each direction at the start; `None` for no path.
     pub served: [Option<u8>; 2],
-    /// How long it takes until senders know over which way it is served, if it tells them.
+    /// Time until senders are notified of a change of path; `None` for no notification.
     pub notify: Option<Duration>,
 }
 
 impl VoqPlan {
-    /// The ports of a way in a direction, in order.
+    /// Returns the ports of a path in a direction, in order.
     #[must_use]
     pub fn hops(&self, way: usize, direction: usize) -> Vec<DirectedLink> {
         let hops = &self.ways[way].hops;
@@ -28,62 +28,62 @@ impl VoqPlan {
         }
     }
 
-    /// The links at the ends of ways, whose transmitters take packets out of the queue.
+    /// Returns the links at the ends of paths, whose transmitters take packets from the queue.
     pub fn transmitters(&self) -> impl Iterator<Item = usize> {
         self.ways.iter().flat_map(|way| [way.hops[0].0, way.hops[way.hops.len() - 1].0])
     }
 
-    /// The number of a way by its name.
+    /// Returns the number of the path with this name.
     #[must_use]
     pub fn way(&self, name: &str) -> Option<u8> {
         self.ways.iter().position(|way| way.name == name).and_then(|way| u8::try_from(way).ok())
     }
 }
 
-/// A way behind a virtual output queue.
+/// Path of a virtual output queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WayPlan {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its links from the first end of the queue to the second.
+    /// Links from the first end of the queue to the second.
     pub hops: Vec<DirectedLink>,
 }
 
-/// A table of changes.
+/// Schedule of changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchedulePlan {
-    /// When the first period begins.
+    /// Start of the first period.
     pub start: Time,
-    /// How long a period takes; `None` is once.
+    /// Length of a period; `None` for no repetition.
     pub period: Option<Duration>,
-    /// The steps in order of time.
+    /// Steps in order of time.
     pub steps: Vec<StepPlan>,
 }
 
-/// What changes at an instant of a period.
+/// Changes at one time of a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepPlan {
-    /// Counted from the beginning of the period.
+    /// Time since the start of the period.
     pub after: Duration,
-    /// What changes, in the order of the file.
+    /// Changes, in the order of the file.
     pub changes: Vec<(DirectedLink, ChangePlan)>,
 }
 
-/// What changes of one direction of a link.
+/// Change of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangePlan {
-    /// The way over which a virtual output queue is served; `None` is none.
+    /// Path that serves a virtual output queue; `None` for no path.
     Serve(Option<u8>),
-    /// The rate.
+    /// Rate.
     Rate(Rate),
-    /// The propagation delay.
+    /// Propagation delay.
     Delay(Duration),
-    /// The same, where it changes evenly.
+    /// Linearly changing propagation delay.
     Drift(Drift),
-    /// What the queue holds.
+    /// Queue limit.
     Limit(QueueLimit),
-    /// Whether the transmitter sends.
+    /// `true`: the transmitter sends.
     Sends(bool),
-    /// Whether the flag ECE is set in TCP packets that come.
+    /// `true`: the ECE flag is set in arriving TCP packets.
     Ece(bool),
 }

@@ -1,4 +1,4 @@
-//! Virtual output queues and schedules.
+//! Virtual output queues and schedules as canonical JSON.
 
 use optcp_units::Duration;
 use serde_json::{Value, json};
@@ -7,17 +7,17 @@ use super::{ports, queue_limit};
 use crate::plan::{ChangePlan, DirectedLink, Plan, SchedulePlan, StepPlan, VoqPlan};
 use crate::schema::{EceFlag, Transmitter};
 
-/// The ways behind a virtual output queue, by name.
+/// Returns the paths of a virtual output queue, by name.
 pub(super) fn ways(plan: &Plan, voq: &VoqPlan) -> Value {
     voq.ways.iter().map(|way| (way.name.as_str(), ports(plan, &way.hops))).collect()
 }
 
-/// The name of the way that serves it.
+/// Returns the name of the serving path.
 pub(super) fn served(voq: &VoqPlan, way: Option<u8>) -> &str {
     way.map_or("none", |way| &voq.ways[usize::from(way)].name)
 }
 
-/// A list of texts.
+/// Formats a list of texts.
 pub(super) fn list(texts: impl Iterator<Item = String>) -> String {
     let mut found = "[".to_owned();
     for text in texts {
@@ -30,7 +30,7 @@ pub(super) fn list(texts: impl Iterator<Item = String>) -> String {
     found
 }
 
-/// The text of a table of changes.
+/// Formats a schedule.
 pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> String {
     let change = |&(hop, change): &(DirectedLink, ChangePlan)| {
         let mut value = json!({ "port": plan.port_name(hop) });

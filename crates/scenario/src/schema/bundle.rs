@@ -1,4 +1,4 @@
-//! `[[bundles]]`.
+//! `[[bundles]]`: parallel links that routing treats as one link.
 
 use optcp_optical::bundle::Selection;
 use schemars::JsonSchema;
@@ -6,17 +6,17 @@ use serde::Deserialize;
 
 use super::Span;
 
-/// Parallel links that are one link to whoever routes.
+/// Bundle of parallel links that routing treats as one link.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BundleEntry {
-    /// The name of the bundle; in a path it stands between the two nodes.
+    /// Name of the bundle. In a path it stands between the two nodes.
     pub name: String,
-    /// The names of the links; one of `[[links]]` with `count` stands for all of its links.
+    /// Names of the links. The name of a `[[links]]` entry with `count` stands for all its links.
     pub links: Vec<String>,
-    /// How the node in front chooses a link for a packet.
+    /// Method by which the upstream node selects a link for each packet.
     pub selection: Selection,
-    /// From the failure or repair of a link until the nodes beside it choose without or with it; 0 s if
-    /// left out.
+    /// Time from a failure or repair of a link until the adjacent nodes exclude or include it. Default: `0
+    /// s`.
     pub detection: Option<Span>,
 }

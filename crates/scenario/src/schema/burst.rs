@@ -1,4 +1,4 @@
-//! `[[bursts]]`.
+//! `[core]` and `[[bursts]]`: optical burst switching.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,49 +8,49 @@ use optcp_optical::switching::{Conversion, Scheduling};
 
 use super::{LinkRef, Probability, Size, Span};
 
-/// How the nodes between fibres switch bursts.
+/// Settings of the burst switches between fibres.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CoreTable {
-    /// Which wavelength a burst reserves; `lauc-vf` if left out.
+    /// Algorithm that selects a wavelength for a burst. Default: `lauc-vf`.
     pub scheduling: Option<Scheduling>,
-    /// Whether switches change the wavelength of a burst; `full` if left out.
+    /// Wavelength conversion in switches. Default: `full`.
     pub conversion: Option<Conversion>,
-    /// How long each switch behind the edge works on a control packet; 0 s if left out.
+    /// Processing time of a control packet in each switch after the ingress edge node. Default: `0 s`.
     pub processing: Option<Span>,
 }
 
-/// Packets that travel in bursts between edge nodes, in both directions.
+/// Burst assembly between edge nodes, in both directions.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BurstsEntry {
-    /// The link: its ends are edge nodes, its rate is that of a wavelength, its delay that of the path.
+    /// Link between two edge nodes. Its rate is the wavelength's rate and its delay the path's delay.
     pub link: Option<LinkRef>,
-    /// In place of `link`: the nodes of a route over fibres, from edge to edge; makes the link between them.
+    /// Instead of `link`: nodes of a route over fibres, from edge to edge. A link between its ends is
+    /// created.
     pub path: Option<Vec<String>>,
-    /// In place of `link`: nodes and groups; makes a link between every two of these nodes, over the
-    /// shortest route by delay.
+    /// Instead of `link`: nodes and groups. A link is created for every pair, over the route of least delay.
     pub between: Option<Vec<String>>,
-    /// When a burst leaves.
+    /// Burst assembly algorithm.
     pub assembly: AssemblyKind,
-    /// For `timer` and `hybrid`: from the packet that opens a burst until it leaves at the latest.
+    /// For `timer` and `hybrid`: maximum time from the first packet of a burst until the burst is sent.
     pub timer: Option<Span>,
-    /// For `size` and `hybrid`: the bytes with which a burst leaves.
+    /// For `size` and `hybrid`: number of bytes at which the burst is sent.
     pub size: Option<Size>,
-    /// How long the control packet goes ahead of its burst; if left out what switches on a route over
-    /// fibres need, and 0 s on a `link`.
+    /// Time between a control packet and its burst. Default: the minimum for the switches of the route; `0 s`
+    /// on a `link`.
     pub offset: Option<Span>,
-    /// With `link`: how likely a burst is lost with everything in it; 0 if left out.
+    /// With `link`: probability that a burst is lost with all its packets. Default: 0.
     pub loss_probability: Option<Probability>,
-    /// With `link`: what is different from its second node to its first.
+    /// With `link`: differences in the direction from its second node to its first.
     #[serde(default)]
     pub reverse: ReverseBursts,
 }
 
-/// What is different for bursts in the second direction of a link.
+/// Burst properties of the second direction that differ from the first.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReverseBursts {
-    /// How likely a burst is lost.
+    /// Probability that a burst is lost.
     pub loss_probability: Option<Probability>,
 }

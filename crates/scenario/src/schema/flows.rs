@@ -1,4 +1,4 @@
-//! `[[flows]]`: who sends to whom over which paths.
+//! `[[flows]]`: TCP flows, their end points and paths.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,108 +7,108 @@ use super::values::{Count, Delay, Span, Volume};
 use super::{FlowPace, ListOr, Real, SizesTable};
 
 optcp_units::registry! {
-    /// How the path between two nodes is found.
+    /// Method that computes the path between two nodes.
     pub enum Chosen ("paths") {
-        "routed" => Routed: "where routers forward packets, with a table `[routing]` or `[forwarding]`; what is meant if `path` is left out", "OpTCP";
-        "shortest" => Shortest: "the path of least cost; of equal ones that of the fewest hops, then that over the neighbour that comes first in the file", "Dijkstra 1959";
-        "shortest-pair" => ShortestPair: "the shorter of the two link-disjoint paths that are shortest together, so that there is a disjoint backup", "Suurballe 1974";
-        "ecmp" => Ecmp: "at each node one of the next hops of least cost, by a hash of the node's and the flow's name", "RFC 2992; the hash is XXH3";
-        "valiant" => Valiant: "the shortest path to a node of `via`, and the shortest from there: that node by a hash of the flow's name, or the next one in the group over which no node is passed twice, or the shortest path where there is none", "L. G. Valiant and G. J. Brebner, STOC 1981; the hash is XXH3";
+        "routed" => Routed: "path that routers forward along, with `[routing]` or `[forwarding]`; the default if `path` is omitted", "OpTCP";
+        "shortest" => Shortest: "path of minimum cost; ties: fewest hops, then the neighbour that is first in the file", "Dijkstra 1959";
+        "shortest-pair" => ShortestPair: "shorter path of the pair of link-disjoint paths with minimum total length, so that a disjoint backup exists", "Suurballe 1974";
+        "ecmp" => Ecmp: "at each node, one of the next hops of minimum cost, selected by a hash of the names of node and flow", "RFC 2992; the hash is XXH3";
+        "valiant" => Valiant: "shortest path via a node of `via`, selected by a hash of the flow's name; nodes that would repeat a node are skipped; if all do, the shortest path", "L. G. Valiant and G. J. Brebner, STOC 1981; the hash is XXH3";
     }
 }
 
 optcp_units::registry! {
-    /// What makes a path short.
+    /// Metric of the path length.
     pub enum Metric ("path-metrics") {
-        "cost" => Cost: "the sum of the links' costs, which are 1 if left out", "RFC 2328 section 16.1";
-        "hops" => Hops: "the number of links", "OpTCP";
-        "delay" => Delay: "the sum of the propagation delays, to the microsecond", "OpTCP";
+        "cost" => Cost: "sum of link costs, which are 1 by default", "RFC 2328 section 16.1";
+        "hops" => Hops: "number of links", "OpTCP";
+        "delay" => Delay: "sum of propagation delays, rounded to microseconds", "OpTCP";
     }
 }
 
 optcp_units::registry! {
-    /// How likely each pair of nodes is.
+    /// Probability of each pair of nodes.
     pub enum Weights ("pair-weights") {
-        "uniform" => Uniform: "all pairs alike", "OpTCP";
-        "gravity" => Gravity: "in proportion to the product of both nodes' capacities, each the sum of the rates of its links; hosts have that of their node of the topology", "gravity model, as in Zhang et al., SIGMETRICS 2003";
-        "demands" => Demands: "in proportion to the demands that the topology comes with; hosts have those of their node", "SNDlib, TopoHub";
+        "uniform" => Uniform: "equal for all pairs", "OpTCP";
+        "gravity" => Gravity: "proportional to the product of both nodes' capacities (sum of the rates of their links); a host has the capacity of its node in the topology", "gravity model, as in Zhang et al., SIGMETRICS 2003";
+        "demands" => Demands: "proportional to the demands included in the topology; a host has the demands of its node", "SNDlib, TopoHub";
     }
 }
 
-/// Pairs of nodes with flows from the first to the second.
+/// Pairs of nodes. Each pair has flows from the first node to the second.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PairsTable {
-    /// A group of nodes: from each of it to each other.
+    /// Group of nodes: all ordered pairs of its members.
     pub among: Option<String>,
-    /// In place of `among`: a node or group of sources,
+    /// Instead of `among`, with `to`: node or group of sources.
     pub from: Option<String>,
-    /// and a node or group of destinations: from each to each.
+    /// With `from`: node or group of destinations. Each source is paired with each destination.
     pub to: Option<String>,
-    /// How many pairs are drawn, each independently of the others; all, each once, if left out.
+    /// Number of pairs to draw, with replacement. Default: every pair once.
     pub count: Option<Count>,
-    /// With `count`: draws the pairs once, for all runs alike; each run draws its own if left out.
+    /// With `count`: seed of the draw, equal in all runs. Default: a different draw per run.
     pub seed: Option<Count>,
-    /// How likely each pair is; `uniform` if left out.
+    /// Probability of each pair. Default: `uniform`.
     pub weights: Option<Weights>,
-    /// In place of `weights`: a CSV file, beside the scenario, with a line `from,to,weight` for each pair; other pairs are not
-    /// there.
+    /// Instead of `weights`: CSV file, relative to the scenario, with one line `from,to,weight` per pair.
+    /// Pairs without a line are excluded.
     pub matrix: Option<String>,
 }
 
-/// TCP flows on one path, or one for each member of the groups on it.
+/// TCP flows on one path, or one flow per member of the groups on it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FlowsEntry {
-    /// The name of this group of flows.
+    /// Name of the group of flows.
     pub group: String,
-    /// The nodes from source to destination; a link's name between two nodes chooses one of several. With `from` and `to` or
-    /// `pairs`: how paths are found that do not follow the routing.
+    /// Nodes from source to destination; a link name between two nodes selects one of several links. With
+    /// `from` and `to` or `pairs`: method that computes paths independently of the routing.
     pub path: Option<ListOr<Chosen>>,
-    /// With `path` found: what makes it short; `cost` if left out.
+    /// With a computed `path`: metric of its length. Default: `cost`.
     pub metric: Option<Metric>,
-    /// With path `shortest`: how many of the shortest paths of each pair have flows; 1 if left out.
+    /// With path `shortest`: number of shortest paths per pair that carry flows. Default: 1.
     pub paths: Option<Count>,
-    /// With path `valiant`: a group of nodes.
+    /// With path `valiant`: group of intermediate nodes.
     pub via: Option<String>,
-    /// In place of `path`: nodes and groups; one from each of these nodes to each other, over the link
-    /// between the two.
+    /// Instead of `path`: nodes and groups. Each pair has a flow in each direction, over the link between the
+    /// two nodes.
     pub between: Option<Vec<String>>,
-    /// The source, or a group of them; flows follow the routing if there is no `path`.
+    /// Source node or group of sources. Without `path`, flows follow the routing.
     pub from: Option<String>,
-    /// With `from`: the destination, or a group of them.
+    /// With `from`: destination node or group of destinations.
     pub to: Option<String>,
-    /// In place of `from` and `to`: pairs of nodes.
+    /// Instead of `from` and `to`: pairs of nodes.
     pub pairs: Option<PairsTable>,
-    /// How many flows each source has; 1 if left out.
+    /// Number of flows per source. Default: 1.
     pub per_source: Option<Count>,
-    /// A table of `[tcp]` or a profile; `rfc` if left out.
+    /// Table of `[tcp]` or profile. Default: `rfc`.
     pub tcp: Option<String>,
-    /// Its class, from 0 to 7, for queues that tell classes apart: `priority` and `drr`; 0 if left out.
+    /// Traffic class, from 0 to 7, for the queues `priority` and `drr`. Default: 0.
     pub class: Option<Count>,
-    /// When the flows start, drawn for each; 0 s if left out.
+    /// Start time, drawn per flow. Default: `0 s`.
     pub start: Option<Delay>,
-    /// How much each flow sends; `greedy` if left out.
+    /// Amount of data per flow. Default: `greedy` (unlimited).
     pub size: Option<Volume>,
-    /// In place of `size`: what the application writes when, one after the other.
+    /// Instead of `size`: writes of the application, in order.
     pub writes: Option<Vec<WriteEntry>>,
-    /// In place of `size`, with `arrivals`: the distribution of sizes.
+    /// Instead of `size`, with `arrivals`: distribution of flow sizes.
     pub sizes: Option<SizesTable>,
-    /// Flows come at random (a Poisson process), so many a second in all, each from any of the sources,
-    /// and go when they have sent what they have.
+    /// Mean arrival rate (Poisson) of flows, over all sources. Each flow has a random source and ends when
+    /// its data are delivered.
     pub arrivals: Option<FlowPace>,
-    /// In place of `arrivals`: the load of the link with the highest one, on average, as long as nothing fails.
+    /// Instead of `arrivals`: mean load of the most loaded link without failures.
     pub load: Option<Real>,
-    /// With `arrivals`: from when on no more come; the stop of the run if left out.
+    /// With `arrivals`: end of arrivals. Default: the end of the run.
     pub until: Option<Span>,
 }
 
-/// Something that an application writes.
+/// Write of an application.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WriteEntry {
-    /// How much later than the flow's start.
+    /// Time after the start of the flow.
     pub after: Span,
-    /// How much; not `greedy`.
+    /// Amount of data, except `greedy`.
     pub size: Volume,
 }

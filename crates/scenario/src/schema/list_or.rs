@@ -1,4 +1,4 @@
-//! A list of names, or one name that stands for something else.
+//! List of names, or one keyword.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// Names, or one that may stand for something else.
+/// List of names, or one value of type `T` in place of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ListOr<T> {
     List(Vec<String>),

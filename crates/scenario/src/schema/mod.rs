@@ -1,4 +1,4 @@
-//! The scenario file: what may be written in it. The JSON Schema is made from these types.
+//! Types of the keys in a scenario file. The JSON Schema is generated from them.
 
 mod bundle;
 mod burst;
@@ -40,7 +40,7 @@ pub(crate) use traffic::{
 };
 pub(crate) use values::{
     Cost, Count, DISTRIBUTIONS, Delay, LinkRef, Probability, Size, Span, Speed, SwitchDelay,
-    Volume, drawn_from, said,
+    Volume, describe_error, drawn_from,
 };
 
 use crate::de;
@@ -50,8 +50,8 @@ use crate::tree::{Node, Value};
 use crate::warnings::WarningKind;
 use optcp_units::nearest::suggestion;
 
-/// Declares the sections of a file: the struct, and how it is read section by section and entry by entry, so
-/// that one mistake does not hide the next.
+/// Declares the struct of a file and a reader that reads each section and entry separately, so that one
+/// mistake does not hide the next.
 macro_rules! sections {
     ($(#[$meta:meta])* $vis:vis struct $File:ident { $( $(#[$of:meta])* $name:ident: $Type:ty, )+ }) => {
         $(#[$meta])*
@@ -59,7 +59,7 @@ macro_rules! sections {
             $( $(#[$of])* $vis $name: $Type, )+
         }
 
-        /// The keys of the file itself.
+        /// Keys at the top level of the file.
         pub(crate) const SECTIONS: &[&str] = &[$( stringify!($name) ),+];
 
         fn sections(tree: &Node, found: &mut Vec<Problem>) -> $File {
@@ -69,81 +69,81 @@ macro_rules! sections {
 }
 
 sections! {
-    /// A scenario of OpTCP: a network, the TCP flows on it, what fails, and what is measured.
+    /// OpTCP scenario: a network, its TCP flows, failures and observations.
     ///
-    /// A text that contains `$name` stands for a parameter, `$a * $b` for an exact product.
+    /// A string with `$name` refers to a parameter; `$a * $b` is an exact product.
     #[derive(Clone, Debug, JsonSchema)]
     #[schemars(rename = "Scenario", deny_unknown_fields)]
     pub(crate) struct File {
-        /// What the scenario is about.
+        /// Title of the scenario.
         #[schemars(default)]
         title: String,
-        /// When the run ends.
+        /// End of the run.
         stop: Span,
-        /// The names of warnings that are not to be given.
+        /// Names of warnings to suppress.
         #[schemars(default)]
         silence: Vec<WarningKind>,
-        /// Whether the run ends before that, at the first whole second at which every flow that is to end has
-        /// ended.
+        /// `true`: the run ends before `stop`, at the first whole second at which all flows of finite size
+        /// have completed. Default: `false`.
         #[schemars(default)]
         end_with_flows: bool,
-        /// Values that other values refer to as `$name`.
+        /// Parameters that other values refer to as `$name`.
         #[schemars(default)]
         #[expect(dead_code, reason = "for the JSON Schema; parameters are replaced before reading")]
         parameters: ReadBefore,
-        /// Named ways for TCP connections to behave.
+        /// Named TCP configurations.
         #[schemars(default)]
         tcp: Named<TcpTable>,
-        /// Nodes and links of a published network, or of a file.
+        /// Nodes and links of a published network or of a file.
         topology: Option<TopologyTable>,
-        /// The nodes.
+        /// Nodes and groups of nodes.
         #[schemars(default)]
         nodes: Vec<NodesEntry>,
-        /// The links.
+        /// Links.
         #[schemars(default)]
         links: Vec<LinksEntry>,
-        /// Virtual output queues: each is served over one of several ways at a time.
+        /// Virtual output queues. A queue is served over one of several paths at a time.
         #[schemars(default)]
         voqs: Vec<VoqEntry>,
-        /// Parallel links that are one link to whoever routes.
+        /// Bundles of parallel links that routing treats as one link.
         #[schemars(default)]
         bundles: Vec<BundleEntry>,
-        /// How burst switches work.
+        /// Settings of optical burst switches.
         core: Option<CoreTable>,
-        /// Packets that travel in bursts.
+        /// Links and routes over which packets travel in bursts.
         #[schemars(default)]
         bursts: Vec<BurstsEntry>,
-        /// Routers find shortest paths, and ways around what fails.
+        /// IP routing: shortest paths, convergence and fast reroute.
         routing: Option<RoutingTable>,
-        /// Where nodes send packets, as it is written.
+        /// Static forwarding entries.
         forwarding: Option<ForwardingTable>,
-        /// The flows.
+        /// TCP flows.
         #[schemars(default)]
         flows: Vec<FlowsEntry>,
         /// Sources of datagrams.
         #[schemars(default)]
         traffic: Vec<TrafficEntry>,
-        /// Links that share a risk.
+        /// Shared risk link groups.
         #[schemars(default)]
         risks: Vec<RiskEntry>,
-        /// When links and virtual output queues change by plan.
+        /// Scheduled changes of links and virtual output queues.
         #[schemars(default)]
         schedules: Vec<ScheduleEntry>,
-        /// Links and nodes that fail.
+        /// Failures of links and nodes.
         #[schemars(default)]
         failures: Vec<FailureEntry>,
         /// Backup paths.
         #[schemars(default)]
         protection: Vec<ProtectionEntry>,
-        /// Packets that links lose.
+        /// Packet losses on links.
         #[schemars(default)]
         losses: Vec<LossesEntry>,
-        /// What is measured.
+        /// Series to record.
         #[schemars(default)]
         observe: Vec<ObserveEntry>,
-        /// The part of the run that metrics cover, for example without a warm-up.
+        /// Part of the run that metrics cover, for example without a warm-up.
         measure: Option<MeasureTable>,
-        /// Key paths, and the values that a study gives them.
+        /// Keys to vary in a study, with their values.
         #[schemars(default)]
         #[expect(dead_code, reason = "for the JSON Schema; the sweep is read from the tree")]
         sweep: ReadBefore,
@@ -151,7 +151,7 @@ sections! {
 }
 
 impl File {
-    /// Whether paths or backups are found by what links cost.
+    /// Returns whether any path or backup is computed from link costs.
     pub(crate) fn finds_paths(&self) -> bool {
         let found = |path: &Option<ListOr<Chosen>>| matches!(path, Some(ListOr::Found(chosen)) if *chosen != Chosen::Routed);
         let backup = |entry: &ProtectionEntry| matches!(entry.backup, ListOr::Found(_));
@@ -165,150 +165,152 @@ impl File {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NodesEntry {
-    /// The names of the nodes.
+    /// Names of the nodes.
     pub names: Option<Vec<String>>,
-    /// The name of the group: it stands for all its members in chains and paths.
+    /// Name of the group. In chains and paths it stands for all its members.
     pub group: Option<String>,
-    /// The number of members of a group; they are called S0, S1, ... in a group S.
+    /// Number of members of a group. The members of group `S` are `S0`, `S1`, ...
     pub count: Option<Count>,
 }
 
-/// The part of the run that metrics cover.
+/// Part of the run that metrics cover.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MeasureTable {
-    /// Its start, which is not part of it; 0 s if left out.
+    /// Start, not included. Default: `0 s`.
     pub after: Option<Span>,
-    /// Its end, which is part of it; the end of the run if left out.
+    /// End, included. Default: the end of the run.
     pub until: Option<Span>,
 }
 
 optcp_units::registry! {
-    /// Which node of a smaller group a member of a larger one is linked to.
+    /// Assignment of members of a larger group to nodes of a smaller one.
     pub enum MembersKind ("members") {
-        "in-blocks" => InBlocks: "neighbours in the larger group share a node: 0, 0, 1, 1, ...", "OpTCP";
-        "in-turn" => InTurn: "one node after the other, and again from the first: 0, 1, 0, 1, ...", "OpTCP";
+        "in-blocks" => InBlocks: "consecutive members of the larger group share a node: 0, 0, 1, 1, ...", "OpTCP";
+        "in-turn" => InTurn: "members of the larger group take the nodes in rotation: 0, 1, 0, 1, ...", "OpTCP";
     }
 }
 
-/// Links that are alike.
+/// Links with equal properties.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LinksEntry {
-    /// Nodes of which each is linked to the next; a group is linked once a member.
+    /// Nodes in a row, each linked to the next. A group gets one link per member.
     pub chain: Option<Vec<String>>,
     /// Several chains.
     pub chains: Option<Vec<Vec<String>>>,
-    /// In place of chains: a group, of which each two members are linked.
+    /// Instead of chains: group whose members are linked in pairs, each with each.
     pub mesh: Option<String>,
-    /// Which node of a smaller group a member of a larger one is linked to; `in-blocks` if left out.
+    /// Assignment of members when a larger group meets a smaller one. Default: `in-blocks`.
     pub members: Option<MembersKind>,
-    /// The name of the link, to tell parallel links apart.
+    /// Name of the link, which distinguishes parallel links.
     pub name: Option<String>,
-    /// With `name`: the number of parallel links; they are called L0, L1, ... with the name L.
+    /// With `name`: number of parallel links. Those of name `L` are `L0`, `L1`, ...
     pub count: Option<Count>,
-    /// Rate of both directions.
+    /// Rate of each direction.
     pub rate: Speed,
-    /// Propagation delay of both directions, drawn once a link.
+    /// Propagation delay of both directions. A distribution is drawn once per link.
     pub delay: Delay,
-    /// How much longer than the propagation delay a packet takes, drawn for each: a duration, up to which all
-    /// are equally likely, or a distribution; 0 s if left out.
+    /// Additional delay, drawn per packet: a duration (uniform from 0 to this value) or a distribution.
+    /// Default: `0 s`.
     pub jitter: Option<Delay>,
-    /// With `jitter`, or a delay that changes by plan: whether packets overtake each other, in both directions; false if left
-    /// out.
+    /// With `jitter` or a scheduled delay. `true`: packets may overtake each other, in both directions.
+    /// Default: `false`.
     pub overtaking: Option<bool>,
-    /// Queue in front of the link, in both directions; the packet in transmission counts.
+    /// Queue before the link, in both directions. The packet in transmission counts.
     pub queue: QueueEntry,
-    /// The link is a fibre of a core of burst switches, with so many wavelengths of `rate` in each direction.
+    /// Number of wavelengths per direction, each of `rate`. The link becomes a fibre of a burst-switched
+    /// core.
     pub wavelengths: Option<Count>,
-    /// With `[routing]`: what both directions cost; 1 if left out.
+    /// With `[routing]`: cost of both directions. Default: 1.
     pub cost: Option<Cost>,
-    /// Capacity that backups may reserve in each direction, beside `rate`; not limited if left out.
+    /// Capacity per direction that backups may reserve, in addition to `rate`. Default: unlimited.
     pub spare: Option<Speed>,
-    /// What is different from the last node of a chain to the first.
+    /// Differences in the direction from the last node of a chain to the first.
     #[serde(default)]
     pub reverse: Reverse,
 }
 
-/// What is different in the second direction of a link.
+/// Properties of the second direction of a link that differ from the first.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reverse {
-    /// Its rate.
+    /// Rate.
     pub rate: Option<Speed>,
-    /// Its propagation delay, drawn apart from the other.
+    /// Propagation delay, drawn independently of the other direction.
     pub delay: Option<Delay>,
-    /// How much longer a packet takes.
+    /// Additional delay, drawn per packet.
     pub jitter: Option<Delay>,
-    /// Its queue.
+    /// Queue.
     pub queue: Option<QueueEntry>,
-    /// Its cost.
+    /// Cost.
     pub cost: Option<Cost>,
 }
 
-/// Packets that are lost at the entry of a link, before its queue.
+/// Loss of packets that enter a link, before its queue.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LossesEntry {
-    /// The link: its two nodes in the direction of the packets that are lost.
+    /// Link: its two nodes, in the direction of the affected packets.
     pub link: LinkRef,
-    /// How packets are lost; `scripted` if left out.
+    /// Loss model. Default: `scripted`.
     pub kind: Option<LossKind>,
-    /// For `scripted`: the group of flows, each of which loses these segments.
+    /// For `scripted`: group of flows. Each of its flows loses `segments`.
     pub flows: Option<String>,
-    /// For `scripted`: the segments, counted from 0.
+    /// For `scripted`: segment numbers, counted from 0.
     pub segments: Option<Vec<u32>>,
-    /// For `scripted`: which transmission of each is lost, from 1; 1 if left out.
+    /// For `scripted`: transmission of each segment that is lost, counted from 1. Default: 1.
     pub transmission: Option<u32>,
-    /// For `independent`, `corruption` and `duplication`: how likely it happens to a packet. For `periodic`: 1/n, in
-    /// place of `period`.
+    /// For `independent`, `corruption` and `duplication`: probability per packet. For `periodic`: 1/n,
+    /// instead of `period`.
     pub probability: Option<Probability>,
-    /// For `corruption`, in place of `probability`: how likely a bit is wrong.
+    /// For `corruption`, instead of `probability`: bit error rate.
     pub bit_error_rate: Option<Probability>,
-    /// For `periodic`: n, of which every n-th packet is lost.
+    /// For `periodic`: n. Every n-th packet is lost.
     pub period: Option<Count>,
-    /// For `gilbert-elliott`: how likely a packet finds a good line turned bad.
+    /// For `gilbert-elliott`: probability per packet of a change from the good to the bad state.
     pub good_to_bad: Option<Probability>,
-    /// For `gilbert-elliott`: how likely a packet finds a bad line turned good.
+    /// For `gilbert-elliott`: probability per packet of a change from the bad to the good state.
     pub bad_to_good: Option<Probability>,
-    /// For `gilbert-elliott`: how likely a packet is lost while the line is good; 0 if left out.
+    /// For `gilbert-elliott`: loss probability in the good state. Default: 0.
     pub loss_in_good: Option<Probability>,
-    /// For `gilbert-elliott`: how likely a packet is lost while the line is bad; 1 if left out.
+    /// For `gilbert-elliott`: loss probability in the bad state. Default: 1.
     pub loss_in_bad: Option<Probability>,
-    /// For all kinds but `scripted`: which packets; `data` if left out.
+    /// For all kinds except `scripted`: affected packets. Default: `data`.
     pub packets: Option<Lossy>,
 }
 
-/// Something that is measured.
+/// Series to record.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ObserveEntry {
-    /// The name of the series.
+    /// Name of the series.
     pub name: String,
-    /// What is measured.
+    /// Kind of the series.
     pub kind: ObserveKind,
-    /// For `goodput`, `tcp`, `packets`, `completions`, `bursts`, `segments-per-burst`, `reordering` and `outages`: the
-    /// groups of flows; for `datagrams` and `packets`: the groups of sources; all if left out.
+    /// For `goodput`, `tcp`, `packets`, `completions`, `bursts`, `segments-per-burst`, `reordering`,
+    /// `outages`: groups of flows. For `datagrams`, `packets`: groups of sources. Default: all.
     pub groups: Option<Vec<String>>,
-    /// For `load`, `queue`, `sojourn`, `transit`, `drops`, `marks` and `ports`: the links, both directions of each; all if left out.
-    /// For `bursts` and `segments-per-burst`: links over which packets travel in bursts; all such if left out. For `packets`: links whose
-    /// queueing and transmission are listed too; none if left out. For `fibres`: fibres; all if left out.
+    /// For `load`, `queue`, `sojourn`, `transit`, `drops`, `marks` and `ports`: links. For `bursts` and
+    /// `segments-per-burst`: links that carry bursts. For `fibres`: fibres. Default: all. For `packets`: links
+    /// whose queueing and transmission are listed. Default: none.
     pub links: Option<Vec<LinkRef>>,
-    /// For `goodput`, `load`, `queue`, `sojourn`, `transit`, `ports`, `datagrams` and `fibres`: the length of an interval.
+    /// For `goodput`, `load`, `queue`, `sojourn`, `transit`, `ports`, `datagrams` and `fibres`: length of an
+    /// interval.
     pub interval: Option<Span>,
-    /// For `ports`, `fibres`, `packets` and `outages`: from when on, 0 s if left out.
+    /// For `ports`, `fibres`, `packets` and `outages`: start of the record. Default: `0 s`.
     pub after: Option<Span>,
-    /// For `packets`: up to when, the end of the run if left out.
+    /// For `packets`: end of the record. Default: end of the run.
     pub until: Option<Span>,
 }
 
-/// What stands under a key of the file.
+/// Value of a top-level key.
 trait Section: Sized {
-    /// Reads it; what is wrong with it goes on the list.
+    /// Reads the value and appends its problems to `found`.
     fn read(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Self;
 }
 
-/// Values that have a default.
+/// Implements [`Section`] for types with a default value.
 macro_rules! values {
     ($($Type:ty = $default:expr),+) => {$(
         impl Section for $Type {
@@ -319,7 +321,7 @@ macro_rules! values {
     )+};
 }
 
-// Without a stop there is a problem on the list, and the file is not used.
+// A default `stop` is never used: if `stop` is missing, the problem list is not empty.
 values!(String = String::new(), bool = false, Span = Span(optcp_units::Duration::ZERO));
 
 impl<T: DeserializeOwned> Section for Option<T> {
@@ -345,7 +347,7 @@ impl<T: DeserializeOwned> Section for Vec<T> {
     }
 }
 
-/// Tables by name, in their order.
+/// Tables by name, in the order of the file.
 #[derive(Clone, Debug, Default, JsonSchema)]
 #[schemars(transparent, inline)]
 pub(crate) struct Named<T>(#[schemars(with = "BTreeMap<String, T>")] pub Vec<(String, T)>);
@@ -360,7 +362,7 @@ impl<T: DeserializeOwned> Section for Named<T> {
     }
 }
 
-/// What is read from the tree before and elsewhere, and stands here for the JSON Schema.
+/// Section that is read from the tree elsewhere. It exists here only for the JSON Schema.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -375,7 +377,7 @@ impl Section for ReadBefore {
     }
 }
 
-/// Reads a file.
+/// Reads a file. Returns `None` if there are problems.
 pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
     let tree = problems.tree;
     let found = &mut problems.found;
@@ -386,7 +388,7 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
                 let here = env!("CARGO_PKG_VERSION");
                 let keys = help.unwrap_or_default();
                 help = Some(format!(
-                    "scenarios have no version; one of a newer optcp than this ({here}) may not be readable\n{keys}"
+                    "scenario files have no version; a file for a newer OpTCP than {here} may not be readable\n{keys}"
                 ));
             }
             let problem = Problem::new(entry.key_origin, format!("unknown key `{}`", entry.key));
@@ -402,12 +404,12 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
     found.is_empty().then_some(file)
 }
 
-/// The value, or its problem put on the list.
+/// Returns the value, or appends its problem to the list.
 fn keep<T>(result: Result<T, Problem>, found: &mut Vec<Problem>) -> Option<T> {
     result.map_err(|problem| found.push(problem)).ok()
 }
 
-/// Whether the value of `key` is a table, as it should be.
+/// Returns whether `node`, the value of `key`, is a table; appends a problem if it is not.
 fn is_table(node: &Node, key: &str, found: &mut Vec<Problem>) -> bool {
     let table = matches!(node.value, Value::Table(_));
     if !table {

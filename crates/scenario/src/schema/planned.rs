@@ -1,4 +1,4 @@
-//! `[[voqs]]` and `[[schedules]]`: what changes by plan.
+//! `[[voqs]]` and `[[schedules]]`: scheduled changes of links and virtual output queues.
 
 use std::collections::BTreeMap;
 
@@ -8,154 +8,155 @@ use serde::Deserialize;
 use super::queue::QueueEntry;
 use super::values::{Count, LinkRef, Queue, Span, Speed};
 
-/// A virtual output queue in both directions between two nodes: what is behind it changes. It is served over one of several
-/// ways at a time, or over none.
+/// Virtual output queue (VOQ) in each direction between two nodes. It is served over one of several paths at
+/// a time, or over none.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VoqEntry {
-    /// The name; in a path it stands between the two nodes, as that of a link.
+    /// Name. In a path it stands between the two nodes, like the name of a link.
     pub name: String,
     /// The two nodes.
     pub between: Option<[String; 2]>,
-    /// By name, the ways from the first node to the second, node by node; backwards they lead back. The transmitter of its first
-    /// link takes a packet out of the queue whenever it has nothing else to send.
+    /// Paths from the first node to the second, by name; the reverse direction uses them backwards. The
+    /// transmitter of the first link takes a packet from the queue whenever it is idle.
     #[serde(default)]
     pub ways: BTreeMap<String, Vec<String>>,
-    /// In place of both: a group, of which each two members are linked. Each two have a queue, whose ways are `direct` and one
-    /// over each other member, which is called after it.
+    /// Instead of both: group whose members are linked in pairs. Each pair has a queue with the path `direct`
+    /// and one path through each other member, named after it.
     pub mesh: Option<String>,
-    /// The way over which both directions are served at the start; over `none`, nothing leaves the queue.
+    /// Path that serves both directions at the start, or `none`: no packet leaves the queue.
     pub served: String,
-    /// How long after a change of what serves it the senders whose data pass it know of that. They hear of ways, not of `none`;
-    /// nobody hears of anything if left out.
+    /// Time from a change of the serving path until senders of data through the queue are notified. They are
+    /// not notified of `none`. Default: no notification.
     pub notify: Option<Span>,
-    /// Queue of both directions. What a transmitter has taken out of it counts no longer.
+    /// Queue of each direction. Packets that a transmitter has taken do not count.
     pub queue: QueueEntry,
-    /// What is different from the second node to the first.
+    /// Differences in the direction from the second node to the first.
     #[serde(default)]
     pub reverse: VoqReverse,
 }
 
-/// What is different in the second direction of a virtual output queue.
+/// Properties of the second direction of a virtual output queue that differ from the first.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VoqReverse {
-    /// The way over which it is served at the start.
+    /// Path that serves the queue at the start.
     pub served: Option<String>,
-    /// Its queue.
+    /// Queue.
     pub queue: Option<QueueEntry>,
 }
 
-/// When links and virtual output queues change, once or again and again.
+/// Scheduled changes of links and virtual output queues, once or periodic.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScheduleEntry {
-    /// How long a period takes, after which all changes come again; once if left out.
+    /// Period after which the changes repeat. Default: no repetition.
     pub period: Option<Span>,
-    /// When the first period begins; 0 s if left out.
+    /// Start of the first period. Default: `0 s`.
     pub start: Option<Span>,
-    /// What changes when. What a change says holds until another one.
+    /// Changes. Each changed property keeps its value until the next change.
     #[serde(default)]
     pub changes: Vec<ChangeEntry>,
-    /// In place of `changes`: a CSV file, beside the scenario, with a change a line; its first line names the keys of a change.
+    /// Instead of `changes`: CSV file, relative to the scenario. Its first line names the keys, each further
+    /// line is a change.
     pub file: Option<String>,
-    /// What `file` is; `changes` if left out.
+    /// Format of `file`. Default: `changes`.
     pub form: Option<ScheduleForm>,
-    /// Of a trace of mahimahi: the link that has it.
+    /// For `mahimahi`: link that the trace drives.
     pub link: Option<LinkRef>,
-    /// Of a trace of mahimahi: which directions have it; both if left out.
+    /// For `mahimahi`: directions that the trace drives. Default: both.
     pub direction: Option<Directions>,
-    /// How a delay goes on after a change of it; `stepped` if left out.
+    /// Course of a delay between two changes. Default: `stepped`.
     pub delays: Option<DelayCourse>,
-    /// In place of `changes` and `period`: circuits that come in turn.
+    /// Instead of `changes` and `period`: generated cycle of circuits.
     pub generator: Option<GeneratorEntry>,
 }
 
 optcp_units::registry! {
-    /// What a file of a schedule is.
+    /// Format of a schedule file.
     pub enum ScheduleForm ("schedule-forms") {
-        "changes" => Changes: "a CSV file with a change a line", "OpTCP";
-        "mahimahi" => Mahimahi: "a trace of a link: each line is a millisecond in which one packet may leave, and the file begins again at the last", "R. Netravali and others, USENIX ATC 2015 (mahimahi)";
+        "changes" => Changes: "CSV file with one change per line", "OpTCP";
+        "mahimahi" => Mahimahi: "link trace: each line is a millisecond at which one packet may be sent; the trace repeats from its last line", "R. Netravali and others, USENIX ATC 2015 (mahimahi)";
     }
 }
 
 optcp_units::registry! {
-    /// How delays go on between changes.
+    /// Course of delays between changes.
     pub enum DelayCourse ("delay-courses") {
-        "stepped" => Stepped: "a delay stays as it is until the next change of it", "OpTCP";
-        "linear" => Linear: "a delay changes evenly, so that at the next change it is what that says; of two changes at one instant the first ends what was, and the second begins anew", "S. Kassing and others, IMC 2020 (Hypatia): each packet has the delay of the instant at which its transmission begins";
+        "stepped" => Stepped: "constant until the next change", "OpTCP";
+        "linear" => Linear: "linear interpolation between changes; of two changes at the same time, the first ends the previous segment and the second starts the next", "S. Kassing and others, IMC 2020 (Hypatia): each packet has the delay of the instant at which its transmission begins";
     }
 }
 
 optcp_units::registry! {
-    /// Which circuits come in turn.
+    /// Cycle of circuits.
     pub enum GeneratorKind ("schedule-generators") {
-        "round-robin" => RoundRobin: "one circuit switch: with matching m, of as many as there are members, member i is joined to member m - i, modulo their number", "1-factorization of a complete graph, as in M. K. Mukerjee and others, NSDI 2020";
-        "rotor" => Rotor: "several switches, each with its share of these matchings: with s of them switch k has the matchings k, k + s, k + 2 s and so on", "W. M. Mellette and others, SIGCOMM 2017 (RotorNet)";
+        "round-robin" => RoundRobin: "one circuit switch: in matching m, of as many as there are members, member i is connected to member m - i, modulo the number of members", "1-factorization of a complete graph, as in M. K. Mukerjee and others, NSDI 2020";
+        "rotor" => Rotor: "several switches that divide these matchings among them: of s switches, switch k has the matchings k, k + s, k + 2 s, ...", "W. M. Mellette and others, SIGCOMM 2017 (RotorNet)";
     }
 }
 
 optcp_units::registry! {
-    /// How the days of several switches lie to each other.
+    /// Alignment of the days of several switches.
     pub enum Phases ("phases") {
-        "together" => Together: "all switches turn at once", "W. M. Mellette and others, SIGCOMM 2017 (RotorNet)";
-        "staggered" => Staggered: "one after the other, in equal steps, so that the others have their day meanwhile", "W. M. Mellette and others, NSDI 2020 (Opera)";
+        "together" => Together: "all switches reconfigure at the same time", "W. M. Mellette and others, SIGCOMM 2017 (RotorNet)";
+        "staggered" => Staggered: "switches reconfigure one after the other, at equal intervals, while the others keep their circuits", "W. M. Mellette and others, NSDI 2020 (Opera)";
     }
 }
 
-/// Circuits between each two members of a group, one day each in a cycle.
+/// Circuits between all pairs of members of a group, one day each per cycle.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GeneratorEntry {
-    /// Which circuits come in turn.
+    /// Type of the cycle.
     pub kind: GeneratorKind,
-    /// The group. Between each two of its members there is a link, whose transmitters send in its day and hold otherwise; or a
-    /// virtual output queue.
+    /// Group. Each pair of its members has a link, which sends during its day and holds packets otherwise, or
+    /// a virtual output queue.
     pub among: String,
-    /// How long a circuit is there.
+    /// Duration of a circuit.
     pub day: Span,
-    /// How long there is none from one day to the next.
+    /// Time between two days, without circuits.
     pub night: Span,
-    /// For `rotor`: how many switches there are; 1 if left out.
+    /// For `rotor`: number of switches. Default: 1.
     pub switches: Option<Count>,
-    /// For `rotor`: how their days lie to each other; `together` if left out.
+    /// For `rotor`: alignment of their days. Default: `together`.
     pub phases: Option<Phases>,
-    /// Of virtual output queues: the way over which they are served in their day.
+    /// For virtual output queues: path that serves them during their day.
     pub served: Option<String>,
-    /// Of virtual output queues: the way over which they are served otherwise; `none` if left out.
+    /// For virtual output queues: path that serves them outside their day. Default: `none`.
     pub otherwise: Option<String>,
-    /// In place of `served` and `otherwise`, of the queues of a `mesh`: links are there in their day. In its own day a queue is
-    /// served `direct`, at other times over the member to which a circuit is there; of several switches over that of number
-    /// i + j, modulo theirs, for the queue from member i to member j.
+    /// Instead of `served` and `otherwise`, for a `mesh`. `true`: outside its day, a queue is served through
+    /// the member with a circuit. With several switches: member i + j, modulo their number, for the queue
+    /// from i to j.
     pub two_hops: Option<bool>,
 }
 
 optcp_units::registry! {
-    /// What a transmitter does.
+    /// State of a transmitter.
     pub enum Transmitter ("transmitters") {
-        "sends" => Sends: "it sends what waits", "OpTCP";
-        "holds" => Holds: "it takes nothing out of the queue; what is being sent, and what is on its way, arrives", "OpTCP";
+        "sends" => Sends: "queued packets are sent", "OpTCP";
+        "holds" => Holds: "no packet leaves the queue; packets in transmission or in flight still arrive", "OpTCP";
     }
 }
 
 optcp_units::registry! {
-    /// Whether a link is in service.
+    /// State of a link.
     pub enum LinkState ("link-states") {
-        "up" => Up: "it works", "OpTCP";
-        "down" => Down: "it has failed: what waits, is sent, is in flight, or comes, is lost", "OpTCP";
+        "up" => Up: "the link works", "OpTCP";
+        "down" => Down: "the link has failed: packets queued, in transmission, in flight or arriving are lost", "OpTCP";
     }
 }
 
 optcp_units::registry! {
-    /// What becomes of the flag ECE (RFC 3168) in TCP packets.
+    /// Treatment of the ECE flag (RFC 3168) in TCP packets.
     pub enum EceFlag ("ece") {
-        "set" => Set: "it is set, which ACKs carry to their senders", "M. K. Mukerjee and others, NSDI 2020: a circuit is there";
-        "kept" => Kept: "it stays as it comes", "OpTCP";
+        "set" => Set: "the flag is set; ACKs carry it to the sender", "M. K. Mukerjee and others, NSDI 2020: a circuit is there";
+        "kept" => Kept: "the flag is not changed", "OpTCP";
     }
 }
 
 optcp_units::registry! {
-    /// Which directions of a link change.
+    /// Directions of a link that change.
     pub enum Directions ("directions") {
         "both" => Both: "both directions", "OpTCP";
         "forward" => Forward: "from the first node of the link, as written, to the second", "OpTCP";
@@ -163,30 +164,31 @@ optcp_units::registry! {
     }
 }
 
-/// What changes of a link or a virtual output queue at one instant. Everything that transmitters end at that instant comes
-/// before, and they may begin what follows.
+/// Change of a link or virtual output queue. Transmissions that end at the same time end before it; the next
+/// one may start before it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangeEntry {
-    /// When, counted from the beginning of a period.
+    /// Time of the change, counted from the start of the period.
     pub at: Span,
-    /// The link, or the virtual output queue; of several links, as between a group and a node, each.
+    /// Link or virtual output queue. If the name stands for several links, as between a group and a node, all
+    /// change.
     pub link: LinkRef,
-    /// Which directions change; both if left out.
+    /// Directions that change. Default: both.
     pub direction: Option<Directions>,
-    /// Of a virtual output queue: the way over which it is served from now on, or `none`.
+    /// For virtual output queues: new serving path, or `none`.
     pub served: Option<String>,
-    /// The rate of transmissions that begin from now on.
+    /// New rate, for transmissions that start after the change.
     pub rate: Option<Speed>,
-    /// The propagation delay of packets whose transmission begins from now on. They keep their order, unless the link has
-    /// `overtaking`.
+    /// New propagation delay, for transmissions that start after the change. Packets stay in order unless the
+    /// link has `overtaking`.
     pub delay: Option<Span>,
-    /// What the queue holds from now on; of what it has beyond that the youngest packets are lost.
+    /// New queue limit. If the queue holds more, its newest packets are dropped.
     pub queue: Option<Queue>,
-    /// What the transmitter does from now on.
+    /// New state of the transmitter.
     pub transmitter: Option<Transmitter>,
-    /// Whether the link is in service from now on, as if it failed and were repaired.
+    /// New state of the link, like a failure or repair.
     pub state: Option<LinkState>,
-    /// What becomes of the flag ECE in TCP packets that come from now on.
+    /// Treatment of the ECE flag in TCP packets that arrive after the change.
     pub ece: Option<EceFlag>,
 }

@@ -1,4 +1,4 @@
-//! Failures and backup paths.
+//! `[[risks]]`, `[[failures]]` and `[[protection]]`.
 
 use optcp_optical::protection::{Revert, Scheme};
 use schemars::JsonSchema;
@@ -10,77 +10,77 @@ use super::{ListOr, Metric};
 use crate::plan::CapacityKind;
 
 optcp_units::registry! {
-    /// What becomes of packets on a link that fails.
+    /// Treatment of packets on a link that fails.
     pub enum FailedPackets ("failed-packets") {
-        "lost" => Lost: "what waits, is sent or is in flight when the link fails is lost", "OpTCP";
-        "kept" => Kept: "it still arrives, as with planned maintenance; what comes later is lost", "OpTCP";
+        "lost" => Lost: "queued packets and packets in transmission or in flight are lost", "OpTCP";
+        "kept" => Kept: "they still arrive, as in planned maintenance; packets that arrive later are lost", "OpTCP";
     }
 }
 
 optcp_units::registry! {
-    /// Which directions of a link fail.
+    /// Directions of a link that fail.
     pub enum FailedDirections ("failed-directions") {
         "both" => Both: "both directions", "OpTCP";
         "forward" => Forward: "from the first node of the link, as written, to the second", "OpTCP";
     }
 }
 
-/// Links that share a risk: what one duct carries, say.
+/// Shared risk link group, such as the links in one duct.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RiskEntry {
-    /// The name of the risk.
+    /// Name of the risk.
     pub name: String,
-    /// The links.
+    /// Links that share the risk.
     pub links: Option<Vec<LinkRef>>,
-    /// In place of `links`, in a topology of known places: a node, around which all links share the risk; or `every`, for a
-    /// risk around each node.
+    /// Instead of `links`, if the topology has coordinates: node whose nearby links share the risk, or
+    /// `every` for one risk per node.
     pub near: Option<String>,
-    /// With `near`: how near links must pass, in km.
+    /// With `near`: maximum distance between the link and the node, in km.
     pub within_km: Option<Real>,
-    /// In place of `links`, in a topology of known places: a node, or `every` for each; each two of its links that leave it
-    /// beside each other, in directions that are near, share a duct, and so a risk.
+    /// Instead of `links`, if the topology has coordinates: node, or `every`. Two adjacent links that leave
+    /// it in similar directions share a duct, and therefore a risk.
     pub leaving: Option<String>,
-    /// With `leaving`: how far apart the directions of both are at most, in degrees.
+    /// With `leaving`: maximum angle between the two links, in degrees.
     pub within_degrees: Option<Real>,
 }
 
-/// A link, several that share a risk, or a node that fails; a node fails with all of its links.
+/// Failure of a link, of links that share a risk, or of a node with all its links.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FailureEntry {
-    /// The link.
+    /// Link that fails.
     pub link: Option<LinkRef>,
-    /// Links that fail together, in place of one: what one cable or one duct carries.
+    /// Instead of `link`: links that fail together, such as those of one cable or duct.
     pub links: Option<Vec<LinkRef>>,
-    /// The node, in place of a link.
+    /// Instead of `link`: node that fails.
     pub node: Option<String>,
-    /// The links of an entry of `[[risks]]`, in place of a link.
+    /// Instead of `link`: name of a `[[risks]]` entry, whose links fail.
     pub risk: Option<String>,
-    /// When it fails.
+    /// Time of the failure.
     pub at: Option<Span>,
-    /// When it works again; never if left out.
+    /// Time of the repair. Default: never.
     pub repair: Option<Span>,
-    /// In place of `at`: it fails again and again, each time after a time that is drawn, and this long on average (an
-    /// exponential distribution), from when it works.
+    /// Instead of `at`: mean time from the start of the run, or from a repair, to the next failure,
+    /// exponentially distributed.
     pub mtbf: Option<Span>,
-    /// With `mtbf`: the mean time until it works again (an exponential distribution).
+    /// With `mtbf`: mean time to repair, exponentially distributed.
     pub mttr: Option<Span>,
-    /// How much later it fails and works again, drawn once a run; 0 s if left out.
+    /// Delay added to failure and repair, drawn once per run. Default: `0 s`.
     pub later: Option<Delay>,
-    /// What becomes of packets that are on it; `lost` if left out.
+    /// Treatment of packets on the link. Default: `lost`.
     pub packets: Option<FailedPackets>,
-    /// Which directions of a link fail; `both` if left out.
+    /// Directions of the link that fail. Default: `both`.
     pub direction: Option<FailedDirections>,
 }
 
 optcp_units::registry! {
-    /// What a backup that is found has not in common with the path of a flow.
+    /// Required disjointness of a computed backup and the path of the flow.
     pub enum Disjoint ("backups") {
-        "auto" => Auto: "no risk, else no node, else no link: the first of these for which there is a path", "OpTCP";
-        "link-disjoint" => Link: "no link", "RFC 4427 section 4.1";
-        "node-disjoint" => Node: "no node between its ends, and no link", "RFC 4427 section 4.1";
-        "risk-disjoint" => Risk: "no link that shares a risk of `[[risks]]` with one of the path", "RFC 4427 section 4.1, RFC 4202 section 2.3";
+        "auto" => Auto: "risk-disjoint, else node-disjoint, else link-disjoint: the first for which a path exists", "OpTCP";
+        "link-disjoint" => Link: "no common link", "RFC 4427 section 4.1";
+        "node-disjoint" => Node: "no common intermediate node and no common link", "RFC 4427 section 4.1";
+        "risk-disjoint" => Risk: "no link that shares a risk of `[[risks]]` with a link of the path", "RFC 4427 section 4.1, RFC 4202 section 2.3";
     }
 }
 
@@ -88,43 +88,45 @@ optcp_units::registry! {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HelloEntry {
-    /// From one to the next.
+    /// Time between two hello packets.
     pub interval: Span,
-    /// How many must be missing in a row; 3 if left out.
+    /// Number of consecutive missing hello packets that indicates a failure. Default: 3.
     pub multiplier: Option<Count>,
 }
 
-/// A backup path.
+/// Backup path.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProtectionEntry {
-    /// The group of flows that is protected, or several, each for itself; links for all that routers send over them if left out.
+    /// Protected group of flows, or a list of groups, each with its own backup. Default: all traffic that
+    /// routers send over the protected links.
     pub flows: Option<ListOr<String>>,
-    /// Who acts on a fault; `local` if left out.
+    /// Protection scheme: which nodes switch, and how they are notified. Default: `local`.
     pub scheme: Option<Scheme>,
-    /// The link whose failure is protected against; every link between the backup's ends if left out.
+    /// Protected link. Default: every link between the ends of the backup.
     pub link: Option<LinkRef>,
-    /// The nodes of the backup path, of which the first and the last lie on the path of the flows; or what backups that are
-    /// found for every flow have not in common with its path.
+    /// Nodes of the backup path, whose first and last lie on the path of the flows, or the required
+    /// disjointness of a backup that is computed per flow.
     pub backup: ListOr<Disjoint>,
-    /// With a backup that is found: what makes it short; `cost` if left out.
+    /// With a computed backup: metric of its length. Default: `cost`.
     pub metric: Option<Metric>,
-    /// From the failure until the nodes beside it act.
+    /// Time from a failure until the adjacent nodes act.
     pub switch_delay: Option<SwitchDelay>,
-    /// In place of `switch_delay`: the nodes beside a failure act once hellos are missing.
+    /// Instead of `switch_delay`: detection by missing hello packets.
     pub hello: Option<HelloEntry>,
-    /// How much longer a failure must last before the nodes beside it act; 0 s if left out.
+    /// Additional minimum duration of a failure before the adjacent nodes act. Default: `0 s`.
     pub hold_off: Option<Span>,
-    /// For schemes that send messages: how long each node works on one; 0 s if left out.
+    /// For schemes with signalling: processing time per message and node. Default: `0 s`.
     pub signal_processing: Option<Span>,
-    /// For `restoration`: how long it takes to find a route; 0 s if left out.
+    /// For `restoration`: duration of the route computation. Default: `0 s`.
     pub computation: Option<Span>,
-    /// What the backup consists of; `reserved` for scheme `1+1` and `shared` for the others if left out.
+    /// Capacity of the backup. Default: `reserved` for scheme `1+1`, else `shared`.
     pub capacity: Option<CapacityKind>,
-    /// With capacity `reserved`: rate of each circuit; a share of the working path's slowest link if left out.
+    /// With capacity `reserved`: rate of each circuit. Default: a share of the slowest link of the working
+    /// path.
     pub rate: Option<Speed>,
-    /// What follows a repair; `none` if left out.
+    /// Reversion after a repair. Default: `none`.
     pub revert: Option<Revert>,
-    /// How long the working path must work before packets take it again; 0 s if left out.
+    /// Minimum time that the working path must be repaired before reversion. Default: `0 s`.
     pub wait_to_restore: Option<Span>,
 }

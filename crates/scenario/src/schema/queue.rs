@@ -1,4 +1,4 @@
-//! Queues: how much they hold, and the disciplines that rule them.
+//! Queues: limits, and queue disciplines with their parameters.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,31 +12,31 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use super::traffic::Real;
 use super::values::{Count, Queue, Size, Span, WrittenVisitor};
 
-/// A queue under a discipline, or drop-tail with a limit alone.
+/// Queue with a discipline, or a drop-tail queue given only by its limit.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueEntry {
-    /// What it holds.
+    /// Queue limit.
     pub limit: Queue,
-    /// The discipline, if one is named.
+    /// Discipline and parameters; `None` for drop-tail.
     pub table: Option<Box<QueueTable>>,
 }
 
-/// Declares what may be said of disciplines: of each key its type here and in `net`.
+/// Declares the parameters of queue disciplines, each with its type here and in `net`.
 macro_rules! queue_table {
     ($( $(#[$doc:meta])* $name:ident: $Type:ident => $setting:expr; )+) => {
-        /// A queue under a discipline.
+        /// Queue with a discipline.
         #[derive(Clone, Debug, serde::Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub(crate) struct QueueTable {
-            /// The discipline.
+            /// Queue discipline.
             pub kind: QueueKind,
-            /// What the queue holds at most; the packet in transmission counts.
+            /// Queue limit. The packet in transmission counts.
             pub limit: Queue,
             $( $(#[$doc])* $name: Option<$Type>, )+
         }
 
         impl QueueTable {
-            /// What is said of the discipline, by key.
+            /// Returns the parameters that are present, by key.
             pub(crate) fn settings(&self) -> impl Iterator<Item = (&'static str, Setting)> {
                 let said = [$( (stringify!($name), self.$name.map($setting)), )+];
                 said.into_iter().filter_map(|(name, setting)| Some((name, setting?)))
@@ -46,64 +46,64 @@ macro_rules! queue_table {
 }
 
 queue_table! {
-    /// For `red`: up to this average length nothing is dropped.
+    /// For `red`: average queue length up to which no packet is dropped.
     min: Queue => |length| Setting::Length(length.0.into());
-    /// For `red`: from this average length on all packets are dropped, unless it is gentle; three times `min` if left
-    /// out.
+    /// For `red`: average queue length from which all packets are dropped, unless `gentle`. Default: three
+    /// times `min`.
     max: Queue => |length| Setting::Length(length.0.into());
-    /// For `red`: how likely a packet is dropped just below `max`.
+    /// For `red`: drop probability just below `max`.
     max_probability: Real => |number| Setting::Number(number.0);
-    /// For `red`: how much the average learns of one packet.
+    /// For `red`: weight of one packet in the average queue length.
     weight: Real => |number| Setting::Number(number.0);
-    /// For `red`: whether the probability grows to one between `max` and twice `max`.
+    /// For `red`. `true`: the drop probability rises to 1 between `max` and twice `max`.
     gentle: bool => Setting::Flag;
-    /// For `red`: whether drops keep a distance from each other.
+    /// For `red`. `true`: drops are spaced evenly.
     wait: bool => Setting::Flag;
-    /// For `red`: whether `max_probability` adapts.
+    /// For `red`. `true`: `max_probability` adapts.
     adaptive: bool => Setting::Flag;
-    /// For `codel` and `fq-codel`: for how long packets must have waited longer than `target` before any is dropped. For
-    /// `red`: how often the probability adapts.
+    /// For `codel` and `fq-codel`: time for which sojourn times must exceed `target` before the first drop.
+    /// For `red`: time between two adaptations of the probability.
     interval: Span => |span| Setting::Time(span.0);
-    /// For `red`: the size of packets by which idle time and bytes are counted. For `pie`: with two of them in the queue
-    /// nothing is dropped.
+    /// For `red`: packet size used for idle time and byte counts. For `pie`: no packet is dropped while at
+    /// most two of this size are queued.
     mean_packet: Size => |size| Setting::Size(size.0);
-    /// For all that drop early: whether packets that take marks are marked where they would be dropped.
+    /// For disciplines that drop early. `true`: ECN-capable packets are marked instead of dropped.
     ecn: bool => Setting::Flag;
-    /// For `codel`, `fq-codel`, `pie` and `dualpi2`: how long packets may wait, or are to.
+    /// For `codel`, `fq-codel`, `pie` and `dualpi2`: target queueing delay.
     target: Span => |span| Setting::Time(span.0);
-    /// For `codel`, `fq-codel` and `dualpi2`: the largest packet.
+    /// For `codel`, `fq-codel` and `dualpi2`: maximum packet size.
     mtu: Size => |size| Setting::Size(size.0);
-    /// For `codel` and `fq-codel`: packets that take marks are marked if they have waited longer than this.
+    /// For `codel` and `fq-codel`: sojourn time above which ECN-capable packets are marked.
     ce_threshold: Span => |span| Setting::Time(span.0);
-    /// For `fq-codel` and `drr`: what a flow may send a turn.
+    /// For `fq-codel` and `drr`: bytes that a flow may send per round.
     quantum: Size => |size| Setting::Size(size.0);
-    /// For `fq-codel`: how many queues there are.
+    /// For `fq-codel`: number of queues.
     flows: Count => |count| Setting::Count(count.0);
-    /// For `pie` and `dualpi2`: the distance of updates.
+    /// For `pie` and `dualpi2`: time between two updates of the probability.
     update: Span => |span| Setting::Time(span.0);
-    /// For `pie` and `dualpi2`: the gain for being off the target, in 1/s.
+    /// For `pie` and `dualpi2`: gain for the deviation from `target`, in 1/s.
     alpha: Real => |number| Setting::Number(number.0);
-    /// For `pie` and `dualpi2`: the gain for the growth of the delay, in 1/s.
+    /// For `pie` and `dualpi2`: gain for the growth of the delay, in 1/s.
     beta: Real => |number| Setting::Number(number.0);
-    /// For `pie`: for how long after an idle time nothing is dropped.
+    /// For `pie`: time after an idle period without drops.
     max_burst: Span => |span| Setting::Time(span.0);
-    /// For `pie`: whether drops are kept apart.
+    /// For `pie`. `true`: drops are spaced.
     derandomize: bool => Setting::Flag;
-    /// For `pie`: up to which probability packets are marked.
+    /// For `pie`: maximum probability at which packets are marked instead of dropped.
     ecn_most: Real => |number| Setting::Number(number.0);
-    /// For `dualpi2`: how many times likelier a mark in the L queue is than the base probability.
+    /// For `dualpi2`: ratio of the marking probability in the L queue to the base probability.
     coupling: Real => |number| Setting::Number(number.0);
-    /// For `dualpi2`: from which wait on packets of the L queue are marked.
+    /// For `dualpi2`: queueing delay above which packets of the L queue are marked.
     min_delay: Span => |span| Setting::Time(span.0);
-    /// For `dualpi2`: how much later all are.
+    /// For `dualpi2`: additional delay at which all packets of the L queue are marked.
     range: Span => |span| Setting::Time(span.0);
-    /// For `dualpi2`: with fewer packets left in the L queue its ramp marks none.
+    /// For `dualpi2`: minimum number of packets left in the L queue for marking by delay.
     min_packets: Count => |count| Setting::Count(count.0);
-    /// For `dualpi2`: the share of the C queue where both have packets.
+    /// For `dualpi2`: share of the C queue when both queues have packets.
     classic_share: Real => |number| Setting::Number(number.0);
-    /// For `step`: packets that find more than this are marked.
+    /// For `step`: queue length above which arriving packets are marked.
     threshold: Queue => |length| Setting::Length(length.0.into());
-    /// For `step`: whether packets that take no marks are dropped there.
+    /// For `step`. `true`: packets that are not ECN-capable are dropped instead.
     drops_others: bool => Setting::Flag;
 }
 

@@ -1,4 +1,4 @@
-//! IP routing and fast reroute.
+//! `[forwarding]` and `[routing]`: static forwarding, IP routing and fast reroute.
 
 use optcp_net::Hashing;
 use optcp_routing::{Converge, Mechanism, Protect, TunnelTtl};
@@ -7,62 +7,64 @@ use serde::Deserialize;
 
 use super::values::{Count, Delay, Span};
 
-/// Where nodes send packets, by destination, as it is written: nobody finds paths, or sees what fails.
+/// Static forwarding entries by destination. No routing protocol runs, and failures do not change the
+/// entries.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ForwardingTable {
-    /// What nodes come to do when. An entry holds until another one of the same node and destination.
+    /// Entries. An entry is valid until the next one of the same node and destination.
     #[serde(default)]
     pub entries: Vec<ForwardingEntry>,
-    /// In place of `entries`: a CSV file, beside the scenario, with an entry a line; its first line names the keys of an entry.
+    /// Instead of `entries`: CSV file, relative to the scenario. Its first line names the keys, each further
+    /// line is an entry.
     pub file: Option<String>,
 }
 
-/// What a node does with packets for a destination that come from now on.
+/// Forwarding entry of a node for a destination. It applies to packets that arrive after it takes effect.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ForwardingEntry {
-    /// From when on; 0 s if left out.
+    /// Time at which the entry takes effect. Default: `0 s`.
     pub at: Option<Span>,
-    /// The node.
+    /// Node.
     pub node: String,
-    /// The destination.
+    /// Destination.
     pub to: String,
-    /// The next node. Several nodes in a row, `A > B`: packets are handled there as is decided here, whatever these nodes come to
-    /// do meanwhile. A name of a link may stand between two of them. With `none` there is no route: packets are lost here.
+    /// Next node, or `A > B` for a fixed sequence of nodes that ignores their own entries. A link name may
+    /// stand between two nodes. `none`: packets are dropped (no route).
     pub next: String,
 }
 
-/// Routers find shortest paths, and ways around what fails.
+/// IP routing: shortest paths, convergence and fast reroute.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoutingTable {
-    /// How routers find backups; `none` if left out.
+    /// Fast-reroute mechanism. Default: `none`.
     pub repair: Option<Mechanism>,
-    /// What backups avoid; `link` if left out.
+    /// Element that repair paths avoid. Default: `link`.
     pub protect: Option<Protect>,
-    /// From a failure until the routers beside it know; 0 s if left out.
+    /// Time from a failure until the adjacent routers detect it. Default: `0 s`.
     pub detection: Option<Span>,
-    /// From a repair until the routers beside it know; as `detection` if left out.
+    /// Time from a repair until the adjacent routers detect it. Default: `detection`.
     pub detection_up: Option<Span>,
-    /// How long a known failure must last before it is announced; 0 s if left out.
+    /// Minimum duration of a detected failure before it is flooded. Default: `0 s`.
     pub hold_down: Option<Span>,
-    /// When routers act on an announcement; `own` if left out.
+    /// Order in which routers update their FIBs. Default: `own`.
     pub converge: Option<Converge>,
-    /// How long a router works on an announcement before it acts on it and passes it on; 0 s if left
-    /// out.
+    /// Processing time of a failure report in each router, before it acts and floods the report. Default: `0
+    /// s`.
     pub flooding: Option<Span>,
-    /// How long a router computes its routes; 0 s if left out.
+    /// Duration of the route computation (SPF). Default: `0 s`.
     pub spf: Option<Span>,
-    /// How long a router takes to rewrite its forwarding table, drawn for each; 0 s if left out.
+    /// Duration of the FIB update, drawn per router. Default: `0 s`.
     pub update: Option<Delay>,
-    /// How much longer after a failure routers keep their old table and the backups once they are ready for the new one: those
-    /// beside the failure with `converge` `own`, all together with `synchronized`; 0 s if left out.
+    /// Additional time after a failure for which routers keep the old FIB and repair paths. With `own`:
+    /// adjacent routers only; with `synchronized`: all routers. Default: `0 s`.
     pub hold: Option<Span>,
-    /// How routers spread flows over next hops of equal cost; one next hop for all if left out.
+    /// Hash that distributes flows over next hops of equal cost. Default: one next hop for all flows.
     pub ecmp: Option<Hashing>,
-    /// The seed from which the routers' hashes have theirs, the same in all runs; each run has its own if left out.
+    /// Seed of the routers' hash functions, equal in all runs. Default: a different seed per run.
     pub ecmp_seed: Option<Count>,
-    /// What tunnels do to the time to live; `uniform` if left out.
+    /// Handling of the time to live by tunnels. Default: `uniform`.
     pub ttl: Option<TunnelTtl>,
 }

@@ -1,4 +1,4 @@
-//! `[tcp.NAME]`: a profile, and single choices of it changed.
+//! `[tcp.NAME]`: a profile, with individual parameters changed.
 
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, CubicVersion, DctcpLoss,
@@ -18,13 +18,13 @@ use optcp_units::nearest::list;
 
 use super::values::{Count, Limit, Size, Span};
 
-/// How a type of `Config` is written in files and in the resolved scenario.
+/// Form of a `Config` type in scenario files and in the resolved scenario.
 trait Field {
-    /// The type in the file.
+    /// Type in the file.
     type Written: Clone;
-    /// What the unit adds to the key in the resolved scenario.
+    /// Unit suffix of the key in the resolved scenario.
     const SUFFIX: &'static str;
-    /// The registered names that it chooses from, if it does.
+    /// Registered names that the key accepts; empty if it takes other values.
     const CHOICES: &'static [Entry] = &[];
     fn read(written: &Self::Written) -> Self;
     fn resolved(&self) -> Value;
@@ -47,7 +47,7 @@ macro_rules! field {
     )*};
 }
 
-/// Fields that choose from a registry.
+/// Implements [`Field`] for types that are registries.
 macro_rules! choice {
     ($($Kind:ident),* $(,)?) => {$(
         impl Field for $Kind {
@@ -80,7 +80,7 @@ field! {
         |v| json!((v.0 != u32::MAX).then_some(v.0));
 }
 
-/// A window limit, for which `Config` has the greatest number where the file says "unlimited".
+/// Window limit. `Config` uses `u32::MAX` for `unlimited`.
 struct Window(u32);
 
 impl From<u32> for Window {
@@ -95,33 +95,33 @@ impl From<Window> for u32 {
     }
 }
 
-/// Declares the table from the fields of `Config`, and of what is in it: a controller's own key is flat in files.
-/// The test of profiles names a field that is missing here.
+/// Declares the table from the fields of `Config` and of its parts. Keys of a controller are top-level keys
+/// in files. A test of the profiles reports missing fields.
 macro_rules! tcp_table {
     ($( $(#[$doc:meta])* $name:ident $(in $($part:ident).+)? : $Type:ty ),* $(,)?) => {
-        /// How TCP connections behave: a profile, and single choices of it changed.
+        /// TCP configuration: a profile, with individual parameters changed.
         #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub(crate) struct TcpTable {
-            /// The bundle of choices to start from; `rfc` if left out.
+            /// Profile to start from. Default: `rfc`.
             profile: Option<Profile>,
             $( $(#[$doc])* $name: Option<<$Type as Field>::Written>, )*
         }
 
         impl TcpTable {
-            /// The profile with the changes of this table.
+            /// Returns the profile with the changes of this table.
             pub(crate) fn config(&self) -> Config {
                 let profile = self.profile.unwrap_or(Profile::Rfc);
                 self.over(profile, profile.config(), None)
             }
 
-            /// The profile and the congestion control that it names.
+            /// Returns profile and congestion control, if the table names them.
             pub(crate) fn named(&self) -> (Option<Profile>, Option<CongestionKind>) {
                 (self.profile, self.congestion)
             }
 
-            /// `config`, which is of `profile`, with the choices of this table. `congestion` goes before the congestion
-            /// control that the table names.
+            /// Applies this table to `config`, which belongs to `profile`. `congestion` overrides the table's
+            /// congestion control.
             pub(crate) fn over(
                 &self,
                 profile: Profile,
@@ -142,13 +142,13 @@ macro_rules! tcp_table {
             }
         }
 
-        /// The keys that choose from registered names, and those names.
+        /// Keys and the registered names that they accept.
         const KEYS: &[(&str, &[Entry])] = &[
             ("profile", Profile::FAMILY.members),
             $( (stringify!($name), <$Type as Field>::CHOICES), )*
         ];
 
-        /// All choices, in base units.
+        /// Returns all parameters in base units.
         pub(crate) fn resolved(config: &Config) -> Map<String, Value> {
             let choices = [$( (
                 stringify!($name).to_owned() + <$Type as Field>::SUFFIX,
@@ -157,7 +157,7 @@ macro_rules! tcp_table {
             choices.into_iter().collect()
         }
 
-        /// All choices as a scenario would write them, by key.
+        /// Returns all parameters in scenario notation, by key.
         pub(crate) fn written(config: &Config) -> Vec<(&'static str, String)> {
             vec![$( (
                 stringify!($name),
@@ -170,8 +170,8 @@ macro_rules! tcp_table {
     };
 }
 
-/// Where to write a name that other keys choose than the one where it stands, which chooses from `known`;
-/// `None` if no other does, or if `known` are no choices of TCP.
+/// Returns help for a name that belongs to other keys than the one with the options `known`. Returns `None`
+/// if no other key has it, or if `known` are not options of a TCP parameter.
 pub(crate) fn belongs(name: &str, known: &[&str]) -> Option<String> {
     let family =
         |entries: &[Entry]| entries.iter().map(|entry| entry.name).eq(known.iter().copied());
@@ -203,7 +203,7 @@ pub(crate) fn belongs(name: &str, known: &[&str]) -> Option<String> {
     ))
 }
 
-/// A resolved value with its unit.
+/// Formats a resolved value with its unit.
 fn words(suffix: &str, value: &Value) -> String {
     match (suffix, value) {
         (_, Value::Null) => "unlimited".to_owned(),
@@ -215,9 +215,9 @@ fn words(suffix: &str, value: &Value) -> String {
 }
 
 tcp_table! {
-    /// Payload of a full segment; goodput counts it.
+    /// Payload of a full segment. Goodput counts it.
     mss: optcp_units::Bytes,
-    /// What headers add to every data segment on the wire.
+    /// Header bytes that each data segment adds on the wire.
     header: optcp_units::Bytes,
     /// Size of an ACK on the wire.
     ack_size: optcp_units::Bytes,
@@ -225,152 +225,153 @@ tcp_table! {
     initial_window: u32,
     /// Initial slow-start threshold, or `unlimited`.
     initial_ssthresh: Option<u32>,
-    /// The receiver's advertised window, or `unlimited`.
+    /// Advertised receive window, or `unlimited`.
     window_limit: Window,
-    /// Whether the window may be greater than 65 535 bytes (RFC 7323 section 2).
+    /// `true`: the window may exceed 65 535 bytes (RFC 7323 section 2).
     window_scaling: bool,
-    /// Whether a SYN exchange precedes the data.
+    /// `true`: a SYN exchange precedes the data.
     handshake: bool,
-    /// Whether segments carry timestamps and ACKs echo them (RFC 7323), 12 bytes each.
+    /// `true`: segments and ACKs carry timestamps (RFC 7323), 12 bytes each.
     timestamps: bool,
-    /// The unit of timestamps.
+    /// Resolution of timestamps.
     timestamp_tick: optcp_units::Duration,
-    /// What is done about losses.
+    /// Loss recovery algorithm.
     recovery: RecoveryKind,
-    /// How SACK recovery knows what is lost.
+    /// Loss detection in SACK recovery.
     loss_detection: LossDetectionKind,
-    /// How the window shrinks during SACK recovery.
+    /// Window reduction during SACK recovery.
     rate_reduction: RateReduction,
-    /// Whether SACK recovery, for want of anything better, sends again what may not be lost.
+    /// `true`: if nothing else can be sent, SACK recovery retransmits segments that may not be lost.
     speculative_retransmit: bool,
-    /// Whether SACK recovery sends the last segment again once, when there is nothing else.
+    /// `true`: if nothing else can be sent, SACK recovery retransmits the last segment once.
     rescue_retransmit: bool,
-    /// Whether silence with data outstanding sends a probe before the timeout (RFC 8985), with SACK.
+    /// With SACK. `true`: a stall with outstanding data triggers a tail loss probe before the RTO (RFC 8985).
     tail_loss_probe: bool,
-    /// What is sent again after a timeout.
+    /// Segments that are retransmitted after an RTO.
     after_timeout: AfterTimeout,
-    /// Whether spurious timeouts are found out and taken back (RFC 5682), with SACK.
+    /// With SACK. `true`: spurious RTOs are detected and undone (F-RTO, RFC 5682).
     frto: bool,
-    /// Whether reductions are taken back when DSACK shows that nothing was lost, with SACK.
+    /// With SACK. `true`: a reduction is undone when DSACK shows that nothing was lost.
     dsack_undo: bool,
-    /// Whether reductions are taken back when a timestamp shows that nothing was lost, with SACK.
+    /// With SACK. `true`: a reduction is undone when a timestamp shows that nothing was lost.
     timestamp_undo: bool,
-    /// How the window grows.
+    /// Congestion control.
     congestion: CongestionKind,
-    /// How Reno's congestion avoidance rounds what an ACK adds to the window.
+    /// Rounding of the window increase per ACK in Reno's congestion avoidance.
     increase in controllers.reno: Increase,
-    /// Whether each network has a window, losses and round trips of its own, with SACK.
+    /// With SACK: separate congestion window, loss and RTT state per network.
     path_state: PathState,
-    /// What an ACK counts for when the window grows.
+    /// Amount by which an ACK counts towards window growth.
     ack_counting: AckCounting,
-    /// What may end slow start before a loss does.
+    /// Method that may end slow start before a loss.
     slow_start: SlowStartKind,
-    /// Whether CUBIC aims lower after a loss at a smaller window than the one before.
+    /// `true`: CUBIC lowers its target after a loss at a smaller window than the previous loss.
     fast_convergence in controllers.cubic: bool,
-    /// Whose CUBIC it is.
+    /// Version of CUBIC.
     cubic_version in controllers.cubic: CubicVersion,
-    /// Whether the window grows while it does not limit what is sent.
+    /// Window growth while the window does not limit sending.
     window_validation: WindowValidation,
-    /// How segments that the window allows are spread over time.
+    /// Pacing of the segments that the window allows.
     pacing: Pacing,
-    /// The most segments that pacing lets out together.
+    /// Maximum number of segments that pacing sends at once.
     pacing_burst: u32,
-    /// Whether an ACK finds the initial window again when nothing was sent for a timeout.
+    /// `true`: after an idle RTO, the next ACK resets the window to the initial window.
     idle_restart: bool,
-    /// Whether a pause with nothing outstanding halves the window for each timeout.
+    /// `true`: idle time without outstanding data halves the window once per RTO.
     restart_after_idle: bool,
-    /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
+    /// `true`: each of the first two duplicate ACKs releases a new segment (RFC 3042).
     limited_transmit: bool,
-    /// Whether limited transmit may also release what was sent before, as ns-2 does behind a timeout.
+    /// `true`: limited transmit may also release segments sent before, as ns-2 does after an RTO.
     limited_transmit_again: bool,
-    /// Whether duplicate ACKs for data sent before the last reduction start no further fast retransmit.
+    /// `true`: duplicate ACKs for data sent before the last reduction do not start another fast retransmit.
     careful: bool,
-    /// Whether the first new ACK outside NewReno's recovery ends the check of `careful`.
+    /// `true`: the first new ACK outside NewReno recovery ends the check of `careful`.
     careful_until_new_ack: bool,
-    /// How the loss of the first segments is recovered.
+    /// Recovery from the loss of the first segments.
     first_loss: FirstLoss,
-    /// Whether a fast retransmit restarts the retransmission timer.
+    /// `true`: a fast retransmit restarts the retransmission timer.
     fast_retransmit_restarts_timer: bool,
-    /// The retransmission timer in NewReno's recovery.
+    /// Retransmission timer during NewReno recovery.
     newreno_timer: NewRenoTimer,
-    /// What a partial ACK does to the inflated window.
+    /// Effect of a partial ACK on the inflated window.
     partial_ack: PartialAck,
-    /// The window after recovery.
+    /// Window at the end of recovery.
     recovery_exit: RecoveryExit,
-    /// Whether the ACK that ends recovery also grows the window.
+    /// `true`: the ACK that ends recovery also increases the window.
     exit_ack_grows: bool,
-    /// The most segments that one ACK may release inside NewReno's recovery, or `unlimited`.
+    /// Maximum number of segments per ACK in NewReno recovery, or `unlimited`.
     recovery_burst: Option<u32>,
-    /// What is halved at a fast retransmit.
+    /// Quantity that a fast retransmit halves.
     reduction_basis: ReductionBasis,
-    /// Whether Tahoe goes on counting duplicate ACKs after a timeout where it was.
+    /// `true`: Tahoe does not reset its duplicate ACK count after an RTO.
     tahoe_keeps_duplicates: bool,
-    /// What is halved at a timeout.
+    /// Quantity that an RTO halves.
     timeout_basis: TimeoutBasis,
-    /// How half a window is rounded.
+    /// Rounding of half a window.
     halving: Halving,
-    /// Whether a repeated timeout of one segment leaves ssthresh alone.
+    /// `true`: a repeated RTO of the same segment does not change ssthresh.
     repeated_timeout_keeps_ssthresh: bool,
-    /// When the receiver acknowledges.
+    /// ACK policy of the receiver.
     ack: AckKind,
-    /// How long a delayed ACK may wait, or the period of the timer that sends it.
+    /// Maximum delay of an ACK, or period of the timer that sends it.
     ack_delay: optcp_units::Duration,
-    /// Segments that are acknowledged at once at the start, and again after one has come twice.
+    /// Number of segments acknowledged immediately at the start, and again after a duplicate segment.
     quick_acks: u32,
-    /// Whether segment 0 is acknowledged at once although ACKs are delayed.
+    /// `true`: segment 0 is acknowledged immediately although ACKs are delayed.
     first_ack_at_once: bool,
-    /// Whether the ACK of a second copy of the newest in-order segment may wait too.
+    /// `true`: the ACK of a duplicate of the newest in-order segment may be delayed.
     delays_duplicates: bool,
-    /// Which segments beyond a hole bring a duplicate ACK.
+    /// Out-of-order segments that trigger a duplicate ACK.
     duplicate_acks: DuplicateAckKind,
-    /// The most SACK blocks in an ACK; with timestamps three at most.
+    /// Maximum number of SACK blocks per ACK; at most 3 with timestamps.
     sack_blocks: u8,
-    /// What the SACK option adds to an ACK beside 8 bytes for each block.
+    /// Bytes that the SACK option adds to an ACK, in addition to 8 per block.
     sack_header: optcp_units::Bytes,
-    /// Whether the receiver reports segments that have come twice (RFC 2883), with SACK.
+    /// With SACK. `true`: the receiver reports duplicate segments (RFC 2883).
     dsack: bool,
-    /// The estimator behind the retransmission timer.
+    /// RTT estimator of the retransmission timer.
     rtt: RttKind,
-    /// Which round trips it is given.
+    /// RTT samples that the estimator uses.
     measurement: Measurement,
     /// Granularity of the sender's clock.
     tick: optcp_units::Duration,
-    /// Retransmission timeout before the first measurement.
+    /// RTO before the first RTT sample.
     initial_rto: optcp_units::Duration,
-    /// Least retransmission timeout.
+    /// Minimum RTO.
     min_rto: optcp_units::Duration,
-    /// How far expiries in a row lengthen the timeout.
+    /// Limit of the exponential backoff of consecutive RTOs.
     backoff: Backoff,
-    /// Greatest retransmission timeout, backed off.
+    /// Maximum RTO, including backoff.
     max_rto: optcp_units::Duration,
-    /// Expiries of the SYN's timer that do not lengthen it.
+    /// Number of SYN timeouts without backoff.
     syn_linear_timeouts: u8,
-    /// Retransmissions of the SYN behind which data begin with the initial window all the same.
+    /// Maximum number of SYN retransmissions after which data still start with the initial window.
     syn_retransmissions_forgiven: u8,
-    /// When a timer that is due expires.
+    /// Time at which a due timer fires.
     expiry: Expiry,
-    /// What the sender asks for about marks (explicit congestion notification).
+    /// ECN mode that the sender requests.
     ecn: Ecn,
-    /// What the receiver agrees to about marks.
+    /// ECN mode that the receiver accepts.
     receiver_ecn: ReceiverEcn,
-    /// Which packets may be marked.
+    /// Packets sent as ECN-capable.
     ect_packets: EctPackets,
-    /// Whether ACKs carry the AccECN option (RFC 9768 section 3.2.3), with `ecn = "accurate"`.
+    /// With `ecn = "accurate"`. `true`: ACKs carry the AccECN option (RFC 9768 section 3.2.3).
     accecn_option: bool,
-    /// Whether a mark reduces the window by less than a loss (RFC 8511).
+    /// `true`: an ECN mark reduces the window by less than a loss does (RFC 8511).
     abe: bool,
-    /// The share with which a new window counts in DCTCP's alpha, as a power of 1/2.
+    /// Weight of a new window in DCTCP's alpha, as a power of 1/2.
     dctcp_shift_g in controllers.dctcp: u8,
-    /// DCTCP's alpha at the start, in 1024ths.
+    /// Initial value of DCTCP's alpha, in 1/1024.
     dctcp_alpha_on_init in controllers.dctcp: u16,
-    /// What a loss takes from DCTCP's window.
+    /// Reduction of DCTCP's window after a loss.
     dctcp_loss in controllers.dctcp: DctcpLoss,
-    /// Whether Prague makes up for short round trips.
+    /// Prague's compensation for short RTTs.
     prague_rtt_scaling in controllers.prague: PragueRttScaling,
-    /// The round trip that Prague scales shorter ones to.
+    /// RTT to which Prague scales shorter RTTs.
     prague_rtt_target in controllers.prague: optcp_units::Duration,
-    /// Round trips of congestion avoidance before Prague does so.
+    /// Number of RTTs in congestion avoidance before Prague starts to scale.
     prague_rtt_transition in controllers.prague: u16,
-    /// What reTCP multiplies its window by when a circuit comes, and divides it by when it goes.
+    /// Factor by which reTCP multiplies its window when a circuit starts, and divides it when the circuit
+    /// ends.
     retcp_jump in controllers.retcp: u8,
 }

@@ -1,4 +1,4 @@
-//! A network that is known by name.
+//! `[topology]`: a published network, or one from a file.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,28 +6,28 @@ use serde::Deserialize;
 use super::QueueEntry;
 use super::values::{Cost, Count, Delay, Span, Speed};
 
-/// Nodes and links of a published network, or of a file, beside those of the scenario.
+/// Nodes and links of a published network or of a file, in addition to `[[nodes]]` and `[[links]]`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TopologyTable {
-    /// Its name in TopoHub: `sndlib/abilene`.
+    /// Name in TopoHub, such as `sndlib/abilene`.
     pub name: Option<String>,
-    /// In place of `name`: a GML or GraphML file, beside the scenario.
+    /// Instead of `name`: GML or GraphML file, relative to the scenario.
     pub file: Option<String>,
-    /// The name of a group of all its nodes; none if left out.
+    /// Name of a group of all its nodes. Default: no group.
     pub group: Option<String>,
-    /// Rate of every link, in both directions.
+    /// Rate of each link direction.
     pub rate: Speed,
-    /// Queue in front of every link, in both directions.
+    /// Queue of each link direction.
     pub queue: QueueEntry,
-    /// Propagation delay of a kilometre; 5 us if left out.
+    /// Propagation delay per kilometre. Default: `5 us`.
     pub delay_per_km: Option<Span>,
-    /// In place of lengths: the propagation delay of every link, drawn once a link.
+    /// Propagation delay of every link, instead of lengths. A distribution is drawn once per link.
     pub delay: Option<Delay>,
-    /// Every link is a fibre of a core of burst switches, with so many wavelengths in each direction.
+    /// Number of wavelengths per direction. Every link becomes a fibre of a burst-switched core.
     pub wavelengths: Option<Count>,
-    /// With `[routing]`: what every link costs; 1 if left out.
+    /// With `[routing]`: cost of every link. Default: 1.
     pub cost: Option<Cost>,
-    /// Capacity that backups may reserve in each direction of every link, beside `rate`; not limited if left out.
+    /// Capacity per link direction that backups may reserve, in addition to `rate`. Default: unlimited.
     pub spare: Option<Speed>,
 }

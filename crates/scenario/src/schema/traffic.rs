@@ -1,4 +1,4 @@
-//! Sources of datagrams, and flows that come and go.
+//! `[[traffic]]`: sources of datagrams. Also the size distributions of packets and flows.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,35 +12,35 @@ use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use super::values::{Written, WrittenVisitor, written, written_schema};
 use super::{Chosen, Count, Delay, ListOr, Metric, PairsTable, Size, Span};
 
-/// Sizes that are drawn, one for each packet or flow.
+/// Size distribution, drawn per packet or flow.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SizesTable {
-    /// The distribution.
+    /// Distribution.
     pub kind: SizesKind,
-    /// For `exponential` and `pareto`: the mean.
+    /// For `exponential` and `pareto`: mean.
     pub mean: Option<Size>,
-    /// For `pareto`: the index of the tail.
+    /// For `pareto`: tail index.
     pub shape: Option<Real>,
-    /// For `exponential` sizes of packets: the smallest; 28 B if left out, the headers of UDP and IP.
+    /// For `exponential` packet sizes: minimum. Default: 28 B, the headers of UDP and IP.
     pub smallest: Option<Size>,
-    /// The largest: **required** for `pareto` and `web-like`; of packets 1500 B if left out, of a measured workload and of
-    /// `points` the last.
+    /// Maximum. Required for `pareto` and `web-like`. Default for packets: 1500 B; for a measured workload
+    /// and `points`: the last size.
     pub largest: Option<Size>,
-    /// For `points`: sizes, each with the per cent of flows that are not larger, up to 100; between two of them all sizes are
-    /// equally likely.
+    /// For `points`: sizes, each with the percentage of flows of at most this size, up to 100. Sizes between
+    /// two points are uniformly distributed.
     pub points: Option<Vec<SizePoint>>,
 }
 
-/// A size, and how many per cent are not larger.
+/// Size, with the percentage of flows of at most this size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SizePoint {
     pub size: Size,
     pub percent: Real,
 }
 
-/// What `SizePoint` accepts.
-const SIZE_POINT: &str = "a size and a per cent such as `[\"10 kB\", 15]`";
+/// Expected form of a [`SizePoint`].
+const SIZE_POINT: &str = "a size and a percentage such as `[\"10 kB\", 15]`";
 
 impl<'de> Deserialize<'de> for SizePoint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -84,74 +84,74 @@ impl JsonSchema for SizePoint {
     }
 }
 
-/// Sources of datagrams (UDP) on one path, or one for each member of the groups on it.
+/// Sources of datagrams (UDP) on one path, or one source per member of the groups on it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TrafficEntry {
-    /// The name of this group of sources; no group of flows has it.
+    /// Name of the group of sources. No group of flows may have the same name.
     pub group: String,
-    /// The nodes from source to sink; a link's name between two nodes chooses one of several. With `from` and `to` or
-    /// `pairs`: how paths are found that do not follow the routing.
+    /// Nodes from source to sink; a link name between two nodes selects one of several links. With `from` and
+    /// `to` or `pairs`: method that computes paths independently of the routing.
     pub path: Option<ListOr<Chosen>>,
-    /// With `path` found: what makes it short; `cost` if left out.
+    /// With a computed `path`: metric of its length. Default: `cost`.
     pub metric: Option<Metric>,
-    /// With path `shortest`: how many of the shortest paths of each pair have sources; 1 if left out.
+    /// With path `shortest`: number of shortest paths per pair that carry sources. Default: 1.
     pub paths: Option<Count>,
-    /// With path `valiant`: a group of nodes.
+    /// With path `valiant`: group of intermediate nodes.
     pub via: Option<String>,
-    /// In place of `path`: nodes and groups; one from each of these nodes to each other, over the link
-    /// between the two.
+    /// Instead of `path`: nodes and groups. Each pair has a source in each direction, over the link between
+    /// the two nodes.
     pub between: Option<Vec<String>>,
-    /// The source, or a group of them; packets follow the routing if there is no `path`.
+    /// Source node or group of sources. Without `path`, packets follow the routing.
     pub from: Option<String>,
-    /// With `from`: the sink, or a group of them.
+    /// With `from`: sink node or group of sinks.
     pub to: Option<String>,
-    /// In place of `from` and `to`: pairs of nodes.
+    /// Instead of `from` and `to`: pairs of nodes.
     pub pairs: Option<PairsTable>,
-    /// When packets come.
+    /// Arrival process of packets.
     pub process: ProcessKind,
-    /// The mean rate of each source.
+    /// Mean rate per source.
     pub rate: Pace,
-    /// The size of packets on the wire, headers included.
+    /// Packet size on the wire, including headers.
     pub size: Option<Size>,
-    /// In place of `size`: the distribution of sizes.
+    /// Instead of `size`: distribution of packet sizes.
     pub sizes: Option<SizesTable>,
-    /// What packets say of congestion; `not-ect` if left out.
+    /// ECN codepoint of packets. Default: `not-ect`.
     pub ecn: Option<CodepointKind>,
-    /// Its class, from 0 to 7, for queues that tell classes apart: `priority` and `drr`; 0 if left out.
+    /// Traffic class, from 0 to 7, for the queues `priority` and `drr`. Default: 0.
     pub class: Option<Count>,
-    /// When sources start, drawn for each; 0 s if left out.
+    /// Start time, drawn per source. Default: `0 s`.
     pub start: Option<Delay>,
-    /// From when on they send nothing; the stop of the run if left out.
+    /// End of sending. Default: the end of the run.
     pub until: Option<Span>,
-    /// For the self-similar processes: the Hurst parameter, above 0.5 and below 1.
+    /// For the self-similar processes: Hurst parameter, above 0.5 and below 1.
     pub hurst: Option<Real>,
-    /// For `on-off` and `fractal-renewal`: how many processes are superposed in a source.
+    /// For `on-off` and `fractal-renewal`: number of superposed processes per source.
     pub superposed: Option<Count>,
-    /// For `on-off`: the mean time for which each is on.
+    /// For `on-off`: mean duration of the on state.
     pub on: Option<Span>,
-    /// For `on-off`: the mean time for which each is off.
+    /// For `on-off`: mean duration of the off state.
     pub off: Option<Span>,
-    /// For `fractal-renewal`, in place of `superposed`: the fractal onset time scale, from which on the
-    /// traffic is self-similar.
+    /// For `fractal-renewal`, instead of `superposed`: fractal onset time, the time scale above which traffic
+    /// is self-similar.
     pub onset: Option<Span>,
-    /// For `fractional-noise`: the length of a slot.
+    /// For `fractional-noise`: slot length.
     pub slot: Option<Span>,
-    /// For `fractional-noise`: variance of the packets a slot over their mean; 1 if left out.
+    /// For `fractional-noise`: ratio of variance to mean of the packets per slot. Default: 1.
     pub dispersion: Option<Real>,
 }
 
 optcp_units::registry! {
-    /// What the packets of a source say of congestion.
+    /// ECN codepoint in the packets of a source.
     pub enum CodepointKind ("codepoints") {
-        "not-ect" => NotEct: "nothing: queues drop them", "RFC 3168 section 5";
-        "ect0" => Ect0: "queues may mark them in place of dropping them", "RFC 3168 section 5";
-        "ect1" => Ect1: "queues may mark them early and often", "RFC 9331 section 4.1";
+        "not-ect" => NotEct: "not ECN-capable: queues drop the packets", "RFC 3168 section 5";
+        "ect0" => Ect0: "ECN-capable: queues may mark instead of drop", "RFC 3168 section 5";
+        "ect1" => Ect1: "ECN-capable, L4S: queues may mark early and often", "RFC 9331 section 4.1";
     }
 }
 
 impl CodepointKind {
-    /// The codepoint itself.
+    /// Returns the codepoint.
     pub(crate) const fn codepoint(self) -> Codepoint {
         match self {
             CodepointKind::NotEct => Codepoint::NotEct,
@@ -160,7 +160,7 @@ impl CodepointKind {
         }
     }
 
-    /// Its name for a codepoint that sources have.
+    /// Returns the kind for a codepoint that sources may use.
     pub(crate) fn of(codepoint: Codepoint) -> Self {
         let same = |kind: &&CodepointKind| kind.codepoint() == codepoint;
         CodepointKind::ALL.iter().find(same).copied().unwrap_or(CodepointKind::NotEct)
@@ -169,12 +169,12 @@ impl CodepointKind {
 
 written!(Pace, FlowPace, Real);
 
-/// A mean rate of packets.
+/// Mean packet rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// So many packets in so much time.
+    /// Packets per time.
     Packets(PacketRate),
-    /// So many bits.
+    /// Bits per second.
     Bits(Rate),
 }
 
@@ -192,7 +192,7 @@ impl Written for Pace {
     }
 }
 
-/// A mean rate of flows.
+/// Mean arrival rate of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlowPace(pub PacketRate);
 
@@ -208,7 +208,7 @@ impl Written for FlowPace {
     }
 }
 
-/// So many a second, to a millionth.
+/// Converts an amount per second to a packet rate, in units of 10^-6 per second.
 fn a_second(amount: Decimal, text: &str) -> Result<PacketRate, QuantityError> {
     const MILLION_SECONDS_PS: u64 = 1_000_000_000_000_000_000;
     let text = || text.trim().to_owned();
@@ -222,7 +222,7 @@ fn a_second(amount: Decimal, text: &str) -> Result<PacketRate, QuantityError> {
         .ok_or_else(|| QuantityError::Zero { text: text() })
 }
 
-/// A number without a unit. Whether it is possible is checked where it is used.
+/// Number without a unit. Its range is checked where it is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Real(pub f64);
 

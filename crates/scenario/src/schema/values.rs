@@ -1,4 +1,4 @@
-//! Values of scenario files that are written as text: quantities, distributions, links.
+//! Values that scenario files write as text: quantities, distributions, links.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,13 +11,13 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 
 use crate::plan::{QueueLimit, Shape, Spread};
 
-/// A value that reads itself from text, and some from a whole number too.
+/// Value that can be parsed from text and, for some types, from a number.
 pub(super) trait Written: Sized {
-    /// What belongs here, for messages and the JSON Schema.
+    /// Expected form, for messages and the JSON Schema.
     const EXPECTED: &'static str;
     /// Examples for the JSON Schema.
     const EXAMPLES: &'static [&'static str];
-    /// The numbers that are values without quotes, if there are any, as the JSON Schema says it.
+    /// JSON Schema of the numbers that are accepted without quotes, if any.
     const NUMBERS: Option<fn() -> Schema> = None;
 
     fn from_text(text: &str) -> Result<Self, QuantityError>;
@@ -34,9 +34,9 @@ impl<T: Written> Visitor<'_> for WrittenVisitor<T> {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
         T::from_text(text).map_err(|error| {
-            let (message, help) = said(text, &error);
+            let (message, help) = describe_error(text, &error);
             let help = help.unwrap_or_default();
-            // Message, label and help, a line each: see `de::Error::custom`.
+            // Message, label and help are separated by line breaks: see `de::Error::custom`.
             E::custom(format!("{message}\nexpected {}\n{help}", T::EXPECTED))
         })
     }
@@ -50,78 +50,78 @@ impl<T: Written> Visitor<'_> for WrittenVisitor<T> {
     }
 }
 
-/// A distribution that values may be drawn from.
+/// Distribution of random values.
 pub(crate) struct Distribution {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// How it is written.
+    /// Syntax.
     pub form: &'static str,
-    /// How many arguments it has at least and at most.
+    /// Minimum and maximum number of arguments.
     arguments: [usize; 2],
     pub summary: &'static str,
     pub source: &'static str,
 }
 
-/// Every distribution.
+/// All distributions.
 pub(crate) const DISTRIBUTIONS: &[Distribution] = &[
     Distribution {
         name: "uniform",
         form: "uniform(low, high)",
         arguments: [2, 2],
-        summary: "any value from low to high, all equally likely; drawn once a link or flow",
+        summary: "uniform from low to high; drawn once per link or flow",
         source: "OpTCP",
     },
     Distribution {
         name: "normal",
         form: "normal(mean, deviation, most)",
         arguments: [2, 3],
-        summary: "normal; values below zero, or above `most` if it is there, are drawn again",
+        summary: "normal; values below zero, or above the maximum `most` if present, are drawn again",
         source: "normal distribution, truncated; drawn after Box and Muller 1958",
     },
     Distribution {
         name: "exponential",
         form: "exponential(mean, most)",
         arguments: [1, 2],
-        summary: "exponential; values above `most`, if it is there, are drawn again",
+        summary: "exponential; values above the maximum `most`, if present, are drawn again",
         source: "exponential distribution",
     },
     Distribution {
         name: "lognormal",
         form: "lognormal(mean, deviation, most)",
         arguments: [2, 3],
-        summary: "lognormal with this mean and deviation; values above `most`, if it is there, are drawn again",
+        summary: "lognormal with this mean and standard deviation; values above the maximum `most`, if present, are drawn again",
         source: "lognormal distribution",
     },
     Distribution {
         name: "pareto",
         form: "pareto(mean, shape, most)",
         arguments: [2, 3],
-        summary: "Pareto with this index of the tail; values above `most`, if it is there, are drawn again",
+        summary: "Pareto with this tail index; values above the maximum `most`, if present, are drawn again",
         source: "Pareto distribution",
     },
     Distribution {
         name: "choice",
         form: "choice(a, b, ...)",
         arguments: [1, 1_000_000],
-        summary: "one of these, all equally likely",
+        summary: "one of the listed values, with equal probability",
         source: "OpTCP",
     },
     Distribution {
         name: "file",
         form: "file(name, unit)",
         arguments: [1, 2],
-        summary: "one of the values in a file, all equally likely; one a line, without units if the unit is there",
+        summary: "one of the values in a file (one per line), with equal probability; with `unit`, the lines are plain numbers",
         source: "empirical distribution",
     },
 ];
 
-/// A text such as `uniform(1 ms, 2 ms)`: its name, and what stands between the parentheses.
+/// Splits a text such as `uniform(1 ms, 2 ms)` into name and arguments.
 fn call(text: &str) -> Option<(&str, &str)> {
     let (name, inner) = text.trim().strip_suffix(')')?.split_once('(')?;
     Some((name.trim_end(), inner))
 }
 
-/// The name and the arguments of a distribution that has as many.
+/// Returns name and arguments of a distribution whose number of arguments is valid.
 pub(crate) fn drawn_from(text: &str) -> Option<(&'static str, Vec<&str>)> {
     let (name, inner) = call(text)?;
     let found = DISTRIBUTIONS.iter().find(|one| one.name == name)?;
@@ -130,40 +130,40 @@ pub(crate) fn drawn_from(text: &str) -> Option<(&'static str, Vec<&str>)> {
     (least..=most).contains(&arguments.len()).then_some((found.name, arguments))
 }
 
-/// Hands a table that a visitor has been given on to the type that reads it.
+/// Deserializes a type from the table that a visitor was given.
 fn read_map<'de, A: MapAccess<'de>, T: Deserialize<'de>>(map: A) -> Result<T, A::Error> {
     T::deserialize(MapAccessDeserializer::new(map))
 }
 
-/// What is wrong with a text that is no quantity, and how to write it.
-pub(crate) fn said(text: &str, error: &QuantityError) -> (String, Option<String>) {
+/// Returns message and help for a text that is not a quantity.
+pub(crate) fn describe_error(text: &str, error: &QuantityError) -> (String, Option<String>) {
     match decimal_comma(text).or_else(|| no_such_distribution(text)) {
         Some((message, help)) => (message, Some(help)),
         None => (error.to_string(), error.hint()),
     }
 }
 
-/// The same of a text that looks like a distribution, and is none.
+/// Returns message and help for a text that looks like a distribution but is not valid.
 fn no_such_distribution(text: &str) -> Option<(String, String)> {
     let (name, _) = call(text).filter(|_| drawn_from(text).is_none())?;
     match DISTRIBUTIONS.iter().find(|one| one.name == name) {
         Some(one) => Some((
-            format!("`{text}` has another number of arguments"),
-            format!("it is written `{}`", one.form),
+            format!("wrong number of arguments in `{text}`"),
+            format!("expected `{}`", one.form),
         )),
         None => suggestion(name, "distributions", DISTRIBUTIONS.iter().map(|one| one.name))
-            .map(|help| (format!("no distribution `{name}`"), help)),
+            .map(|help| (format!("unknown distribution `{name}`"), help)),
     }
 }
 
-/// The same of a text that has a comma inside a number; `None` for all others.
+/// Returns message and help for a text with a comma inside a number; `None` for other texts.
 fn decimal_comma(text: &str) -> Option<(String, String)> {
     let text = text.trim();
     let digits = |from: usize| text.bytes().skip(from).take_while(u8::is_ascii_digit).count();
     let inside =
         |&at: &usize| text[..at].ends_with(|c: char| c.is_ascii_digit()) && digits(at + 1) > 0;
     let commas: Vec<usize> = text.match_indices(',').map(|(at, _)| at).filter(inside).collect();
-    // Commas between arguments are none.
+    // Commas between arguments are allowed.
     let between = text.matches(',').count() - commas.len();
     let arguments = call(text)
         .and_then(|(name, _)| DISTRIBUTIONS.iter().find(|one| one.name == name))
@@ -176,9 +176,9 @@ fn decimal_comma(text: &str) -> Option<(String, String)> {
         commas.iter().rev().for_each(|&at| written.replace_range(at..=at, sign));
         format!("`{written}`")
     };
-    let thousands = format!("thousands have no sign: {}", with(""));
-    let decimal = format!("the decimal sign is a point: {}", with("."));
-    // Three digits behind it may mean thousands: which one it is only the user knows.
+    let thousands = format!("write thousands without a separator: {}", with(""));
+    let decimal = format!("use a decimal point: {}", with("."));
+    // Three digits after the comma may be thousands or decimals; the message offers both.
     let help = match commas.iter().any(|at| digits(at + 1) == 3) {
         true if commas.len() > between + 1 => thousands,
         true => format!("{decimal}; {thousands}"),
@@ -201,7 +201,7 @@ fn whole_numbers() -> Schema {
     json_schema!({ "type": "integer", "minimum": 0 })
 }
 
-/// Serde and schema for types that implement `Written`.
+/// Implements `Deserialize` and `JsonSchema` for types that implement [`Written`].
 macro_rules! written {
     ($($Type:ident),*) => {$(
         impl<'de> Deserialize<'de> for $Type {
@@ -225,7 +225,7 @@ pub(super) use written;
 
 written!(Span, Speed, Size, Count, Cost, Limit, Probability, Delay, Queue, Volume);
 
-/// A span of time.
+/// Duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span(pub Duration);
 
@@ -237,7 +237,7 @@ impl Written for Span {
     }
 }
 
-/// A transmission rate above zero.
+/// Transmission rate above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Speed(pub Rate);
 
@@ -249,7 +249,7 @@ impl Written for Speed {
     }
 }
 
-/// An amount of data.
+/// Amount of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size(pub Bytes);
 
@@ -261,7 +261,7 @@ impl Written for Size {
     }
 }
 
-/// A whole number, of packets or of anything.
+/// Whole number, with or without the unit `packets`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub u32);
 
@@ -271,7 +271,7 @@ impl Written for Count {
     const NUMBERS: Option<fn() -> Schema> = Some(whole_numbers);
     fn from_text(text: &str) -> Result<Self, QuantityError> {
         let quantity = Quantity::parse(text, Some(Dimension::Count))?;
-        // The unit may be left out: nothing but a count fits.
+        // The unit may be omitted: only a count is valid here.
         let dimension = quantity.dimension.and(Some(Dimension::Count));
         let count = Quantity::parse_whole(text, dimension)?;
         let too_large = |_| QuantityError::TooLarge { text: text.trim().to_owned() };
@@ -279,12 +279,12 @@ impl Written for Count {
     }
 }
 
-/// What a link costs.
+/// Cost of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cost {
-    /// This much.
+    /// Fixed cost.
     Fixed(u32),
-    /// 1 for each microsecond of its propagation delay.
+    /// 1 per microsecond of propagation delay.
     Delay,
 }
 
@@ -300,7 +300,7 @@ impl Written for Cost {
     }
 }
 
-/// A count, or none at all.
+/// Count, or `unlimited`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit(pub Option<u32>);
 
@@ -316,7 +316,7 @@ impl Written for Limit {
     }
 }
 
-/// How likely something is. Whether it lies between 0 and 1 is checked where it is used.
+/// Probability. Its range (0 to 1) is checked where it is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Probability(pub f64);
 
@@ -335,7 +335,7 @@ impl Written for Probability {
     }
 }
 
-/// A duration or a distribution of durations.
+/// Duration or distribution of durations.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Delay(pub Spread);
 
@@ -356,7 +356,7 @@ impl Written for Delay {
             return Ok(Delay(Spread::Fixed(text.parse()?)));
         };
         let span = |at: usize| arguments[at].parse::<Duration>();
-        // The greatest value is behind what the distribution has.
+        // The maximum follows the distribution's own arguments.
         let cut = |shape, own: usize| {
             let most = arguments.get(own).map(|text| text.parse()).transpose()?;
             Ok(Spread::Cut { shape, mean: span(0)?, most })
@@ -372,7 +372,7 @@ impl Written for Delay {
     }
 }
 
-/// What a queue holds.
+/// Queue limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Queue(pub QueueLimit);
 
@@ -391,14 +391,14 @@ impl Written for Queue {
     }
 }
 
-/// How much a flow sends.
+/// Amount of data of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Volume {
-    /// Without end.
+    /// Unlimited.
     Greedy,
-    /// This much data, in as many segments as that needs.
+    /// Amount of data, sent in as many segments as needed.
     Data(Bytes),
-    /// This many full segments.
+    /// Number of full segments.
     Segments(u32),
 }
 
@@ -417,15 +417,15 @@ impl Written for Volume {
     }
 }
 
-/// A link by its two nodes or by its name.
+/// Link, by its two nodes or by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LinkRef {
     Ends([String; 2]),
     Name(String),
 }
 
-/// What `LinkRef` accepts.
-const LINK: &str = "a link as `[\"L1\", \"L2\"]`, or the name of one";
+/// Expected form of a [`LinkRef`].
+const LINK: &str = "a link such as `[\"L1\", \"L2\"]`, or its name";
 
 impl<'de> Deserialize<'de> for LinkRef {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -467,23 +467,23 @@ impl JsonSchema for LinkRef {
     }
 }
 
-/// One delay for data and ACKs alike, or one for each.
+/// Delay for data and ACKs, equal or separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SwitchDelay {
     pub data: Duration,
     pub ack: Duration,
 }
 
-/// What `SwitchDelay` accepts.
+/// Expected form of a [`SwitchDelay`].
 const SWITCH_DELAY: &str = "a duration such as `50 ms`, or `{ data = \"50 ms\", ack = \"60 ms\" }`";
 
-/// The two delays of a `SwitchDelay`.
+/// Separate delays for data and ACKs.
 #[derive(serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EachWay {
-    /// The delay for data packets.
+    /// Delay for data packets.
     data: Span,
-    /// The delay for ACKs.
+    /// Delay for ACKs.
     ack: Span,
 }
 

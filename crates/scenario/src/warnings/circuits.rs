@@ -1,4 +1,4 @@
-//! Warnings of reserved backups that have more capacity than there is.
+//! Warnings of reserved backups with more capacity than available.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::tree::place;
 use super::{Finder, WarningKind, text};
 
 impl Finder<'_> {
-    /// Circuits against the rates of the links that they replace, and of those that they go over.
+    /// Compares circuits with the rates of the links that they replace and of the links that they use.
     pub(super) fn circuits(&mut self) {
         let plan = self.plan;
         let bps = |(link, way): DirectedLink| plan.links[link].directions[way].rate.bps();
@@ -20,8 +20,8 @@ impl Finder<'_> {
                 continue;
             };
             let message = format!(
-                "when `{}` fails, its flows get circuits of {} in place of {}, so that a failure can raise goodput: set a lower \
-                 `rate`, or `capacity = \"reserved\"` without one",
+                "when `{}` fails, its flows get circuits of {} instead of {}, so that the failure can raise goodput: set a lower \
+                 `rate`, or `capacity = \"reserved\"` without `rate`",
                 plan.links[port.0].name,
                 text::bits(together as f64),
                 text::bits(bps(port) as f64),
@@ -38,8 +38,8 @@ impl Finder<'_> {
             };
             let Some(first) = plan.protections.iter().find(uses) else { continue };
             let message = format!(
-                "backups reserve {} on `{}` beside its rate of {}: state that capacity as `spare` of the link, or set a lower \
-                 `rate` of backups",
+                "backups reserve {} on `{}` in addition to its rate of {}: declare that capacity as `spare` of the link, or lower \
+                 the `rate` of backups",
                 text::bits(reserved as f64),
                 link.name,
                 text::bits(bps(port) as f64),
@@ -48,8 +48,8 @@ impl Finder<'_> {
         }
     }
 
-    /// By protected port: the circuits that packets take in its place, each behind its entry, with their rates. Of several pieces
-    /// of a way to the backup's end the slowest counts.
+    /// Returns, by protected port, the rates of the circuits that replace it, by entry. If a detour has
+    /// several pieces, the slowest counts.
     fn in_place_of(&self) -> BTreeMap<DirectedLink, BTreeMap<(usize, usize), u64>> {
         let plan = self.plan;
         let mut found: BTreeMap<DirectedLink, BTreeMap<(usize, usize), u64>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Warnings of links, losses and failures, and of what protects against failures.
+//! Warnings of links, losses, failures and protection.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use crate::plan::{DetectionPlan, FailurePlan};
 use crate::protected::Protected;
 use crate::tree::{Node, Step, place};
 
-use super::{Finder, WarningKind, some, text};
+use super::{Finder, WarningKind, first_names, text};
 
-/// Light needs 240 ms to a geostationary satellite and back.
+/// Maximum plausible delay of a link: a geostationary satellite needs 240 ms up and down.
 const LONGEST_LINK: Duration = Duration::from_ms(300);
 const LATEST_SWITCH: Duration = Duration::from_ms(10_000);
 const SLOWEST_BPS: u64 = 64_000;
@@ -34,7 +34,7 @@ impl Finder<'_> {
                 }
                 if port.rate.bps() < SLOWEST_BPS {
                     let message = format!(
-                        "the rate of `{}` is {}, at which a packet of 1500 B takes {}: check the unit of `rate`",
+                        "the rate of `{}` is {}; a packet of 1500 B takes {}: check the unit of `rate`",
                         link.name,
                         text::rate(port.rate),
                         text::time(port.rate.transmission_time(FULL_PACKET))
@@ -49,7 +49,7 @@ impl Finder<'_> {
         for (index, loss) in self.plan.losses.iter().enumerate() {
             if let Some(share) = loss.loses.random_share().filter(|&share| share >= HIGHEST_LOSS) {
                 let message = format!(
-                    "{} of the packets are lost at random, and TCP mostly waits for timeouts: lower `probability` to model a link",
+                    "{} of the packets are lost at random, and TCP mostly waits for RTOs: lower `probability` to model a link",
                     text::per_cent(share)
                 );
                 self.warn(WarningKind::HighLoss, place!["losses", index, "probability"], message);
@@ -64,7 +64,7 @@ impl Finder<'_> {
             let of_entry = || plan.failures.iter().filter(move |failure| failure.entry == entry);
             let names: Vec<&str> =
                 of_entry().map(|one| plan.links[one.link].name.as_str()).collect();
-            let names = some(&names);
+            let names = first_names(&names);
             let path = match self.tree.get("failures").map_or(0, Node::items) {
                 count if entry < count => place!["failures", entry],
                 count => place!["schedules", entry - count],
@@ -86,7 +86,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What a failure does to flows with a path of their own.
+    /// Checks the effect of a failure on flows that have their own path.
     fn failure(&mut self, failure: &FailurePlan, path: &[Step<'_>]) {
         let plan = self.plan;
         let (mut bare, mut open) = (BTreeSet::new(), BTreeSet::new());
@@ -120,14 +120,14 @@ impl Finder<'_> {
         }
         let link = &plan.links[failure.link].name;
         if !open.is_empty() {
-            let groups = some(&open.into_iter().collect::<Vec<_>>());
+            let groups = first_names(&open.into_iter().collect::<Vec<_>>());
             let message = format!(
                 "no backup of {groups} avoids `{link}`, so that its failure stops flows: add a `backup` around it"
             );
             self.warn(WarningKind::NotCovered, path, message);
         }
         if !bare.is_empty() {
-            let groups = some(&bare.into_iter().collect::<Vec<_>>());
+            let groups = first_names(&bare.into_iter().collect::<Vec<_>>());
             let message = format!(
                 "flows of {groups} stop for good when `{link}` fails, since it is not repaired: add `repair`, or a backup"
             );
@@ -190,7 +190,7 @@ impl Finder<'_> {
                         (None, None) => break,
                     };
                     let message = format!(
-                        "a backup of `{what}` shares the risk `{}` with its path, so that one fault takes both: use another path, \
+                        "a backup of `{what}` shares the risk `{}` with its path, so that one failure affects both: use another path, \
                          or `backup = \"risk-disjoint\"`",
                         risk.name
                     );

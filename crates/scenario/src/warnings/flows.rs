@@ -1,4 +1,4 @@
-//! Warnings of flows, of the bottlenecks that they share, and of what is measured of them.
+//! Warnings of flows, their bottlenecks and their observations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::{Finder, WarningKind, text};
 const LONGEST_QUEUE: Duration = Duration::from_ms(5_000);
 const ROUND_TRIPS: u64 = 20;
 
-/// The flows that cross a port.
+/// Flows that cross a port.
 #[derive(Default)]
 struct Crossing<'p> {
     flows: Vec<&'p FlowPlan>,
@@ -22,7 +22,7 @@ struct Crossing<'p> {
 }
 
 impl Finder<'_> {
-    /// Queues at bottlenecks against the needs of their flows.
+    /// Checks bottleneck queues against the needs of their flows.
     pub(super) fn queues(&mut self) {
         let plan = self.plan;
         let mut ports: BTreeMap<DirectedLink, Crossing<'_>> = BTreeMap::new();
@@ -40,7 +40,7 @@ impl Finder<'_> {
         }
         let bottlenecks = bottlenecks(plan, plan.flows.iter());
         ports.retain(|hop, _| bottlenecks.contains(hop));
-        // Links of one line have one warning: that of the port with the most flows.
+        // Report one warning per line of the file, for the port with the most flows.
         let mut ports: Vec<_> = ports.into_iter().collect();
         ports.sort_by_key(|(_, crossing)| std::cmp::Reverse(crossing.flows.len()));
         for (hop, crossing) in ports {
@@ -58,7 +58,7 @@ impl Finder<'_> {
                 let message = format!(
                     "the queue of `{name}` holds {}; {} with an RTT of {} need about {} to keep it busy: raise `queue`",
                     text::bytes(bytes),
-                    text::many(flows, "flow"),
+                    text::count_noun(flows, "flow"),
                     text::time(crossing.longest_rtt),
                     text::bytes(needed)
                 );
@@ -67,7 +67,7 @@ impl Finder<'_> {
             let empties = bytes * 8.0 / port.rate.bps() as f64;
             if empties > LONGEST_QUEUE.as_secs_f64() {
                 let message = format!(
-                    "the queue of `{name}` takes {} to empty, and packets wait that long: lower `queue`",
+                    "the queue of `{name}` takes {} to empty, which adds up to this delay: lower `queue`",
                     text::seconds(empties)
                 );
                 self.warn(WarningKind::DeepQueue, &self.link_place(hop.0, "queue"), message);
@@ -75,7 +75,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Flows that start together, and runs that are over before flows have settled.
+    /// Checks for flows that start together, and for runs that end before flows leave slow start.
     pub(super) fn flows(&mut self) {
         let plan = self.plan;
         let longest = plan.flows.iter().filter(|flow| flow.tcp.is_some());
@@ -84,7 +84,7 @@ impl Finder<'_> {
             let port = &plan.links[hop.0].directions[hop.1];
             port.jitter != Spread::ZERO || !matches!(port.delay, Spread::Fixed(_))
         };
-        // By start and RTT.
+        // Grouped by start and RTT.
         let mut alike: BTreeMap<(Duration, Duration), Vec<&FlowPlan>> = BTreeMap::new();
         for flow in plan.flows.iter().filter(|flow| flow.tcp.is_some()) {
             let (Carries::Flow, Spread::Fixed(start)) = (flow.carries, &flow.start) else {
@@ -111,7 +111,7 @@ impl Finder<'_> {
             let message = format!(
                 "{} start at {} with an RTT of {} each and share `{}`: phase effects decide which of them lose packets; draw \
                  `start`, for example `uniform(0 s, 100 ms)`",
-                text::many(flows.len() as u64, "flow"),
+                text::count_noun(flows.len() as u64, "flow"),
                 text::time(start),
                 text::time(rtt),
                 plan.links[port.0].name
@@ -121,7 +121,7 @@ impl Finder<'_> {
         let stop = plan.stop.saturating_since(Time::ZERO);
         if longest > Duration::ZERO && stop < longest * ROUND_TRIPS {
             let message = format!(
-                "the run lasts {}, less than {ROUND_TRIPS} RTTs ({} each): flows hardly get beyond their start; raise `stop`",
+                "the run lasts {}, less than {ROUND_TRIPS} RTTs ({} each): flows barely leave slow start; raise `stop`",
                 text::time(stop),
                 text::time(longest)
             );
@@ -129,7 +129,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Receivers that agree to something else than their senders ask for.
+    /// Checks for receivers whose ECN mode differs from the sender's.
     pub(super) fn ends(&mut self) {
         let plan = self.plan;
         let used: BTreeSet<usize> = plan.flows.iter().filter_map(|flow| flow.tcp).collect();
@@ -137,8 +137,8 @@ impl Finder<'_> {
             let (asked, own) = (config.ecn, config.receiver_ecn);
             if asked != Ecn::Off && own != ReceiverEcn::AsAsked && own.name() != asked.name() {
                 let message = format!(
-                    "senders of `{name}` ask for `ecn = \"{}\"`, and receivers agree to `\"{}\"`: both ends use the weaker one; \
-                     leave `receiver_ecn` out",
+                    "senders of `{name}` request `ecn = \"{}\"`, but receivers accept `\"{}\"`: both ends use the weaker mode; \
+                     omit `receiver_ecn`",
                     asked.name(),
                     own.name()
                 );
@@ -151,7 +151,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Measurements that begin before the traffic is complete.
+    /// Checks for observations that start before all flows have started.
     pub(super) fn measured(&mut self) {
         let plan = self.plan;
         let lasting =
@@ -172,8 +172,8 @@ impl Finder<'_> {
     }
 }
 
-/// Ports at which flows can fill a queue: every slowest link of a path, of equal ones each; and links that the slowest links of
-/// their flows, each counted once, can together give more than their rate.
+/// Returns ports whose queue flows can fill: the slowest links of each path, and links whose rate is below the
+/// total rate of the slowest links of their flows, each counted once.
 fn bottlenecks<'p>(
     plan: &Plan,
     flows: impl Iterator<Item = &'p FlowPlan> + Clone,
@@ -182,7 +182,7 @@ fn bottlenecks<'p>(
     let mut found = BTreeSet::new();
     let mut limits: BTreeMap<DirectedLink, BTreeSet<DirectedLink>> = BTreeMap::new();
     for flow in flows {
-        // Of equal ones the first: it shapes what comes to the others.
+        // Of equally slow links, the first counts: it limits the arrival rate at the others.
         let Some(slowest) = flow.hops.iter().min_by_key(|hop| rate(hop)) else { continue };
         for &hop in &flow.hops {
             limits.entry(hop).or_default().insert(*slowest);
@@ -199,7 +199,7 @@ fn bottlenecks<'p>(
     found
 }
 
-/// The longest time that a full segment and its ACK take without queues.
+/// Returns the maximum RTT of a full segment and its ACK without queueing.
 fn round_trip(plan: &Plan, flow: &FlowPlan) -> Duration {
     let config = flow.tcp.map(|tcp| &plan.tcp[tcp].1);
     let (data, ack) = config.map_or((0, 0), |config| {

@@ -1,22 +1,23 @@
-//! Outages that last until Linux would give a connection up.
+//! Warning of outages after which Linux would close a connection.
 
 use std::collections::BTreeSet;
 
 use optcp_tcp::config::RttKind;
 use optcp_units::{Duration, Time};
 
-use super::{Finder, WarningKind, some};
+use super::{Finder, WarningKind, first_names};
 use crate::plan::{Carries, FailurePlan, FlowPlan, Plan};
 use crate::tree::{Node, place};
 
-/// Linux's `tcp_retries2` of 15: the first timeout later than this after the first retransmission ends a connection (R2 of RFC
-/// 9293 section 3.8.3). Timeouts from 0.2 s on double nine times and then last 120 s: 1023 * 0.2 s + 6 * 120 s.
+/// Time after which Linux gives up with `tcp_retries2 = 15`: the first RTO later than this after the first
+/// retransmission closes the connection (R2 of RFC 9293 section 3.8.3). RTOs start at 0.2 s, double nine
+/// times and then last 120 s: 1023 * 0.2 s + 6 * 120 s.
 const GIVES_UP: Duration = Duration::from_ms(924_600);
-/// With this mean an exponential repair time exceeds `GIVES_UP` once in a hundred outages: 924.6 s / ln 100.
+/// Mean of an exponential repair time that exceeds `GIVES_UP` in 1 % of outages: 924.6 s / ln 100.
 const RARE: Duration = Duration::from_ms(200_777);
 
 impl Finder<'_> {
-    /// Connections that wait for the repair of their path longer than Linux does.
+    /// Checks for connections that wait longer for a repair than Linux does.
     pub(super) fn connections(&mut self) {
         let plan = self.plan;
         let entries: BTreeSet<usize> = plan.failures.iter().map(|failure| failure.entry).collect();
@@ -38,24 +39,24 @@ impl Finder<'_> {
                 count if entry < count => place!["failures", entry],
                 count => place!["schedules", entry - count],
             };
-            let groups = some(&groups.into_iter().collect::<Vec<_>>());
+            let groups = first_names(&groups.into_iter().collect::<Vec<_>>());
             let message = format!(
-                "Linux closes a connection at the first timeout later than 924.6 s after the first retransmission \
-                 (`tcp_retries2`), but flows of {groups} wait longer here and then go on: repair the path earlier, or leave \
-                 out what follows the outage"
+                "Linux closes a connection at the first RTO more than 924.6 s after the first retransmission \
+                 (`tcp_retries2`), but flows of {groups} continue after longer outages: repair the path earlier, or ignore \
+                 results after the outage"
             );
             self.warn(WarningKind::GivesUp, path, message);
         }
     }
 }
 
-/// Whether a flow has Linux's timeouts, which the sum above is of.
+/// Returns whether a flow has Linux's RTOs, on which the sum above is based.
 fn is_linux(plan: &Plan, flow: &FlowPlan) -> bool {
     let connects = !matches!(flow.carries, Carries::Datagrams(_));
     connects && flow.tcp.is_some_and(|tcp| plan.tcp[tcp].1.rtt == RttKind::Linux)
 }
 
-/// Whether nothing of a flow arrives without these links.
+/// Returns whether a flow has no working path without these links.
 fn is_cut(plan: &Plan, index: usize, flow: &FlowPlan, links: &BTreeSet<usize>) -> bool {
     if flow.routed {
         return !is_reachable(plan, flow, links);
@@ -67,7 +68,7 @@ fn is_cut(plan: &Plan, index: usize, flow: &FlowPlan, links: &BTreeSet<usize>) -
     links.iter().any(alone) && !plan.protections.iter().any(|one| one.flows.contains(&index))
 }
 
-/// Whether there is a path from the source of a flow to its destination without these links.
+/// Returns whether a path from source to destination exists without these links.
 fn is_reachable(plan: &Plan, flow: &FlowPlan, without: &BTreeSet<usize>) -> bool {
     let (Some(&source), Some(destination)) = (flow.path.first(), flow.path.last()) else {
         return true;
@@ -89,7 +90,7 @@ fn is_reachable(plan: &Plan, flow: &FlowPlan, without: &BTreeSet<usize>) -> bool
     reached.contains(destination)
 }
 
-/// Whether an outage may last so long for a flow that has begun before its end, within the run.
+/// Returns whether an outage may last that long within the run, for a flow that started before its end.
 fn is_long(plan: &Plan, failure: &FailurePlan, flow: &FlowPlan) -> bool {
     if let Some([_, repair]) = failure.process {
         return repair >= RARE && plan.stop.saturating_since(Time::ZERO) > GIVES_UP;

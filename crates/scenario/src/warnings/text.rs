@@ -1,20 +1,20 @@
-//! Numbers and names as messages show them: three significant digits, the first few names.
+//! Formatting of numbers and names in messages: three significant digits, and the first few names.
 
 use optcp_units::nearest::list;
 use optcp_units::{Duration, Rate};
 
 use super::SHOWN;
 
-/// The first of some names, and how many more there are.
-pub(crate) fn some(names: &[&str]) -> String {
+/// Formats the first few names, and the number of further ones.
+pub(crate) fn first_names(names: &[&str]) -> String {
     match names.len().checked_sub(SHOWN) {
         None | Some(0) => list(names),
         Some(more) => format!("{} and {more} more", list(&names[..SHOWN])),
     }
 }
 
-/// "1 flow", "8 flows".
-pub(crate) fn many(count: u64, what: &str) -> String {
+/// Formats a count with its noun: "1 flow", "8 flows".
+pub(crate) fn count_noun(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
@@ -43,7 +43,7 @@ pub(crate) fn per_cent(share: f64) -> String {
     format!("{} %", digits(share * 100.0))
 }
 
-/// A value in the largest unit in which it is not below one; zero in the first.
+/// Formats a value in the largest unit in which it is at least 1; zero in the first unit.
 fn shown(value: f64, units: &[(&str, f64)]) -> String {
     let fits = |&&(_, one): &&(&str, f64)| value == 0.0 || value / one >= 0.9995;
     let last = units.len() - 1;
@@ -51,7 +51,7 @@ fn shown(value: f64, units: &[(&str, f64)]) -> String {
     format!("{} {unit}", digits(value / one))
 }
 
-/// Three significant digits, without zeros behind the point.
+/// Formats three significant digits, without trailing zeros.
 fn digits(value: f64) -> String {
     let whole = format!("{value:.2e}");
     let exponent: i32 = whole.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
@@ -86,15 +86,15 @@ mod tests {
         assert_eq!(bytes(1_500.0), "1.5 kB");
         assert_eq!(bits(20e6), "20 Mbps");
         assert_eq!(per_cent(0.2), "20 %");
-        assert_eq!(many(1, "flow"), "1 flow");
-        assert_eq!(many(8, "flow"), "8 flows");
+        assert_eq!(count_noun(1, "flow"), "1 flow");
+        assert_eq!(count_noun(8, "flow"), "8 flows");
     }
 
     #[test]
     fn long_lists_of_names_are_cut() {
-        assert_eq!(some(&["a", "b"]), "`a`, `b`");
+        assert_eq!(first_names(&["a", "b"]), "`a`, `b`");
         let names: Vec<String> = (0..81).map(|n| format!("l{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        assert_eq!(some(&names), "`l0`, `l1`, `l2`, `l3`, `l4` and 76 more");
+        assert_eq!(first_names(&names), "`l0`, `l1`, `l2`, `l3`, `l4` and 76 more");
     }
 }

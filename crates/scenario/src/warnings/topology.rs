@@ -1,6 +1,6 @@
-//! Parts of a topology's file that a plan does not have.
+//! Warnings of elements in a topology file that the plan ignores.
 
-use super::{Finder, WarningKind, some, text};
+use super::{Finder, WarningKind, first_names, text};
 use crate::tree::place;
 
 impl Finder<'_> {
@@ -10,8 +10,8 @@ impl Finder<'_> {
         if let (false, Some(link)) = (plan.rates_not_read.is_empty(), own) {
             let names: Vec<&str> = plan.rates_not_read.iter().map(String::as_str).collect();
             let message = format!(
-                "the file's links have {}, which is not read: each has the rate {}",
-                some(&names),
+                "link attributes {} of the file are ignored: every link has the rate {}",
+                first_names(&names),
                 text::rate(link.directions[0].rate)
             );
             self.warn(WarningKind::RatesNotRead, place!["topology", "rate"], message);

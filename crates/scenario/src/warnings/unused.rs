@@ -1,4 +1,4 @@
-//! Warnings of keys that change nothing beside the others.
+//! Warnings of keys without effect.
 
 use optcp_net::QueueKind;
 
@@ -6,25 +6,24 @@ use crate::expression::refers;
 use crate::plan::Carries;
 use crate::tree::place;
 
-use super::{Finder, WarningKind, some};
+use super::{Finder, WarningKind, first_names};
 
 impl Finder<'_> {
-    /// Parameters to which neither the file nor an override refers.
+    /// Checks for parameters that neither the file nor an override uses.
     pub(super) fn parameters(&mut self) {
         let Some(parameters) = self.tree.get("parameters") else { return };
         for entry in parameters.entries() {
             let name = entry.key.as_str();
             let overrides = self.places.overrides.iter().map(|(_, value)| value.as_str());
             if !std::iter::once(self.places.text).chain(overrides).any(|text| refers(text, name)) {
-                let message = format!(
-                    "nothing refers to `${name}`, so that the parameter has no effect: use it in a value, or leave it out"
-                );
+                let message =
+                    format!("parameter `${name}` is not used: use it in a value, or remove it");
                 self.warn(WarningKind::NoEffect, place!["parameters", name], message);
             }
         }
     }
 
-    /// Classes of flows where no queue tells classes apart.
+    /// Checks for classes of flows without a queue that distinguishes classes.
     pub(super) fn classes(&mut self) {
         let plan = self.plan;
         let ports = plan.links.iter().flat_map(|link| &link.directions);
@@ -45,8 +44,8 @@ impl Finder<'_> {
         let section =
             if matches!(first.carries, Carries::Datagrams(_)) { "traffic" } else { "flows" };
         let message = format!(
-            "no queue tells classes apart, so that `class` of {} has no effect: set `kind = \"priority\"` or `\"drr\"` of a `queue`",
-            some(&all)
+            "no queue distinguishes classes, so that `class` of {} has no effect: set `kind = \"priority\"` or `\"drr\"` in a `queue`",
+            first_names(&all)
         );
         self.warn(WarningKind::NoEffect, place![section, first.entry, "class"], message);
     }

@@ -1,27 +1,31 @@
-//! What an ACK counts for when the window grows.
+//! Appropriate byte counting: the amount by which an ACK counts towards window growth.
 //!
-//! # Models
-//! `once`: an ACK of new data is one segment, however much it acknowledges. `bytes`: it counts for what
-//! it acknowledges; in slow start for two segments at most, in the slow start after a timeout for one.
-//! `segments`: it counts for every segment of which no ACK had told before; what slow start does not
-//! need to reach ssthresh counts for congestion avoidance.
-//! # Source
-//! RFC 5681 section 3.1 (`once`); RFC 3465 sections 2.1 to 2.3 with L = 2 (`bytes`); behaviour of
-//! Linux (`segments`).
+//! # Model
+//! - `once`: an ACK of new data counts as one segment.
+//! - `bytes`: it counts the acknowledged data; in slow start at most two segments, in slow start after an RTO
+//!   one.
+//! - `segments`: it counts every newly reported segment. Segments that slow start does not need to reach
+//!   ssthresh count for congestion avoidance.
+//!
+//! # References
+//! RFC 5681 section 3.1 (`once`); RFC 3465 sections 2.1 to 2.3 with L = 2 (`bytes`); behaviour of Linux
+//! (`segments`).
+//!
 //! # Parameters
 //! `ack_counting`.
-//! # Limits
-//! Segments are full ones, so bytes are counted as segments.
+//!
+//! # Limitations
+//! All segments are full, so bytes are counted as segments.
 
 use super::event::AckEvent;
 use optcp_units::registry;
 
 registry! {
-    /// What an ACK of new data counts for when the window grows.
+    /// Amount by which an ACK of new data counts towards window growth.
     pub enum AckCounting ("ack_counting") {
-        "once" => Once: "one segment, however much it acknowledges", "RFC 5681 section 3.1";
-        "bytes" => Bytes: "what it acknowledges; in slow start two segments at most, one after a timeout", "RFC 3465";
-        "segments" => Segments: "every segment that no ACK had reported; what passes ssthresh counts for congestion avoidance", "Linux";
+        "once" => Once: "one segment per ACK", "RFC 5681 section 3.1";
+        "bytes" => Bytes: "the acknowledged bytes; in slow start at most two segments, after an RTO one", "RFC 3465";
+        "segments" => Segments: "every newly delivered segment; segments beyond ssthresh count for congestion avoidance", "Linux";
     }
 }
 
@@ -29,7 +33,8 @@ registry! {
 const LIMIT: u32 = 2;
 
 impl AckCounting {
-    /// Segments that an ACK counts for in slow start; `after_timeout` in one that a timeout began.
+    /// Returns the number of segments that an ACK counts for in slow start. `after_timeout`: an RTO started
+    /// it.
     pub(super) fn in_slow_start(self, ack: &AckEvent, after_timeout: bool) -> u32 {
         match self {
             AckCounting::Once => 1,
@@ -39,7 +44,7 @@ impl AckCounting {
         }
     }
 
-    /// Segments that an ACK counts for in congestion avoidance.
+    /// Returns the number of segments that an ACK counts for in congestion avoidance.
     pub(super) fn in_avoidance(self, ack: &AckEvent) -> u32 {
         match self {
             AckCounting::Once => 1,
@@ -53,9 +58,9 @@ impl AckCounting {
 mod tests {
     use super::*;
 
-    /// An ACK for five segments, two of which SACK had told of.
+    /// ACK for five segments, two of which SACK had reported.
     #[test]
-    fn an_ack_of_five_segments_counts_for_one_two_five_or_what_is_new() {
+    fn ack_counting_of_five_segments() {
         let ack = AckEvent { acked: 5, delivered: 3, ..AckEvent::default() };
         for (counting, counts) in [
             (AckCounting::Once, [1, 1, 1]),

@@ -1,22 +1,27 @@
-//! BIC: binary increase.
+//! BIC (binary increase congestion control).
 //!
-//! # Models
-//! After a loss the window is searched for between what the loss left and what it was before: a quarter of the distance a
-//! round trip, 16 segments at most, and slowly close to the goal; beyond it as slowly at first, then faster, up to 16
-//! segments. A loss leaves four fifths; one below the window before the last loss aims lower (fast convergence). Reno
-//! up to 14 segments.
-//! # Source
-//! L. Xu, K. Harfoush, I. Rhee, *Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks*, INFOCOM 2004,
-//! section III. A quarter of the distance, the constants, whole segments, what is held to be the number of segments an ACK,
-//! and 20 ACKs a segment at most while no loss is known: behaviour of Linux 6.
+//! # Model
+//! After a loss, BIC searches for the window between the reduced and the previous value. It adds a quarter of
+//! the distance per RTT, at most 16 segments, and less close to the target. Beyond the target it first grows
+//! equally slowly, then faster, up to 16 segments per RTT. A loss reduces the window by the factor 4/5. A
+//! loss below the previous maximum lowers the target (fast convergence). Up to 14 segments, BIC is Reno.
+//!
+//! # References
+//! L. Xu, K. Harfoush, I. Rhee, *Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks*,
+//! INFOCOM 2004, section III. Behaviour of Linux 6: the quarter of the distance, the constants, whole
+//! segments, the estimate of segments per ACK, and at most 20 ACKs per segment before the first loss.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! The constants are Linux's defaults: at most 16 segments a round trip, 819/1024 after a loss, 5 round trips a segment at the
-//! goal. It takes an ACK to be for two segments at first, and its average, in sixteenths, gets down to 30 or 31 of 32: where
-//! every segment is acknowledged growth is nearly twice what the formulas say. A timeout forgets the window before the loss.
-//! What a loss leaves is cut to whole segments. The clock has ticks of 4 ms, and how many segments are waited for is computed
-//! anew after eight.
+//! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! - The constants are Linux's defaults: at most 16 segments per RTT, factor 819/1024 after a loss, 5 RTTs
+//!   per segment at the target.
+//! - An ACK initially counts as two segments. The average, in sixteenths, only decreases to 30/32 or 31/32,
+//!   so that growth is almost twice as fast as in the formulas if every segment is acknowledged.
+//! - An RTO discards the window before the loss.
+//! - Reductions are rounded down to whole segments. The clock has ticks of 4 ms, and the number of segments
+//!   to wait for is recomputed after eight ticks.
 
 use super::clock::Clock;
 use super::controller::{Controller, Start};
@@ -25,23 +30,23 @@ use super::growth::{Growth, segments};
 use super::phase::Phase;
 use crate::window::Window;
 
-/// The most segments a round trip.
+/// The most segments per RTT.
 const GREATEST_INCREASE: u64 = 16;
 /// Smaller windows are Reno's.
 const LOW_WINDOW: u64 = 14;
-/// What a loss leaves, in 1024ths.
+/// Window factor after a loss, in 1/1024.
 const BETA: u64 = 819;
 const BETA_ONE: u64 = 1024;
-/// The part of the distance that a round trip takes: a quarter.
+/// The part of the distance that an RTT takes: a quarter.
 const PART: u64 = 4;
-/// Growth near the goal: a segment in 20 / 4 round trips.
+/// Growth near the goal: a segment in 20 / 4 RTTs.
 const SMOOTH: u64 = 20;
 /// The most that is waited for while no loss is known.
 const WITHOUT_LOSS: u64 = 20;
 /// An ACK's segments, in the unit of their average.
 const RATIO_ONE: u64 = 16;
 
-/// See the module's text.
+/// State of BIC.
 #[derive(Clone, Debug)]
 pub struct Bic {
     growth: Growth,
@@ -54,7 +59,7 @@ pub struct Bic {
 struct Search {
     /// The window before the last loss, or less by fast convergence; 0 if no loss is known.
     goal: u64,
-    /// When how much is waited for was computed, and at which window.
+    /// Time and window of the last computation of `wait`.
     looked_up: Option<(u64, u64)>,
     /// Segments that the window waits for until it grows by one.
     wait: u64,
@@ -65,7 +70,7 @@ struct Search {
 impl Search {
     const NEW: Search = Search { goal: 0, looked_up: None, wait: 0, ratio: 2 * RATIO_ONE };
 
-    /// What a window of `cwnd` waits for, if each ACK is for one segment.
+    /// Returns the number of ACKs per window increase at `cwnd`, if each ACK is for one segment.
     fn formula(&self, cwnd: u64) -> u64 {
         let smooth = cwnd * SMOOTH / PART;
         let linear = cwnd / GREATEST_INCREASE;
@@ -174,10 +179,10 @@ mod tests {
     }
 
     /// Xu, Harfoush and Rhee 2004, section III, with a quarter: at 500 segments a goal of 1000 is 125 of them away, more than the
-    /// 16 that a round trip may add. 560 is 15 away: a segment in 500 / 15. 506 is 1 away, cut: a segment in 5 round trips.
-    /// Beyond the goal 2 segments likewise, then (cwnd - goal) / 3 a round trip, up to 16 from 48 on.
+    /// 16 that an RTT may add. 560 is 15 away: a segment in 500 / 15. 506 is 1 away, cut: a segment in 5 RTTs.
+    /// Beyond the goal 2 segments likewise, then (cwnd - goal) / 3 an RTT, up to 16 from 48 on.
     #[test]
-    fn a_round_trip_takes_a_quarter_of_the_distance() {
+    fn rtt_covers_a_quarter_of_the_distance() {
         for (goal, want) in [
             (1000, 500 / 16),
             (568, 500 / 16),
@@ -216,7 +221,7 @@ mod tests {
 
     /// Linux: 32 less 32/16 and one more are 31; then 31/16, cut, is the one that comes. At 100 segments linear growth waits for
     /// 100 / 16 = 6, with the ratio 6 * 16 / 31 = 3; from 128 on for 8 * 16 / 31 = 4. So 28 segments in 84 ACKs and 4 in 16: 32 a
-    /// round trip, not 16.
+    /// RTT, not 16.
     #[test]
     fn acks_of_every_segment_count_nearly_twice() {
         let mut bic = bic();
@@ -232,7 +237,7 @@ mod tests {
 
     /// Linux: up to 14 segments it is Reno, whatever an ACK is held to be for.
     #[test]
-    fn a_small_window_is_renos() {
+    fn small_window_behaves_like_reno() {
         let mut bic = bic();
         let mut window = Window { cwnd: 14.0 * MSS, ssthresh: 2.0 * MSS };
         let ack = AckEvent { acked: 2, delivered: 2, limited: true, ..AckEvent::default() };

@@ -1,22 +1,28 @@
-//! CDG: CAIA delay gradient.
+//! CDG (CAIA delay gradient).
 //!
-//! # Models
-//! Backs off before losses, with a probability that rises with how fast round trips grow: 1 - exp(-g / G), where g is the
-//! sum of what the least, or else the greatest, round trip of a round trip has grown by over the last eight. A back-off
-//! leaves 0.71 of the window; five in a row that did not help are the last. A shadow window grows on as Reno's would, and
-//! is what a loss halves. HyStart ends slow start. Growth is Reno's.
-//! # Source
-//! D. A. Hayes, G. Armitage, *Revisiting TCP congestion control using delay gradients*, IFIP Networking 2011, section 3. The
-//! sums, the exponential in fixed point, what HyStart looks at, the bounds of the shadow window and the filter of delayed
-//! ACKs: behaviour of Linux 6.
+//! # Model
+//! CDG backs off before losses with probability 1 - exp(-g / G). The gradient g is the growth of the minimum
+//! RTT per round, or else of the maximum RTT, summed over eight rounds. A backoff reduces the window by the
+//! factor 0.71; five ineffective backoffs in a row are the last. A shadow window grows like Reno's, and a
+//! loss halves the shadow window. HyStart ends slow start. Growth is Reno's.
+//!
+//! # References
+//! D. A. Hayes, G. Armitage, *Revisiting TCP congestion control using delay gradients*, IFIP Networking 2011,
+//! section 3. Behaviour of Linux 6: the sums, the exponential in fixed point, the inputs of HyStart, the
+//! bounds of the shadow window and the filter of delayed ACKs.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! The constants are Linux's defaults: eight gradients, exp(-42 g) with g in seconds, no tolerance of losses that are no
-//! congestion. HyStart is its own, cannot be switched off, and leaves two segments at least; `slow_start` may add another one. A back-off spreads the
-//! reduction over a round trip, as Linux does, but counts what ACKs of new data deliver only; a loss within it keeps its
-//! ssthresh. What draws decide comes from where the flow's clock stands. Round trips count in whole microseconds. A pause
-//! is forgotten with `idle_restart` or `restart_after_idle` only, as `tcp_slow_start_after_idle` has it.
+//! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! - The constants are Linux's defaults: eight gradients, exp(-42 g) with g in seconds, no tolerance of
+//!   non-congestion losses.
+//! - CDG has its own HyStart, which cannot be disabled and leaves at least two segments; `slow_start` may add
+//!   another.
+//! - A backoff spreads the reduction over an RTT as in Linux, but only counts deliveries of ACKs of new data.
+//!   A loss during a backoff keeps its ssthresh.
+//! - Random decisions are drawn from the flow's clock phase. RTTs are in whole microseconds. A pause resets
+//!   state only with `idle_restart` or `restart_after_idle`, like `tcp_slow_start_after_idle`.
 
 use optcp_units::{Duration, Time};
 
@@ -30,7 +36,7 @@ use crate::window::Window;
 
 /// Gradients that count.
 const GRADIENTS: usize = 8;
-/// What a back-off leaves, in 1024ths: the root of a half.
+/// Window factor after a backoff, in 1/1024: the square root of 1/2.
 const BETA: u64 = 724;
 const BETA_ONE: u64 = 1024;
 /// By how much the exponent grows with a microsecond, in millionths.
@@ -48,22 +54,22 @@ const LEAST_THRESHOLD: u64 = 125;
 /// ACKs for more than one segment that are remembered.
 const DELAYED: u32 = 5;
 
-/// See the module's text. Round trips are in microseconds.
+/// State of CDG. RTTs are in microseconds.
 #[derive(Clone, Debug)]
 pub struct Cdg {
     growth: Growth,
     phase: Phase,
     draw: Draw,
-    /// The round trips of this round trip, and of the one before.
+    /// The RTTs of this RTT, and of the one before.
     trips: Option<Trips>,
     before: Option<Trips>,
-    /// It ends when more than this is acknowledged; none if it has yet to begin.
+    /// The round ends when more than this is acknowledged; `None` before its start.
     until: Option<Seq>,
     gradients: Gradients,
     back_offs: u32,
     /// A back-off has set ssthresh, and nothing has completed since.
     backed_off: bool,
-    /// The reduction under way.
+    /// The reduction in progress.
     reduction: Option<Reduction>,
     /// In segments; none before the first ACK.
     shadow: Option<u64>,
@@ -72,14 +78,14 @@ pub struct Cdg {
     hystart: HyStart,
 }
 
-/// The least and the greatest of a round trip.
+/// The least and the maximum of an RTT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trips {
     least: u64,
     greatest: u64,
 }
 
-/// By how much the least and the greatest round trip have grown, in a ring, and the sums.
+/// By how much the least and the maximum RTT have grown, in a ring, and the sums.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gradients {
     ring: [(i64, i64); GRADIENTS],
@@ -90,10 +96,10 @@ struct Gradients {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct HyStart {
-    /// The least round trip of all rounds.
+    /// The minimum RTT of all rounds.
     least: Option<u64>,
     samples: u32,
-    /// When the train of ACKs began, and its last one came.
+    /// Start of the ACK train, and its last ACK.
     train: Option<(Time, Time)>,
 }
 
@@ -126,7 +132,7 @@ fn exponential(x: u64) -> u64 {
 }
 
 impl Gradients {
-    /// A round is over: by how much round trips grow, if they do, and whether they have fallen.
+    /// A round is over: by how much RTTs grow, if they do, and whether they have fallen.
     fn add(&mut self, now: Trips, before: Trips) -> (u64, bool) {
         let difference = |now: u64, before: u64| now.cast_signed() - before.cast_signed();
         let least = difference(now.least, before.least);
@@ -182,7 +188,7 @@ impl HyStart {
 }
 
 impl Cdg {
-    /// A round trip is over: whether to back off.
+    /// An RTT is over: whether to back off.
     fn round(&mut self) -> bool {
         let (grows, fell) = match (self.trips, self.before) {
             (Some(now), Some(before)) => self.gradients.add(now, before),
@@ -382,7 +388,7 @@ mod tests {
 
     /// Hayes and Armitage 2011, equation 5: exp(-g / G). Fixed point is off by less than 1 %, or by 2^-16.
     #[test]
-    fn the_exponential_is_one() {
+    fn exponential_matches_reference() {
         for x in [0_u64, 1, 255, 256, 1_000, 42_000, 100_000, 693_147, 1_000_000, 5_000_000] {
             let want = (-(x as f64) / 1e6).exp();
             let got = exponential(x) as f64 / 4_294_967_296.0;
@@ -395,7 +401,7 @@ mod tests {
         Trips { least, greatest }
     }
 
-    /// Linux: the sum of eight gradients of the least round trip, or of the greatest where that does not grow. Of the first one
+    /// Linux: the sum of eight gradients of the minimum RTT, or of the maximum where that does not grow. Of the first one
     /// eight are held to be there, of two four times the sum. After nine the first is forgotten.
     #[test]
     fn gradients_of_eight_round_trips_are_added_up() {
@@ -412,14 +418,14 @@ mod tests {
         assert_eq!(gradients.add(trips(1_020, 1_068), trips(1_020, 1_107)), (0, true));
     }
 
-    /// A connection in congestion avoidance whose round trips have been 100 ms.
+    /// A connection in congestion avoidance whose RTTs have been 100 ms.
     fn steady(cwnd: f64) -> (Cdg, Window) {
         let mut cdg = cdg();
         cdg.before = Some(trips(100_000, 100_000));
         (cdg, Window { cwnd: cwnd * MSS, ssthresh: 2.0 * MSS })
     }
 
-    /// An ACK for one segment that ends a round trip.
+    /// An ACK for one segment that ends an RTT.
     fn ack(cdg: &mut Cdg, window: &mut Window, una: u32, max: u32, rtt_ms: u64) {
         let rtt = Some(Duration::from_ms(rtt_ms));
         let (una, max) = (Seq::new(una), Seq::new(max));
@@ -429,7 +435,7 @@ mod tests {
         cdg.on_ack(window, MSS, &ack);
     }
 
-    /// A round trip longer by 200 ms is held to be eight such: exp(-67), no draw is below. 100 * 724 / 1024 = 70. In the round trip
+    /// An RTT longer by 200 ms is held to be eight such: exp(-67), no draw is below. 100 * 724 / 1024 = 70. In the RTT
     /// of the reduction windows follow what is delivered, 70 for 100: of ten ACKs seven let a segment out; then it is 70.
     #[test]
     fn a_growing_delay_backs_off_to_seven_tenths() {
@@ -450,7 +456,7 @@ mod tests {
 
     /// Section 3.3: the sixth back-off in a row that did not help is none; one that does begins anew.
     #[test]
-    fn five_back_offs_in_vain_are_the_last() {
+    fn five_ineffective_backoffs_are_the_last() {
         let (mut cdg, _) = steady(100.0);
         let mut rtt = 100_000;
         let mut round = |cdg: &mut Cdg, change: i64| {
@@ -478,7 +484,7 @@ mod tests {
         }
     }
 
-    /// Linux: a train of ACKs as long as half of the least round trip of 100 ms ends slow start, at any window; so does a least round
+    /// Linux: a train of ACKs as long as half of the minimum RTT of 100 ms ends slow start, at any window; so does a least round
     /// trip of this round that is longer by an eighth, from the ninth ACK on.
     #[test]
     fn slow_start_ends_with_a_train_or_a_longer_round_trip() {

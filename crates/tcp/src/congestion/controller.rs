@@ -1,4 +1,4 @@
-//! What a congestion control is.
+//! Trait of congestion controls.
 
 use optcp_units::{Duration, Time};
 
@@ -9,22 +9,21 @@ use crate::ecn::Feedback;
 use crate::seq::Seq;
 use crate::window::Window;
 
-/// A choice of one controller alone: its key in scenario files, and why it is what it is unless a profile or a
-/// scenario says otherwise.
+/// Parameter of one controller: key in scenario files, and reason for its default.
 pub type OwnKey = (&'static str, &'static str);
 
-/// The choices of one controller alone. `Default` is what they are unless a profile or a scenario says otherwise.
+/// Parameters of one controller. `Default` gives the values without a profile or scenario.
 pub trait Keys: Clone + Default {
-    /// All of them.
+    /// All parameters.
     const ALL: &'static [OwnKey];
 }
 
-/// A controller without choices of its own.
+/// No parameters.
 impl Keys for () {
     const ALL: &'static [OwnKey] = &[];
 }
 
-/// Declares the choices of one controller alone, with their defaults and the reasons for these.
+/// Declares the parameters of one controller, with defaults and reasons.
 macro_rules! keys {
     (
         $(#[$doc:meta])*
@@ -53,89 +52,89 @@ macro_rules! keys {
 
 pub(super) use keys;
 
-/// What every controller starts from beside its own keys.
+/// Initial state of every controller, besides its own parameters.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The slow start of the connection.
+    /// Slow start of the connection.
     pub slow_start: SlowStart,
-    /// Where the sender's clock stands at time zero.
+    /// Value of the sender's clock at time zero.
     pub clock_phase: Duration,
 }
 
-/// What a controller needs to know of marks.
+/// ECN feedback that a controller needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeedsEcn {
-    /// It can do without.
+    /// None.
     Nothing,
-    /// That there are none: it takes the flags for something else.
+    /// No ECN: the controller uses the flags for another purpose.
     Off,
-    /// Whether there were any.
+    /// Whether any segment was marked.
     Any,
-    /// How many.
+    /// Number of marked segments.
     Accurate,
 }
 
-/// A congestion control: how the window grows, what a loss leaves of it, at what rate segments leave. Its state
-/// is plain data. Everything but its start and its answer to losses has a default, which is what a controller does
-/// that only grows a window; one that governs sending overrides what it wants done otherwise.
+/// Congestion control: window growth, reaction to losses, and pacing rate. Its state is plain data. Only
+/// `new`, `on_loss` and `on_timeout` are required; the defaults suit controllers that only set the window.
+/// Rate-based controllers override more.
 ///
-/// Windows are in bytes, of segments of `mss` bytes. Of an ACK it is told in this order: `observe`; `on_recovered`,
-/// `on_undo`, `on_loss` or `on_mark`, if a recovery ends or begins or a mark asks for a reduction; `on_ack`; `on_delivery`.
-/// Without SACK `on_mark` comes behind `on_ack`, if that comes at all.
+/// Windows are in bytes, with segments of `mss` bytes. An ACK causes calls in this order: `observe`;
+/// `on_recovered`, `on_undo`, `on_loss` or `on_mark`, if a recovery ends or starts or a mark requires a
+/// reduction; `on_ack`; `on_delivery`. Without SACK, `on_mark` follows `on_ack`, if that is called at all.
 pub trait Controller: Clone + Sized {
-    /// The choices that it alone has.
+    /// Parameters of the controller.
     type Keys: Keys;
 
-    /// Whether it asks for the rate of delivery, which only SACK tells while something is missing.
+    /// `true`: needs delivery rates, which during loss recovery only SACK provides.
     const WANTS_RATES: bool = false;
 
-    /// Whether it finds the rate at which segments leave: `interval` has an answer, and needs pacing at it.
+    /// `true`: computes a pacing rate; `interval` returns a value, and pacing must use it.
     const PACES: bool = false;
 
-    /// Whether it asks for one-way delays, which need timestamps.
+    /// `true`: needs one-way delays, which require timestamps.
     const WANTS_DELAYS: bool = false;
 
-    /// What it needs to know of marks.
+    /// ECN feedback that it needs.
     const ECN: NeedsEcn = NeedsEcn::Nothing;
 
-    /// Whether it answers marks as L4S asks for (RFC 9331 section 4.3), which ECT(1) says.
+    /// `true`: reacts to marks as L4S requires (RFC 9331 section 4.3), which ECT(1) indicates.
     const L4S: bool = false;
 
-    /// Whether a mark counts for as much as a loss, so that one of them in a window of data is enough.
+    /// `true`: a mark counts like a loss, so that one reduction per window of data is sufficient.
     const MARKS_ARE_LOSSES: bool = true;
 
-    /// Whether ACKs that report marks grow the window too.
+    /// `true`: ACKs that report marks also increase the window.
     const GROWS_WITH_MARKS: bool = false;
 
-    /// Whether the window is its answer to a mark at once and to the fraction of a segment, whatever `rate_reduction` and
-    /// `halving` say.
+    /// `true`: the reaction to a mark is immediate and includes fractions of a segment, independent of
+    /// `rate_reduction` and `halving`.
     const MARKS_EXACT: bool = false;
 
-    /// What a mark leaves of what is at stake with ABE (RFC 8511), if that is defined for it.
+    /// Factor of the reduction basis after a mark with ABE (RFC 8511), if defined.
     const ABE: Option<f64> = None;
 
-    /// The state at the start of a connection.
+    /// Returns the state at the start of a connection.
     fn new(keys: &Self::Keys, start: Start) -> Self;
 
-    /// Data begin: the round trip of the SYN, of which `observe` was told, is none of data.
+    /// Called before the first data: the RTT of the SYN, passed to `observe`, is not a data RTT.
     fn on_open(&mut self) {}
 
-    /// The round trip of the SYN, if it was sent once; data begin after that, with this window.
+    /// Called with the RTT of a SYN that was sent once. Data start after it, with this window.
     fn on_handshake(&mut self, _window: &mut Window, _mss: f64, _now: Time, _rtt: Duration) {}
 
-    /// Data begin behind a SYN that had to be sent again, which says nothing of the path's capacity.
+    /// Called before the first data after a retransmitted SYN, which does not indicate the path's capacity.
     fn on_lost_syn(&mut self, keys: &Self::Keys, start: Start) {
         *self = Self::new(keys, start);
     }
 
-    /// Any ACK that tells of segments for the first time, in recovery too, before anything follows from it.
+    /// Called for any ACK that newly reports segments, also in recovery, before any other effect.
     fn observe(&mut self, _ack: &AckEvent) {}
 
-    /// An ACK of new data outside a recovery of losses, though perhaps before all is repaired after a timeout: the
+    /// Called for an ACK of new data outside recovery, possibly before all losses of an RTO are repaired. The
     /// window may grow.
     fn on_ack(&mut self, _window: &mut Window, _mss: f64, _ack: &AckEvent) {}
 
-    /// Any ACK, where it asks for the rate of delivery, after everything that follows from it.
+    /// Called for any ACK after all its effects, if the controller needs delivery rates.
     fn on_delivery(
         &mut self,
         _window: &mut Window,
@@ -145,12 +144,12 @@ pub trait Controller: Clone + Sized {
     ) {
     }
 
-    /// A segment has left, first or again, where it asks for the rate of delivery; with it the network carries
-    /// `in_flight` segments.
+    /// Called when a segment has left, new or retransmitted, if the controller needs delivery rates.
+    /// `in_flight` includes it.
     fn on_sent(&mut self, _seq: Seq, _in_flight: u32, _rate: &DeliveryRate) {}
 
-    /// The last transmission of a segment is held to be lost, where it asks for the rate of delivery: before anything
-    /// follows from it.
+    /// Called when the last transmission of a segment is considered lost, before any other effect, if the
+    /// controller needs delivery rates.
     fn on_lost(
         &mut self,
         _window: &Window,
@@ -161,48 +160,50 @@ pub trait Controller: Clone + Sized {
     ) {
     }
 
-    /// The application has paused and nothing is under way: the next segment is about to leave, where it asks for the
-    /// rate of delivery.
+    /// Called before the next segment after an application pause with nothing in flight, if the controller
+    /// needs delivery rates.
     fn on_restart(&mut self, _window: &mut Window, _mss: f64, _now: Time, _rate: &DeliveryRate) {}
 
-    /// A recovery begins or the timer expired, with `amount` bytes at stake (a flight or a window, see
-    /// [`ReductionBasis`](crate::config::ReductionBasis)): what ssthresh should be. `None` leaves ssthresh, and in a
-    /// recovery the window too.
+    /// Called when a recovery starts or the timer fires. `amount` is the reduction basis in bytes (see
+    /// [`ReductionBasis`](crate::config::ReductionBasis)). Returns the new ssthresh. `None` keeps ssthresh,
+    /// and in a recovery also the window.
     fn on_loss(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64>;
 
-    /// An ACK reports a mark, the first in a window of data, with `amount` bytes at stake: what ssthresh and the window
-    /// should be. `None` leaves both.
+    /// Called for the first reported mark in a window of data. Returns the new ssthresh and window; `None`
+    /// keeps both.
     fn on_mark(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
         self.on_loss(window, mss, amount)
     }
 
-    /// The SYN exchange is over, or was none: what the sender understands of marks.
+    /// Called after the SYN exchange, or without one at the start, with the ECN feedback of the connection.
     fn on_feedback(&mut self, _feedback: Feedback) {}
 
-    /// The retransmission timer expired; ssthresh is set. The window falls to a segment after this.
+    /// Called when the retransmission timer has fired and ssthresh is set. The window then falls to one
+    /// segment.
     fn on_timeout(&mut self, window: &mut Window, mss: f64);
 
-    /// A recovery of losses is complete, and the window what it left.
+    /// Called at the end of a loss recovery, with the resulting window.
     fn on_recovered(&mut self, _window: &mut Window, _mss: f64) {}
 
-    /// A reduction begins that may be taken back.
+    /// Called at the start of a reduction that may be undone.
     fn save(&mut self) {}
 
-    /// The reduction that began last is taken back; the window was `before` then.
+    /// Called when the last reduction is undone. `before` is the window before the reduction.
     fn on_undo(&mut self, window: &mut Window, before: Window) {
         window.restore(before);
     }
 
-    /// Nothing was sent for longer than the retransmission timeout: the window falls to `restart` bytes
+    /// Called when nothing was sent for more than one RTO: the window falls to `restart` bytes
     /// (`idle_restart` and `restart_after_idle`).
     fn on_idle(&mut self, window: &mut Window, _mss: f64, restart: f64) {
         window.cwnd = window.cwnd.min(restart);
     }
 
-    /// Data is sent with nothing outstanding, `idle` after the last segment that was sent.
+    /// Called when data are sent with nothing outstanding, `idle` after the last segment.
     fn on_resume(&mut self, _now: Time, _idle: Duration) {}
 
-    /// The time between segments, if it finds the rate, for a window of `window` segments.
+    /// Returns the time between segments for a window of `window` segments, if the controller computes a
+    /// rate.
     fn interval(&self, _window: u32, _srtt: Option<Duration>) -> Option<Duration> {
         None
     }

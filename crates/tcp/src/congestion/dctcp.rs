@@ -1,17 +1,21 @@
 //! DCTCP.
 //!
-//! # Models
-//! Reno whose answer to marks goes by how many there are: alpha is the share of marked segments, taken once in a window of
-//! data and smoothed, and a window with a mark loses alpha / 2 of itself. A loss takes half, as from Reno, or alpha / 2 too.
-//! # Source
-//! RFC 8257 sections 3.3 and 3.5; M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010. Alpha in 1024ths, whole
-//! segments, and alpha as an answer to losses: Linux (until 5.0 for the last).
+//! # Model
+//! Reno with a proportional reaction to ECN marks. Alpha is the smoothed share of marked segments, updated
+//! once per window of data. A window with a mark is reduced by the share alpha / 2. A loss halves the window
+//! like Reno, or reduces it by alpha / 2.
+//!
+//! # References
+//! RFC 8257 sections 3.3 and 3.5; M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010. Linux: alpha
+//! in 1/1024, whole segments, and (until 5.0) alpha as reaction to losses.
+//!
 //! # Parameters
-//! `dctcp_shift_g`, `dctcp_alpha_on_init`, `dctcp_loss`, `slow_start`, `ack_counting`. What is at stake is `reduction_basis`
-//! and `timeout_basis`.
-//! # Limits
-//! Alpha counts segments, not bytes, which are the same here. A timeout within the window of data of a mark halves ssthresh
-//! all the same, which Linux leaves.
+//! `dctcp_shift_g`, `dctcp_alpha_on_init`, `dctcp_loss`, `slow_start`, `ack_counting`, `reduction_basis`,
+//! `timeout_basis`.
+//!
+//! # Limitations
+//! Alpha counts segments, not bytes, which is equivalent here. An RTO in the same window of data as a mark
+//! also halves ssthresh; in Linux it does not.
 
 use super::controller::{Controller, NeedsEcn, Start, keys};
 use super::event::AckEvent;
@@ -21,45 +25,45 @@ use crate::window::Window;
 use optcp_units::registry;
 
 registry! {
-    /// What a loss takes from DCTCP's window.
+    /// Reaction of DCTCP to a loss.
     pub enum DctcpLoss ("dctcp_loss") {
-        "halve" => Halve: "half, as from Reno's", "RFC 8257 section 3.5; Linux since 5.1";
-        "alpha" => Alpha: "alpha / 2, as a mark does", "Linux before 5.1";
+        "halve" => Halve: "half of the window, like Reno", "RFC 8257 section 3.5; Linux since 5.1";
+        "alpha" => Alpha: "alpha / 2, as for a mark", "Linux before 5.1";
     }
 }
 
 keys! {
-    /// What DCTCP chooses for itself alone.
+    /// Parameters of DCTCP.
     pub struct DctcpKeys {
         /// The share with which a new window counts in alpha, as a power of 1/2.
         dctcp_shift_g: u8 = 4, "RFC 8257 section 4.2: g = 1/16";
         /// Alpha at the start, in 1024ths.
         dctcp_alpha_on_init: u16 = 1024, "RFC 8257 section 3.3: 1, so that the first mark halves the window";
-        /// What a loss takes.
+        /// Reaction to a loss.
         dctcp_loss: DctcpLoss = DctcpLoss::Halve, "RFC 8257 section 3.5";
     }
 }
 
 /// Alpha of 1.
 const ONE: u32 = 1024;
-/// It is a power of 2.
+/// Binary logarithm of `ONE`.
 const ONE_BITS: u32 = 10;
 
-/// See the module's text.
+/// State of DCTCP.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     reno: Reno,
     keys: DctcpKeys,
-    /// In 1024ths.
+    /// Alpha in 1/1024.
     alpha: u32,
-    /// Where the window of data ends that is being counted; its segments so far, and those that were marked.
+    /// End of the current window of data; its segments so far, and the marked ones.
     until: Seq,
     delivered: u64,
     marked: u64,
 }
 
 impl Dctcp {
-    /// A window of data is complete.
+    /// Updates alpha at the end of a window of data.
     fn smooth(&mut self) {
         let shift = u32::from(self.keys.dctcp_shift_g);
         // What is less than the share is forgotten.
@@ -70,7 +74,7 @@ impl Dctcp {
         (self.delivered, self.marked) = (0, 0);
     }
 
-    /// `amount` bytes less alpha / 2 of them, in whole segments.
+    /// Returns `amount` bytes reduced by the share alpha / 2, in whole segments.
     fn less(&self, amount: f64, mss: f64) -> f64 {
         let taken = (amount / mss).floor() * f64::from(self.alpha) / f64::from(2 * ONE);
         amount - taken.floor() * mss
@@ -145,7 +149,7 @@ mod tests {
         Dctcp::new(&keys, Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// A window of data of which `marked` of `delivered` segments were marked.
+    /// Processes a window of data with `marked` of `delivered` segments marked.
     fn window_of(dctcp: &mut Dctcp, delivered: u32, marked: u32) -> u32 {
         let una = dctcp.until + 1;
         dctcp.observe(&AckEvent { delivered, marked, una, max: una, ..AckEvent::default() });
@@ -175,7 +179,8 @@ mod tests {
         assert_eq!([0; 3].map(|marked| window_of(&mut dctcp, 10, marked)), [16, 15, 0]);
     }
 
-    /// Where all segments are marked alpha goes to 1, where a tenth is to about a tenth: what rounding leaves of 102/1024.
+    /// If all segments are marked, alpha converges to 1; for a tenth, to about a tenth, with rounding of
+    /// 102/1024.
     #[test]
     fn a_steady_share_is_alpha() {
         for (marked, least, most) in [(100, 1024, 1024), (10, 96, 111)] {

@@ -1,4 +1,4 @@
-//! The random numbers of a flow's congestion control.
+//! Random numbers for the congestion control of a flow.
 
 use optcp_units::Duration;
 

@@ -1,81 +1,81 @@
-//! What congestion control is told.
+//! Events that congestion control receives.
 
 use optcp_units::{Duration, Time};
 
 use crate::delivery::RateSample;
 use crate::seq::Seq;
 
-/// What the timestamps of an ACK say, in ticks.
+/// Timestamps of an ACK, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamps {
-    /// The sender's clock now.
+    /// Current value of the sender's clock.
     pub now: u32,
-    /// And when the segment was sent that the ACK answers.
+    /// Value when the acknowledged segment was sent.
     pub echo: u32,
-    /// From then until the ACK was sent, if both clocks show the same time.
+    /// Time from then until the ACK was sent, if both clocks are synchronised.
     pub one_way: u32,
 }
 
-/// What an ACK tells congestion control.
+/// ACK event for congestion control.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckEvent {
-    /// The present.
+    /// Current time.
     pub now: Time,
-    /// Segments that it acknowledges cumulatively for the first time.
+    /// Number of newly acknowledged segments (cumulative).
     pub acked: u32,
-    /// Segments of which no ACK had told before, be it cumulatively or by SACK.
+    /// Number of newly reported segments, cumulatively or by SACK.
     pub delivered: u32,
-    /// How many of these it reports to have been marked.
+    /// Number of these that were marked.
     pub marked: u32,
-    /// Whether its flag ECE is set, whatever was agreed upon about marks.
+    /// `true`: the ECE flag is set, regardless of negotiated ECN.
     pub ece: bool,
-    /// The round trip that it measures, if it does.
+    /// RTT sample, if any.
     pub rtt: Option<Duration>,
-    /// The smoothed round trip, once there is one.
+    /// Smoothed RTT, once available.
     pub srtt: Option<Duration>,
-    /// Everything below is acknowledged now.
+    /// Cumulative ACK: everything below is acknowledged.
     pub una: Seq,
-    /// One past the highest segment sent: where the present round trip ends.
+    /// One past the highest segment sent: end of the current RTT.
     pub max: Seq,
-    /// Whether the window limits what is sent, so that it may grow.
+    /// `true`: the window limits sending, so that it may grow.
     pub limited: bool,
-    /// Whether something is not acknowledged yet that was outstanding at the last timeout.
+    /// `true`: data outstanding at the last RTO are not yet all acknowledged.
     pub after_timeout: bool,
-    /// What timestamps say, where it asks for one-way delays.
+    /// Timestamps, if the controller uses one-way delays.
     pub stamps: Option<Stamps>,
 }
 
-/// What the sender is repairing.
+/// Repair in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repair {
-    /// Nothing.
+    /// None.
     #[default]
     Nothing,
-    /// Losses that ACKs revealed.
+    /// Losses reported by ACKs.
     Losses,
-    /// A timeout.
+    /// An RTO.
     Timeout,
 }
 
-/// What an ACK tells congestion control that asked for delivery rates.
+/// ACK event for congestion controls that use delivery rates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeliveryEvent {
-    /// The present.
+    /// Current time.
     pub now: Time,
-    /// Segments delivered that no ACK had told of before.
+    /// Number of newly delivered segments.
     pub delivered: u32,
-    /// Segments found lost.
+    /// Number of segments detected as lost.
     pub lost: u32,
-    /// Segments that the network carried before the ACK, as far as the sender knew.
+    /// Number of segments in flight before the ACK, as estimated by the sender.
     pub prior_in_flight: u32,
-    /// And after it.
+    /// Number of segments in flight after the ACK.
     pub in_flight: u32,
-    /// What the sender is repairing now.
+    /// Repair in progress.
     pub repair: Repair,
-    /// The latest round trip that it measures, if it does.
+    /// Latest RTT sample, if any.
     pub rtt: Option<Duration>,
-    /// The smoothed round trip, once there is one.
+    /// Smoothed RTT, once available.
     pub srtt: Option<Duration>,
-    /// The rate of delivery that it measures, if it does.
+    /// Delivery-rate sample, if any.
     pub sample: Option<RateSample>,
 }

@@ -1,24 +1,27 @@
-//! Growth by whole segments, as most of Linux's congestion controls have it.
+//! Window growth by whole segments, as in most of Linux's congestion controls.
 //!
-//! # Models
-//! Slow start below ssthresh, and beyond it a segment for so many acknowledged as a control asks for; a window of them
-//! makes it Reno.
-//! # Source
+//! # Model
+//! Slow start below ssthresh. Above it, the window grows by one segment per number of acknowledged segments
+//! that the control requests. One window per segment is Reno.
+//!
+//! # References
 //! RFC 3465 section 2.1; behaviour of Linux 6.
+//!
 //! # Parameters
 //! `slow_start`, `ack_counting`.
-//! # Limits
-//! What was counted when a control asked for more is worth a segment at most.
+//!
+//! # Limitations
+//! Segments counted towards a larger number are worth at most one segment when the number decreases.
 
 use super::event::AckEvent;
 use super::slow_start::SlowStart;
 use crate::window::Window;
 
-/// See the module's text.
+/// Growth by whole segments.
 #[derive(Clone, Debug)]
 pub(super) struct Growth {
     slow_start: SlowStart,
-    /// Segments counted towards the next whole one.
+    /// Segments counted towards the next increase.
     pub(super) counted: f64,
 }
 
@@ -31,7 +34,7 @@ impl Growth {
         self.slow_start.on_open();
     }
 
-    /// Grows the window below ssthresh. Gives the segments that count beyond it.
+    /// Grows the window below ssthresh. Returns the segments that count beyond it.
     pub(super) fn slow_start(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) -> f64 {
         self.slow_start.on_ack(window, mss, ack)
     }
@@ -49,7 +52,7 @@ impl Growth {
         window.cwnd += whole * mss;
     }
 
-    /// What Reno adds for an ACK.
+    /// Grows the window like Reno for an ACK.
     pub(super) fn reno(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let count = self.slow_start(window, mss, ack);
         if count > 0.0 {
@@ -68,7 +71,7 @@ impl Growth {
     }
 }
 
-/// `bytes` in whole segments.
+/// Returns `bytes` in whole segments.
 #[expect(clippy::cast_possible_truncation, reason = "saturates, and an amount is not negative")]
 pub(super) fn segments(bytes: f64, mss: f64) -> u64 {
     (bytes / mss) as u64
@@ -81,7 +84,7 @@ mod tests {
 
     /// Ten needed: seven and seven are one and four left; what is left of twelve counts once where five are needed.
     #[test]
-    fn a_segment_for_each_so_many() {
+    fn window_grows_once_per_counted_number() {
         let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Segments, false);
         let (mut growth, mut window) =
             (Growth::new(slow_start), Window { cwnd: 10.0, ssthresh: 1.0 });

@@ -1,24 +1,27 @@
 //! HighSpeed TCP.
 //!
-//! # Models
-//! Reno up to 38 segments; above, the larger the window is the more it grows a round trip, by a(w) segments, and the
-//! less a loss takes, the share b(w).
-//! # Source
-//! RFC 3649 section 5 and appendix B (a and b by window). One step of a(w) an ACK, whole segments, and shares in
-//! 256ths: behaviour of Linux 6.
+//! # Model
+//! Reno up to 38 segments. Above, a larger window w grows faster, by a(w) segments per RTT, and a loss
+//! reduces it by a smaller share b(w).
+//!
+//! # References
+//! RFC 3649 section 5 and appendix B (a and b by window). Behaviour of Linux 6: one step of a(w) per ACK,
+//! whole segments, and shares in 1/256.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting` (slow start). What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! An ACK counts once in congestion avoidance, whatever it acknowledges, so delayed ACKs halve a(w). b is that of the
-//! window at the last growth in congestion avoidance, so a loss that ends the first slow start leaves a half. The
-//! table ends at 89053 segments, where a = 72.
+//! `slow_start`, `ack_counting` (slow start), `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! An ACK counts once in congestion avoidance, so that delayed ACKs halve a(w). The share b belongs to the
+//! window at the last growth in congestion avoidance, so that a loss that ends the first slow start halves
+//! the window. The table ends at 89053 segments, where a = 72.
 
 use super::controller::{Controller, Start};
 use super::event::AckEvent;
 use super::slow_start::SlowStart;
 use crate::window::Window;
 
-/// The greatest window at which a is 1, 2, and so on, and 256 b there, cut to whole (RFC 3649 appendix B).
+/// The maximum window at which a is 1, 2, and so on, and 256 b there, cut to whole (RFC 3649 appendix B).
 #[rustfmt::skip]
 const TABLE: [(u32, u8); 72] = [
     (38, 128), (118, 112), (221, 104), (347, 98), (495, 93), (663, 89), (851, 86), (1058, 83),
@@ -32,13 +35,13 @@ const TABLE: [(u32, u8); 72] = [
     (61799, 29), (64851, 28), (68113, 28), (71617, 27), (75401, 26), (79517, 26), (84035, 25), (89053, 24),
 ];
 
-/// See the module's text.
+/// State of HighSpeed TCP.
 #[derive(Clone, Debug)]
 pub struct HighSpeed {
     slow_start: SlowStart,
     /// The row of the table.
     row: usize,
-    /// What ACKs have added towards the next whole segment.
+    /// Amount counted towards the next whole segment.
     counted: usize,
 }
 
@@ -126,7 +129,7 @@ mod tests {
             for _ in 0..w {
                 highspeed.on_ack(&mut window, MSS, &ack);
             }
-            // a round trip adds a(w), the last segment of which may wait for the next ACKs
+            // an RTT adds a(w), the last segment of which may wait for the next ACKs
             let grown = window.cwnd / MSS - f64::from(w);
             assert!((f64::from(a) - 1.0..=f64::from(a)).contains(&grown), "a({w}) = {grown}");
             highspeed.row = a as usize - 1;

@@ -1,20 +1,25 @@
 //! H-TCP.
 //!
-//! # Models
-//! The longer ago the last loss, the faster the window grows: a segment a round trip in the first second, then alpha =
-//! 1 + 10 t + t^2 / 4, scaled to a round trip of 100 ms. A loss leaves the share beta that empties the queue, the least over
-//! the greatest round trip, between a half and four fifths, and a half if the rate has changed by more than a fifth since
-//! the loss before. Growth is 2 (1 - beta) alpha, so that it fits the reduction.
-//! # Source
+//! # Model
+//! Growth increases with the time t since the last loss, in seconds: one segment per RTT in the first second,
+//! then alpha = 1 + 10 t + t^2 / 4, scaled to an RTT of 100 ms. A loss reduces the window by the factor beta
+//! = minimum RTT / maximum RTT, limited to 1/2 to 4/5, which empties the queue. Beta is 1/2 if the rate
+//! changed by more than a fifth since the previous loss. Growth is 2 (1 - beta) alpha, which matches the
+//! reduction.
+//!
+//! # References
 //! D. Leith, R. Shorten, *H-TCP: TCP for high-speed and long-distance networks*, PFLDnet 2004, section 3;
-//! draft-leith-tcp-htcp-06 section 2. Fixed point, ticks, round-trip scaling, the bandwidth switch and the fading greatest
-//! round trip: behaviour of Linux 6.
+//! draft-leith-tcp-htcp-06 section 2. Behaviour of Linux 6: fixed point, ticks, RTT scaling, the bandwidth
+//! switch and the decaying maximum RTT.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting` (slow start). What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! The kernel's clock has ticks of 4 ms (250 Hz, its default), round trips are rounded up to them. Growth is cut to whole units of
-//! alpha's integer part, and comes an ACK late. Below a round trip of 10 ms a loss leaves a half. What slow start does not
-//! need is not counted. A timeout counts from the ACK before it. What a loss leaves is cut to whole segments.
+//! `slow_start`, `ack_counting` (slow start), `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! - Linux's clock has ticks of 4 ms (250 Hz, its default), and RTTs are rounded up to ticks.
+//! - Growth is rounded down to whole units of alpha's integer part, and takes effect one ACK late.
+//! - Below an RTT of 10 ms, a loss halves the window. Reductions are rounded down to whole segments.
+//! - Segments that slow start does not need are not counted. An RTO counts from the previous ACK.
 
 use optcp_units::{Duration, Time};
 
@@ -30,38 +35,38 @@ const ONE: u64 = 128;
 const BETA_MIN: u64 = ONE / 2;
 /// 0.8
 const BETA_MAX: u64 = 102;
-/// A greatest round trip is believed if it is longer by this at most.
+/// A maximum RTT is believed if it is longer by this at most.
 const CREDIBLE: Duration = Duration::from_ms(20);
-/// Below such a least round trip beta is a half.
+/// Below such a minimum RTT beta is a half.
 const SHORT: Duration = Duration::from_ms(10);
-/// Round trips after a loss in which the rate is taken as it is.
+/// RTTs after a loss in which the rate is taken as it is.
 const FRESH: u64 = 3;
 
-/// See the module's text. Times are in ticks.
+/// State of H-TCP. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct HTcp {
     growth: Growth,
     phase: Phase,
     clock: Clock,
-    /// When the latest ACK came.
+    /// Arrival of the latest ACK.
     now: u64,
     /// The window after it.
     cwnd: u64,
     alpha: u64,
     beta: u64,
-    /// A loss was seen at the present rate: beta may follow from round trips.
+    /// A loss was seen at the present rate: beta may follow from RTTs.
     adapts: bool,
     /// Segments that the latest ACK acknowledged.
     acked: u32,
     trips: Trips,
-    /// When the last loss was repaired, or the connection began; none before the first ACK.
+    /// Time at which the last loss was repaired, or the connection started; `None` before the first ACK.
     since: Option<u64>,
-    /// That, before a reduction that may be taken back.
+    /// That, before a reduction that may be undone.
     before: Option<u64>,
     rate: Rate,
 }
 
-/// Round trips; 0 is none.
+/// RTTs; 0 is none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Trips {
     least: u64,
@@ -71,12 +76,12 @@ struct Trips {
 /// The rate at which segments are acknowledged, in segments a second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rate {
-    /// Of the present measurement: segments, and when it began; none at the start, which makes it measure nothing.
+    /// Current measurement: segments and start. Without a start, as initially, it measures nothing.
     segments: u64,
     begin: Option<u64>,
     smooth: u64,
     greatest: u64,
-    /// The greatest before the last loss.
+    /// The maximum before the last loss.
     old: u64,
 }
 
@@ -116,7 +121,7 @@ impl Rate {
         (self.segments, self.begin) = (0, Some(now));
     }
 
-    /// A loss: whether the greatest rate is about what it was at the loss before.
+    /// A loss: whether the maximum rate is about what it was at the loss before.
     fn steady(&mut self) -> bool {
         let steady = (4 * self.old..=6 * self.old).contains(&(5 * self.greatest));
         self.old = self.greatest;
@@ -124,7 +129,7 @@ impl Rate {
     }
 }
 
-/// What a round trip adds, in segments, so long after the last loss, with such a least round trip.
+/// Returns the window growth per RTT, in segments, at a time after the last loss, for a minimum RTT.
 fn segments_a_round_trip(since: u64, least: u64) -> u64 {
     let hz = Clock::HZ;
     let mut factor = 1;
@@ -287,8 +292,8 @@ mod tests {
         HTcp::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// draft-leith-tcp-htcp-06, section 2.1: 1 + 10 (D - 1) + (D - 1)^2 / 4 beyond a second, for a round trip of 100 ms: 1 at 1 s,
-    /// 11.25 at 2 s, 45 at 5 s. 100 ms are 25 ticks: 8 * 250 / 250 = 8, one. Longer round trips scale by two at most, 400 ms
+    /// draft-leith-tcp-htcp-06, section 2.1: 1 + 10 (D - 1) + (D - 1)^2 / 4 beyond a second, for an RTT of 100 ms: 1 at 1 s,
+    /// 11.25 at 2 s, 45 at 5 s. 100 ms are 25 ticks: 8 * 250 / 250 = 8, one. Longer RTTs scale by two at most, 400 ms
     /// too; 12 ms in eighths by 8 * 250 / 30 = 66, so 8 * 45 / 66 = 5.
     #[test]
     fn growth_rises_with_the_time_since_the_last_loss() {
@@ -305,7 +310,7 @@ mod tests {
         }
     }
 
-    /// A connection whose round trips were 100 to `greatest_ms`, and whose rate is `rate` after having been `old`.
+    /// A connection whose RTTs were 100 to `greatest_ms`, and whose rate is `rate` after having been `old`.
     fn before_a_loss(greatest_ms: u64, old: u64, rate: u64) -> HTcp {
         let trips = Trips { least: 25, greatest: greatest_ms / 4 };
         let rate = Rate { old, greatest: rate, ..Rate::default() };
@@ -315,7 +320,7 @@ mod tests {
     /// Section 2.2: RTTmin / RTTmax, between 0.5 and 0.8, and 0.5 where the rate has changed by more than 20 %. In 128ths 100/140
     /// is 25 * 128 / 35 = 91, so that 100 segments leave 71.
     #[test]
-    fn a_loss_leaves_what_empties_the_queue() {
+    fn loss_reduces_window_to_empty_the_queue() {
         for (greatest_ms, old, rate, want) in [
             (140, 1000, 1000, 71),
             (140, 1000, 1200, 71),
@@ -331,7 +336,7 @@ mod tests {
         }
     }
 
-    /// Linux: the first loss, and the one after a rate has changed, only say that the next may; the greatest round trip loses a
+    /// Linux: the first loss, and the one after a rate has changed, only say that the next may; the maximum RTT loses a
     /// twentieth of what it is longer: 25 + 95 * 15 / 100 = 39.
     #[test]
     fn the_first_loss_leaves_a_half() {
@@ -346,7 +351,7 @@ mod tests {
 
     /// In the first second alpha is 2 (1 - 1/2) = 1: at 10 segments the eleventh ACK finds ten counted, as Linux does.
     #[test]
-    fn growth_comes_an_ack_late() {
+    fn growth_takes_effect_one_ack_late() {
         let mut htcp = htcp();
         let mut window = Window { cwnd: 10.0 * MSS, ssthresh: 10.0 * MSS };
         let mut windows = Vec::new();
@@ -363,7 +368,7 @@ mod tests {
         assert_eq!(windows[9..], [10, 11]);
     }
 
-    /// Ten segments in each round trip of 100 ms, 25 ticks, are 100 a second. Up to three round trips after the last loss that is
+    /// Ten segments in each RTT of 100 ms, 25 ticks, are 100 a second. Up to three RTTs after the last loss that is
     /// taken as it is; then a quarter of what is new counts: of 20 segments (3 * 100 + 200) / 4 = 125.
     #[test]
     fn the_rate_is_smoothed_when_the_loss_is_over() {

@@ -1,21 +1,25 @@
 //! TCP Hybla.
 //!
-//! # Models
-//! A connection grows over time as one with a round trip of 25 ms would, rho = RTT / 25 ms: an ACK adds 2^rho - 1 segments
-//! in slow start, rho^2 / cwnd beyond it. It begins with rho segments. A loss leaves a half; until all is repaired growth
-//! is Reno's.
-//! # Source
-//! C. Caini, R. Firrincieli, *TCP Hybla: a TCP enhancement for heterogeneous networks*, International Journal of Satellite
-//! Communications and Networking 22(5), 2004, section 3. rho in eighths, cut, and increments in 128ths; rho of the least
-//! smoothed round trip; the greatest window, 65535 segments; growth while something is missing: behaviour of Linux 6.
+//! # Model
+//! A connection grows over time like one with an RTT of 25 ms. With rho = RTT / 25 ms, an ACK adds 2^rho - 1
+//! segments in slow start and rho^2 / cwnd above. The initial window is rho segments. A loss halves the
+//! window; growth is Reno's until all losses are repaired.
+//!
+//! # References
+//! C. Caini, R. Firrincieli, *TCP Hybla: a TCP enhancement for heterogeneous networks*, International Journal
+//! of Satellite Communications and Networking 22(5), 2004, section 3. Behaviour of Linux 6: rho in 1/8,
+//! rounded down, and increments in 1/128; rho from the minimum smoothed RTT; the maximum window of 65535
+//! segments; growth during loss recovery.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting` (while something is missing). What is at stake is `reduction_basis` and
-//! `timeout_basis`.
-//! # Limits
-//! The first window is rho segments behind a SYN exchange only, whose round trip says what rho is, and not if the SYN
-//! was lost; else it is `initial_window`. An ACK counts once, so delayed ACKs slow it down; the paper's other means
-//! (packet spacing, an estimate of the bandwidth for the first ssthresh) are not in Linux, nor here. HyStart is not
-//! looked at.
+//! `slow_start`, `ack_counting` (during loss recovery), `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! - The initial window is rho segments only after a SYN exchange without loss, which measures the RTT;
+//!   otherwise it is `initial_window`.
+//! - An ACK counts once, so that delayed ACKs slow growth down.
+//! - Packet spacing and the bandwidth estimate for the first ssthresh, which the paper also proposes, are
+//!   neither in Linux nor here. HyStart is ignored.
 
 use optcp_units::{Duration, Time};
 
@@ -25,7 +29,7 @@ use super::growth::Growth;
 use super::phase::Phase;
 use crate::window::Window;
 
-/// The round trip of the connection that it competes with, in microseconds.
+/// The RTT of the connection that it competes with, in microseconds.
 const REFERENCE: u64 = 25_000;
 /// A segment, in the unit of increments.
 const ONE: u64 = 128;
@@ -36,30 +40,30 @@ const GREATEST_POWER: u64 = 16;
 /// In segments.
 const GREATEST_WINDOW: f64 = 65_535.0;
 
-/// See the module's text.
+/// State of TCP Hybla.
 #[derive(Clone, Debug)]
 pub struct Hybla {
     growth: Growth,
     phase: Phase,
     /// In eighths, at least one whole.
     rho: u64,
-    /// The least smoothed round trip.
+    /// The minimum smoothed RTT.
     least: Option<Duration>,
-    /// What is left of increments, in their unit.
+    /// Remainder of increments, in their unit.
     parts: u64,
 }
 
-/// rho of a smoothed round trip, in eighths.
+/// rho of a smoothed RTT, in eighths.
 fn rho(srtt: Duration) -> u64 {
     (8 * (srtt.as_ps() / 1_000_000) / REFERENCE).max(8)
 }
 
-/// What an ACK adds in slow start.
+/// Returns the increment per ACK in slow start.
 fn in_slow_start(rho: u64) -> u64 {
     (EIGHTHS[(rho % 8) as usize] << (rho / 8).min(GREATEST_POWER)) - ONE
 }
 
-/// What it adds beyond, at a window of `cwnd` segments: rho^2 / cwnd.
+/// Returns the increment per ACK in congestion avoidance at `cwnd` segments: rho^2 / cwnd.
 fn in_avoidance(rho: u64, cwnd: u64) -> u64 {
     rho * rho * ONE / 64 / cwnd.max(1)
 }
@@ -171,7 +175,7 @@ mod tests {
         Hybla::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// So many ACKs for a segment each, with a smoothed round trip of so many milliseconds.
+    /// Sends `count` ACKs for one segment each, with a smoothed RTT in milliseconds.
     fn acks(hybla: &mut Hybla, window: &mut Window, count: u32, srtt_ms: u64) {
         let srtt = Some(Duration::from_ms(srtt_ms));
         for una in 1..=count {
@@ -183,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Caini and Firrincieli 2004, equation 7: 2^rho - 1 an ACK in slow start. Round trips of 100 ms: rho = 4, 15 segments.
+    /// Caini and Firrincieli 2004, equation 7: 2^rho - 1 an ACK in slow start. RTTs of 100 ms: rho = 4, 15 segments.
     /// 40 ms: rho = 1.6, in eighths 1.5: 2^1.5 - 1 = 1.83 of 1.5 cut to 128ths, so 1 + 106/128.
     #[test]
     fn slow_start_adds_a_power_of_two_an_ack() {
@@ -200,7 +204,7 @@ mod tests {
         }
     }
 
-    /// The same equation: rho^2 / cwnd an ACK, so rho^2 segments a round trip: 16 with 100 ms, one with 25 ms or less. In
+    /// The same equation: rho^2 / cwnd an ACK, so rho^2 segments per RTT: 16 with 100 ms, one with 25 ms or less. In
     /// 128ths of a segment 16 / 50 is 40, so 50 ACKs add 2000/128 = 15.6.
     #[test]
     fn avoidance_adds_rho_squared_segments_a_round_trip() {
@@ -231,7 +235,7 @@ mod tests {
         assert_eq!(window.cwnd.to_bits(), f64::to_bits(201.0 * MSS));
     }
 
-    /// Linux: rho is 4 behind a SYN whose round trip was 100 ms, and so is the first window; a longer round trip changes
+    /// Linux: rho is 4 behind a SYN whose RTT was 100 ms, and so is the first window; a longer RTT changes
     /// nothing, a shorter one makes it 2. Behind a loss growth is Reno's, until all is repaired.
     #[test]
     fn rho_is_that_of_the_least_round_trip() {

@@ -1,15 +1,20 @@
-//! HyStart as Linux's CUBIC has it.
+//! HyStart as in Linux's CUBIC.
 //!
-//! # Models
-//! From 16 segments on, slow start ends when ACKs follow each other closely for half of the least round
-//! trip, or a whole one where segments are paced (the ACK train), or when the least of the first eight round trips of a round, or a later one, is
-//! longer than the least round trip by an eighth, 4 ms at least and 16 ms at most.
-//! # Source
+//! # Model
+//! From 16 segments on, either of two conditions ends slow start:
+//!
+//! - ACK train: closely spaced ACKs last for half of the minimum RTT, or for a whole minimum RTT with pacing.
+//! - Delay: the minimum of the first eight RTT samples of a round, or a later sample, exceeds the minimum RTT
+//!   by an eighth, limited to 4 to 16 ms.
+//!
+//! # References
 //! S. Ha and I. Rhee, "Taming the elephants: new TCP slow start", 2011; behaviour of Linux 6.
+//!
 //! # Parameters
-//! None: the constants are Linux's. `pacing` decides which train is long.
-//! # Limits
-//! Needs a round trip with every ACK.
+//! `pacing` selects the length of the ACK train. The constants are Linux's.
+//!
+//! # Limitations
+//! Needs an RTT sample with every ACK.
 
 use optcp_units::{Duration, Time};
 
@@ -17,36 +22,36 @@ use super::event::AckEvent;
 use crate::seq::Seq;
 use crate::window::Window;
 
-/// The window below which HyStart does not look, in segments.
+/// Minimum window for HyStart, in segments.
 const LOW_WINDOW: f64 = 16.0;
-/// The greatest time between ACKs of one train.
+/// Maximum time between ACKs of a train.
 const TRAIN_GAP: Duration = Duration::from_ms(2);
-/// Round trips of a round before the delay counts.
+/// Number of RTT samples per round before the delay counts.
 const SAMPLES: u32 = 8;
 const LEAST_INCREASE: Duration = Duration::from_ms(4);
 const GREATEST_INCREASE: Duration = Duration::from_ms(16);
-/// What aggregation of segments may add to a train: four of the greatest bursts, 1 ms at most.
+/// Time that segment aggregation may add to a train: four maximum bursts, at most 1 ms.
 const BURSTS_BYTES: f64 = 4.0 * 65_536.0;
 const GREATEST_AGGREGATION: Duration = Duration::from_ms(1);
 
-/// See the module's text.
+/// State of HyStart.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStart {
-    /// Whether pacing spreads what slow start sends.
+    /// `true`: pacing spreads the segments of slow start.
     paced: bool,
-    /// Whether it has ended slow start; a timeout forgets that.
+    /// `true`: HyStart has ended slow start; an RTO resets it.
     found: bool,
     least: Option<Duration>,
     round: Option<Round>,
 }
 
-/// What happened since the first ACK of a round trip.
+/// State since the first ACK of an RTT.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// The round ends with an ACK for more than this.
+    /// The round ends with an ACK beyond this segment.
     end: Seq,
     start: Time,
-    /// The last ACK of the train.
+    /// Time of the last ACK of the train.
     last: Time,
     least: Option<Duration>,
     samples: u32,
@@ -57,12 +62,12 @@ impl HyStart {
         HyStart { paced, ..HyStart::default() }
     }
 
-    /// A timeout begins slow start anew.
+    /// Restarts slow start after an RTO.
     pub(super) fn on_timeout(&mut self) {
         *self = HyStart::new(self.paced);
     }
 
-    /// An ACK of new data; sets ssthresh if slow start ends.
+    /// Processes an ACK of new data; sets ssthresh if slow start ends.
     pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
         let least = self.least.map_or(rtt, |least| least.min(rtt));
@@ -89,7 +94,7 @@ impl HyStart {
 }
 
 impl Round {
-    /// Whether the train has lasted for longer than `allowed`.
+    /// Returns whether the train has lasted longer than `allowed`.
     fn train(&mut self, allowed: Duration, now: Time) -> bool {
         if now - self.last > TRAIN_GAP {
             return false;
@@ -98,7 +103,7 @@ impl Round {
         now - self.start > allowed
     }
 
-    /// Whether the round trips have grown from `least`.
+    /// Returns whether RTTs have increased above `least`.
     fn delayed(&mut self, least: Duration, rtt: Duration) -> bool {
         let fastest = self.least.map_or(rtt, |fastest| fastest.min(rtt));
         self.least = Some(fastest);
@@ -111,7 +116,7 @@ impl Round {
     }
 }
 
-/// How long four bursts take at twice the window a round trip, the rate that Linux paces slow start at.
+/// Returns the duration of four bursts at two windows per RTT, Linux's pacing rate in slow start.
 fn aggregation(window: &Window, ack: &AckEvent) -> Duration {
     let srtt = ack.srtt.unwrap_or(Duration::ZERO).as_ps() as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration")]
@@ -129,7 +134,7 @@ mod tests {
         Duration::from_us(us)
     }
 
-    /// Twenty segments, ACKs at the given times after the first one of the round, with round trips.
+    /// Twenty segments, with ACKs at the given times after the first one of the round, and their RTTs.
     fn ssthresh(acks: &[(u64, u64)]) -> Option<u64> {
         ended(HyStart::default(), acks)
     }
@@ -150,7 +155,7 @@ mod tests {
         None
     }
 
-    /// Least round trip 40 ms: a train of more than (40 + 1) / 2 ms ends slow start, four bursts at a
+    /// Minimum RTT 40 ms: a train of more than (40 + 1) / 2 ms ends slow start, four bursts at a
     /// million bytes a second being more than 1 ms.
     #[test]
     fn a_long_train_of_acks_ends_slow_start() {
@@ -160,14 +165,14 @@ mod tests {
         assert_eq!(ssthresh(&gaps), None);
     }
 
-    /// Paced segments may take half of the round trip by themselves: 40 + 1 ms.
+    /// Paced segments may take half of the RTT by themselves: 40 + 1 ms.
     #[test]
     fn a_paced_train_may_be_twice_as_long() {
         let train: Vec<_> = (0..50).map(|i| (i * 1_000, 40_000)).collect();
         assert_eq!(ended(HyStart::new(true), &train), Some(42_000));
     }
 
-    /// An eighth of 40 ms is 5 ms: the ninth round trip ends slow start if none was 45 ms or less.
+    /// An eighth of 40 ms is 5 ms: the ninth RTT ends slow start if none was 45 ms or less.
     #[test]
     fn longer_round_trips_end_slow_start() {
         let late: Vec<_> = (0..9).map(|i| (i, 45_001)).collect();

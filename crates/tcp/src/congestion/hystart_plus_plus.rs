@@ -1,16 +1,16 @@
 //! HyStart++.
 //!
-//! # Models
-//! When the least round trip of a round is longer than that of the round before by an eighth, 4 ms at
-//! least and 16 ms at most, the window grows at a quarter of the speed (conservative slow start). Five
-//! such rounds end slow start; a round trip below the one that began them resumes it.
-//! # Source
-//! RFC 9406 sections 4.2 and 4.3, with L = 8 for a sender that does not pace.
-//! # Parameters
-//! None: the constants are those of section 4.3.
-//! # Limits
-//! The first slow start of a connection only. Needs a round trip with most ACKs; with
-//! `ack_counting = "segments"` the growth is the RFC's.
+//! # Model
+//! If the minimum RTT of a round exceeds that of the previous round by an eighth, limited to 4 to 16 ms, the
+//! window grows at a quarter of the speed (conservative slow start). Five such rounds end slow start. An RTT
+//! below the one that triggered them resumes it.
+//!
+//! # References
+//! RFC 9406 sections 4.2 and 4.3, with L = 8 for a sender without pacing, and the constants of section 4.3.
+//!
+//! # Limitations
+//! Applies to the first slow start of a connection only. Needs RTT samples with most ACKs. Growth matches the
+//! RFC with `ack_counting = "segments"`.
 
 use optcp_units::Duration;
 
@@ -24,14 +24,14 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
-/// L of RFC 9406: segments that one ACK counts for at most.
+/// L of RFC 9406: maximum number of segments that one ACK counts for.
 const LIMIT: u32 = 8;
 
-/// See the module's text.
+/// State of HyStart++.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStartPlusPlus {
     phase: Phase,
-    /// The round ends when an ACK covers it.
+    /// The round ends when an ACK covers this segment.
     window_end: Option<Seq>,
     /// `lastRoundMinRTT` and `currentRoundMinRTT`; `None` is infinite.
     last: Option<Duration>,
@@ -44,14 +44,14 @@ pub(super) struct HyStartPlusPlus {
 enum Phase {
     #[default]
     Standard,
-    /// Conservative slow start: `cssBaselineMinRtt`, and its rounds so far.
+    /// Conservative slow start: `cssBaselineMinRtt`, and the number of its rounds so far.
     Conservative { baseline: Duration, rounds: u32 },
     /// The first slow start is over.
     Over,
 }
 
 impl HyStartPlusPlus {
-    /// An ACK of new data; sets ssthresh if slow start ends.
+    /// Processes an ACK of new data; sets ssthresh if slow start ends.
     pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         if matches!(self.phase, Phase::Over) {
             return;
@@ -60,7 +60,7 @@ impl HyStartPlusPlus {
             self.stop();
             return;
         }
-        // The first round is that of what had been sent when data began.
+        // The first round contains everything that was sent before the first ACK.
         let end = *self.window_end.get_or_insert(ack.max);
         if let Some(rtt) = ack.rtt {
             self.current = Some(self.current.map_or(rtt, |current| current.min(rtt)));
@@ -103,7 +103,7 @@ impl HyStartPlusPlus {
         (self.last, self.current, self.samples) = (self.current, None, 0);
     }
 
-    /// By how many segments an ACK that counts for `count` lets the window grow.
+    /// Returns the window growth in segments for an ACK that counts for `count`.
     pub(super) fn growth(&self, count: u32) -> f64 {
         match self.phase {
             Phase::Standard => f64::from(count.min(LIMIT)),
@@ -112,7 +112,7 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// The first slow start is over.
+    /// Ends the first slow start.
     pub(super) fn stop(&mut self) {
         self.phase = Phase::Over;
     }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     impl Trial {
-        /// A round of ten ACKs with the same round trip.
+        /// A round of ten ACKs with the same RTT.
         fn round(&mut self, rtt_ms: u64) {
             for i in 1..=10 {
                 let rtt = Some(Duration::from_ms(rtt_ms));
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(got.to_bits(), want.to_bits(), "{got}, expected {want}");
     }
 
-    /// The first round is that of the initial window: nothing is compared before it has ended.
+    /// The first round is the initial window: nothing is compared before its end.
     #[test]
     fn the_first_round_ends_with_what_had_been_sent_at_first() {
         let mut trial = trial();
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(trial.hystart.window_end, Some(Seq::new(28)));
     }
 
-    /// RFC 9406 section 4.2, after round trips of 80 ms: an eighth, 10 ms, more begins conservative
+    /// RFC 9406 section 4.2, after RTTs of 80 ms: an eighth, 10 ms, more begins conservative
     /// slow start, in the middle of a round, which counts as one of its five.
     #[test]
     fn five_rounds_of_longer_round_trips_end_slow_start() {

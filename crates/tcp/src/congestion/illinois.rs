@@ -1,19 +1,23 @@
 //! TCP-Illinois.
 //!
-//! # Models
-//! Losses say when the window shrinks, delays by how much it grows and shrinks. A round trip adds alpha segments: ten
-//! while the queue is next to empty, 0.3 when it is full. A loss takes the share beta: an eighth up to a tenth of the
-//! greatest queueing delay, a half from eight tenths on, linear in between. Both follow once a round trip from the mean of
-//! its round-trip times; below 15 segments they are Reno's.
-//! # Source
-//! S. Liu, T. Basar, R. Srikant, *TCP-Illinois: a loss- and delay-based congestion control algorithm for high-speed
-//! networks*, Performance Evaluation 65, 2008, section 3. Fixed point, whole segments, the first round trips and what a
-//! timeout resets: behaviour of Linux 6.
+//! # Model
+//! Losses trigger reductions; delays determine the amount of growth and reduction. The window grows by alpha
+//! segments per RTT: ten with an almost empty queue, 0.3 with a full queue. A loss reduces it by the share
+//! beta: an eighth up to a tenth of the maximum queueing delay, a half from eight tenths, linear in between.
+//! Both are updated once per RTT from the mean of its RTT samples. Below 15 segments they are Reno's.
+//!
+//! # References
+//! S. Liu, T. Basar, R. Srikant, *TCP-Illinois: a loss- and delay-based congestion control algorithm for
+//! high-speed networks*, Performance Evaluation 65, 2008, section 3. Behaviour of Linux 6: fixed point, whole
+//! segments, the first RTTs, and the state that an RTO resets.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting` (slow start). What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! The constants are Linux's defaults, those of the paper. The least and the greatest round trip are never forgotten.
-//! Round trips count in whole microseconds and up to 3.35 s. The paper's second loss in a row is none here.
+//! `slow_start`, `ack_counting` (slow start), `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! The constants are Linux's defaults, which are those of the paper. The minimum and maximum RTT never
+//! expire. RTTs are in whole microseconds and at most 3.35 s. The paper's rule for two consecutive losses is
+//! not implemented.
 
 use super::controller::{Controller, Start};
 use super::event::AckEvent;
@@ -21,7 +25,7 @@ use super::slow_start::SlowStart;
 use crate::seq::Seq;
 use crate::window::Window;
 
-/// One segment a round trip, in the unit of alpha.
+/// One segment per RTT, in the unit of alpha.
 const ALPHA_ONE: u64 = 128;
 const ALPHA_MAX: u64 = 10 * ALPHA_ONE;
 const ALPHA_MIN: u64 = 3 * ALPHA_ONE / 10;
@@ -31,23 +35,23 @@ const BETA_MAX: u64 = BETA_ONE / 2;
 const BETA_MIN: u64 = BETA_ONE / 8;
 /// Smaller windows are Reno's.
 const LEAST_WINDOW: u32 = 15;
-/// Round trips without a queue until alpha is greatest again.
+/// RTTs without a queue until alpha is maximum again.
 const THETA: u32 = 5;
 /// In microseconds: greater ones would overflow Linux's 32 bits.
 const LONGEST_ROUND_TRIP: u64 = u32::MAX as u64 / ALPHA_MAX;
 
-/// See the module's text.
+/// State of TCP-Illinois.
 #[derive(Clone, Debug)]
 pub struct Illinois {
     slow_start: SlowStart,
     delays: Delays,
     alpha: u64,
     beta: u64,
-    /// The round trip of samples ends when more than this is acknowledged; none if it has yet to begin.
+    /// The RTT of samples ends when more than this is acknowledged; none if it has yet to begin.
     until: Option<Seq>,
-    /// There was a queue since alpha was greatest.
+    /// There was a queue since alpha was maximum.
     above: bool,
-    /// Round trips without a queue since.
+    /// RTTs without a queue since.
     low: u32,
     /// Segments that the latest ACK acknowledged.
     acked: u32,
@@ -55,12 +59,12 @@ pub struct Illinois {
     counted: u32,
 }
 
-/// Round trips in microseconds.
+/// RTTs in microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     least: u64,
     greatest: u64,
-    /// Of the samples of this round trip.
+    /// Samples of this RTT.
     sum: u64,
     samples: u64,
 }
@@ -75,14 +79,14 @@ impl Delays {
         self.samples += 1;
     }
 
-    /// The mean queueing delay of this round trip, and the greatest of all.
+    /// The mean queueing delay of this RTT, and the maximum of all.
     fn queueing(&self) -> Option<(u64, u64)> {
         let mean = self.sum.checked_div(self.samples)?;
         Some((mean - self.least, self.greatest - self.least))
     }
 }
 
-/// What a loss takes, at a mean queueing delay of `mean` and a greatest one of `greatest`.
+/// Returns the share that a loss removes, for a mean and a maximum queueing delay.
 fn beta(mean: u64, greatest: u64) -> u64 {
     let (low, high) = (greatest / 10, 8 * greatest / 10);
     if mean <= low {
@@ -94,7 +98,7 @@ fn beta(mean: u64, greatest: u64) -> u64 {
     }
 }
 
-/// What a round trip adds once there is a queue.
+/// Returns the window growth per RTT with a queue.
 fn alpha(mean: u64, greatest: u64) -> u64 {
     let low = greatest / 100;
     let (mean, greatest) = (mean - low, greatest - low);
@@ -102,7 +106,7 @@ fn alpha(mean: u64, greatest: u64) -> u64 {
 }
 
 impl Illinois {
-    /// A round trip of samples is over.
+    /// An RTT of samples is over.
     fn adapt(&mut self, cwnd: u32) {
         if cwnd < LEAST_WINDOW {
             (self.alpha, self.beta) = (ALPHA_ONE, BETA_MAX);
@@ -122,7 +126,7 @@ impl Illinois {
         }
     }
 
-    /// The next ACK begins a round trip of samples.
+    /// The next ACK begins an RTT of samples.
     fn begin_round(&mut self) {
         self.until = None;
         (self.delays.sum, self.delays.samples) = (0, 0);
@@ -237,15 +241,15 @@ mod tests {
         }
     }
 
-    /// Worked in Linux's integers. dm = 100 ms, da = 50 ms: d1 = 1000; 99000 * 1280 / (99000 + 49000 * 1242 / 38) =
+    /// Computed in Linux's integers. dm = 100 ms, da = 50 ms: d1 = 1000; 99000 * 1280 / (99000 + 49000 * 1242 / 38) =
     /// 126720000 / 1700526 = 74. beta: (8 * 30000 + 32 * 40000) / 70000 = 21.
     #[test]
-    fn the_fixed_point_is_that_of_linux() {
+    fn fixed_point_matches_linux() {
         assert_eq!((alpha(50_000, 100_000), beta(50_000, 100_000)), (74, 21));
         assert_eq!((alpha(100_000, 100_000), beta(100_000, 100_000)), (38, 32));
     }
 
-    /// A round trip at `cwnd` segments, each ACK for one and `rtt_ms` long; the window after it in segments.
+    /// An RTT at `cwnd` segments, each ACK for one and `rtt_ms` long; the window after it in segments.
     fn round(illinois: &mut Illinois, cwnd: u32, rtt_ms: u64, sent: &mut Seq) -> f64 {
         let mut window = Window { cwnd: f64::from(cwnd) * MSS, ssthresh: 2.0 * MSS };
         let first = *sent;
@@ -261,8 +265,8 @@ mod tests {
         window.cwnd / MSS
     }
 
-    /// Ten segments a round trip while there is no queue: a segment for every tenth of a window. With a full one 0.3: less
-    /// than a segment. After that, five round trips without one until it is ten again (theta).
+    /// Ten segments per RTT while there is no queue: a segment for every tenth of a window. With a full one 0.3: less
+    /// than a segment. After that, five RTTs without one until it is ten again (theta).
     #[test]
     fn growth_is_ten_segments_without_a_queue_and_less_than_one_with_a_full_one() {
         let (mut illinois, mut sent) = (illinois(), Seq::ZERO);
@@ -280,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn small_windows_and_timeouts_are_renos() {
+    fn small_windows_and_rtos_behave_like_reno() {
         let (mut illinois, mut sent) = (illinois(), Seq::ZERO);
         for _ in 0..2 {
             round(&mut illinois, 14, 100, &mut sent);

@@ -1,39 +1,46 @@
-//! TCP-LP: low priority.
+//! TCP-LP (low priority).
 //!
-//! # Models
-//! Reno that gives way before losses: once the smoothed one-way delay is more than 15 % of the way from the least to the greatest
-//! one, the window is halved, and stands still for three round trips; if delays still say so then, one segment is left.
-//! # Source
-//! A. Kuzmanovic, E. W. Knightly, *TCP-LP: A Distributed Algorithm for Low Priority Data Transfer*, INFOCOM 2003, section III.
-//! The length of that time, the second greatest delay for the greatest, and what an indication forgets: behaviour of Linux 6.
+//! # Model
+//! Reno that yields before losses. When the smoothed one-way delay exceeds the minimum by more than 15 % of
+//! the range from minimum to maximum, the window is halved and kept for three RTTs. If the delay is still
+//! high then, the window falls to one segment.
+//!
+//! # References
+//! A. Kuzmanovic, E. W. Knightly, *TCP-LP: A Distributed Algorithm for Low Priority Data Transfer*, INFOCOM
+//! 2003, section III. Behaviour of Linux 6: the length of that time, the second-largest delay as maximum, and
+//! the state that an indication resets.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting`. It needs `timestamps = true`; delays count in `timestamp_tick`. What is at stake is `reduction_basis`
-//! and `timeout_basis`.
-//! # Limits
-//! The clocks of both ends show the same time, and tick alike. Linux estimates how fast the other one ticks, from differences of
-//! stamps of a millisecond: above 1000 Hz its delays become nonsense. Its stamps begin at random for each pair of hosts, and where
-//! the two differ by more than 2^29 ms, as for seven pairs in eight, it never sees congestion and is Reno. Neither is modelled. A
-//! delay at the threshold is none beyond it, as in the paper; Linux takes it for congestion, also the first delay of all. What is
-//! seen while losses are repaired reduces nothing.
+//! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`. Needs `timestamps = true`; delays are in
+//! units of `timestamp_tick`.
+//!
+//! # Limitations
+//! - The clocks of both ends are synchronised and have the same tick. Linux estimates the remote tick from
+//!   differences of timestamps in milliseconds, which gives wrong delays above 1000 Hz. Its timestamps have a
+//!   random offset per pair of hosts. With an offset above 2^29 ms, as for seven of eight pairs, it never
+//!   detects congestion and is Reno. Neither is modelled.
+//! - A delay equal to the threshold is not congestion, as in the paper; for Linux it is, and so is the first
+//!   delay.
+//! - Delays during loss recovery cause no reduction.
 
 use super::controller::{Controller, Start};
 use super::event::{AckEvent, Stamps};
 use super::growth::Growth;
 use crate::window::Window;
 
-/// How far from the least to the greatest delay congestion begins, in per cent: delta.
+/// Threshold delta between minimum and maximum delay, in percent.
 const THRESHOLD: u64 = 15;
-/// Round trips of inference.
+/// RTTs of inference.
 const INFERENCE: u32 = 3;
 /// The share of a new delay in the smoothed one: gamma is 1/8.
 const SMOOTH: u64 = 8;
 
-/// See the module's text.
+/// State of TCP-LP.
 #[derive(Clone, Debug)]
 pub struct Lp {
     growth: Growth,
     delays: Delays,
-    /// When the last indication was, in ticks.
+    /// Time of the last indication, in ticks.
     indicated: Option<u32>,
     /// The time of inference is not over.
     infers: bool,
@@ -53,9 +60,9 @@ struct Delays {
     /// Eight times the smoothed one; none before the first.
     smooth: Option<u64>,
     least: u64,
-    /// The greatest but one, once there are two.
+    /// The maximum but one, once there are two.
     greatest: u64,
-    /// The greatest.
+    /// The maximum.
     reserve: Option<u64>,
 }
 
@@ -77,7 +84,7 @@ impl Delays {
         });
     }
 
-    /// Whether they tell of congestion. It makes them forget the least and the greatest.
+    /// Returns whether the delays indicate congestion, which resets minimum and maximum.
     fn indicate(&mut self) -> bool {
         let Some(smooth) = self.smooth.map(|smooth| smooth / SMOOTH) else { return false };
         let range = self.greatest.saturating_sub(self.least);
@@ -157,7 +164,7 @@ mod tests {
 
     const MSS: f64 = 1000.0;
 
-    /// An ACK at `now`, of a round trip of 100 ticks with such a delay of the segment.
+    /// An ACK at `now`, of an RTT of 100 ticks with such a delay of the segment.
     fn ack(lp: &mut Lp, window: &mut Window, now: u32, one_way: u32) {
         let stamps = Some(Stamps { now, echo: now - 100, one_way });
         let (acked, delivered, limited) = (1, 1, true);
@@ -175,7 +182,7 @@ mod tests {
     /// Kuzmanovic and Knightly 2003, section III: d > dmin + 0.15 (dmax - dmin), with d smoothed by an eighth. From 50 to 150 that
     /// is 65: the delays 150 and 150 after many of 50 are smoothed to 62.5 and 73.4.
     #[test]
-    fn congestion_begins_at_a_sixth_of_the_way() {
+    fn congestion_begins_at_fifteen_percent_of_delay_range() {
         let mut delays = Delays { smooth: Some(400), least: 50, greatest: 150, reserve: Some(150) };
         delays.add(150);
         assert!(!delays.indicate());
@@ -189,9 +196,9 @@ mod tests {
         assert!(delays.indicate());
     }
 
-    /// Linux: the greatest of all does not count, the one before it does.
+    /// Linux: the maximum of all does not count, the one before it does.
     #[test]
-    fn the_greatest_delay_is_the_greatest_but_one() {
+    fn maximum_delay_is_the_second_largest() {
         let mut delays = Delays::NONE;
         let mut greatest = |delay| {
             delays.add(delay);

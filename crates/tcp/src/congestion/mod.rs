@@ -1,6 +1,6 @@
-//! Congestion control: how the window grows, and what is left of it after a loss.
+//! Congestion control: window growth, and reductions after losses and ECN marks.
 //!
-//! A controller is a file with an `impl` of [`Controller`], and a line below.
+//! A controller is a file with an `impl` of [`Controller`], and one line below.
 
 mod ack_counting;
 mod bbr;
@@ -59,7 +59,7 @@ pub use slow_start::{SlowStart, SlowStartKind};
 pub(crate) use window_validation::WindowUse;
 pub use window_validation::WindowValidation;
 
-/// Declares the controllers, each with the module that its own keys are called after.
+/// Declares the controllers, each with the module of its parameters.
 macro_rules! controllers {
     (
         $d:tt
@@ -69,7 +69,7 @@ macro_rules! controllers {
         $( $(#[$attr])* pub use $module::$Controller; )+
 
         registry! {
-            /// How the congestion window grows.
+            /// Congestion control.
             pub enum CongestionKind ("congestion") {
                 $( $(#[$attr])* $name => $Controller : $summary, $source; )+
             }
@@ -77,14 +77,14 @@ macro_rules! controllers {
 
         states! {
             $d
-            /// The state of the chosen congestion control.
+            /// State of the selected congestion control.
             #[derive(Clone, Debug)]
             pub enum CongestionControl, each! {
                 $( $(#[$attr])* $Controller : $Held, )+
             }
         }
 
-        /// What controllers choose for themselves alone, also those that are not chosen.
+        /// Parameters of all individual controllers, selected or not.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct ControllerKeys {
             $(
@@ -95,43 +95,43 @@ macro_rules! controllers {
         }
 
         impl ControllerKeys {
-            /// The keys of each controller.
+            /// Parameters of each controller.
             pub const ALL: &'static [&'static [OwnKey]] =
                 &[ $( $(#[$attr])* <$Controller as Controller>::Keys::ALL, )+ ];
         }
 
         impl CongestionKind {
-            /// Whether it asks for the rate of delivery.
+            /// Returns whether it uses delivery rates.
             #[must_use]
             pub const fn wants_rates(self) -> bool {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_RATES, )+ }
             }
 
-            /// Whether it asks for one-way delays.
+            /// Returns whether it uses one-way delays.
             #[must_use]
             pub const fn wants_delays(self) -> bool {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_DELAYS, )+ }
             }
 
-            /// What it needs to know of marks.
+            /// Returns the ECN feedback that it needs.
             #[must_use]
             pub const fn needs_ecn(self) -> NeedsEcn {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::ECN, )+ }
             }
 
-            /// Whether it answers marks as L4S asks for.
+            /// Returns whether it reacts to marks as L4S requires.
             #[must_use]
             pub const fn is_l4s(self) -> bool {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::L4S, )+ }
             }
 
-            /// What a mark leaves of what is at stake with ABE, if that is defined for it.
+            /// Returns the factor after a mark with ABE, if defined.
             #[must_use]
             pub const fn abe(self) -> Option<f64> {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::ABE, )+ }
             }
 
-            /// Whether it finds the rate at which segments leave.
+            /// Returns whether it computes a pacing rate.
             #[must_use]
             pub const fn paces(self) -> bool {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::PACES, )+ }
@@ -139,7 +139,7 @@ macro_rules! controllers {
         }
 
         impl CongestionControl {
-            /// The state at the start of a connection.
+            /// Returns the state at the start of a connection.
             #[must_use]
             pub fn new(kind: CongestionKind, keys: &ControllerKeys, start: Start) -> Self {
                 match kind {
@@ -175,31 +175,31 @@ macro_rules! controllers {
 }
 
 controllers! { $
-    "reno" => reno::Reno in Reno: "slow start, then one segment a round trip; half after a loss", "RFC 5681 section 3.1";
-    "cubic" => cubic::Cubic in Box<Cubic>: "a cubic of the time since the last loss, or Reno where that is more; 7/10 after a loss", "RFC 9438";
-    "bbr" => bbr::Bbr in Box<Bbr>: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
-    "scalable" => scalable::Scalable in Scalable: "a hundredth of the window more a round trip; 7/8 after a loss", "Kelly 2003; Linux";
-    "highspeed" => highspeed::HighSpeed in HighSpeed: "Reno up to 38 segments; above, faster and with smaller reductions the larger the window is", "RFC 3649; Linux";
-    "illinois" => illinois::Illinois in Box<Illinois>: "the longer the queueing delay, the slower the growth and the greater the reduction", "Liu, Basar and Srikant 2008; Linux";
-    "vegas" => vegas::Vegas in Box<Vegas>: "keeps two to four segments waiting in queues", "Brakmo and Peterson 1995; Linux";
-    "westwood" => westwood::Westwood in Box<Westwood>: "Reno, but a loss leaves what the path has carried lately", "Grieco and Mascolo 2004; Linux";
-    "bbr3" => bbr3::Bbr3 in Box<Bbr3>: "BBR version 3: looks for bandwidth every 2 to 3 s or 63 round trips at most, and gives way to losses of more than 2 %", "draft-ietf-ccwg-bbr-06";
-    "htcp" => htcp::HTcp in Box<HTcp>: "the longer ago the last loss, the faster it grows; a loss leaves the least over the greatest round trip", "Leith and Shorten 2004; Linux";
-    "hybla" => hybla::Hybla in Hybla: "grows over time as if the round trip were 25 ms; half after a loss", "Caini and Firrincieli 2004; Linux";
-    "veno" => veno::Veno in Veno: "Reno, but a loss leaves four fifths while fewer than three segments wait in queues", "Fu and Liew 2003; Linux";
-    "bic" => bic::Bic in Bic: "searches for the window before the last loss by quarters of the distance; four fifths after a loss", "Xu, Harfoush and Rhee 2004; Linux";
-    "yeah" => yeah::Yeah in Box<Yeah>: "Scalable TCP while few segments wait in queues, Reno otherwise; gives up what is more than 80", "Baiocchi, Castellani and Vacirca 2007; Linux";
-    "nv" => nv::Nv in Box<Nv>: "keeps ten segments more than the rate fills at the least round trip; four fifths after a loss", "Brakmo 2010; Linux";
-    "lp" => lp::Lp in Box<Lp>: "Reno that gives way when one-way delays rise", "Kuzmanovic and Knightly 2003; Linux";
-    "cdg" => cdg::Cdg in Box<Cdg>: "backs off at random the more, the faster round trips grow; Reno otherwise", "Hayes and Armitage 2011; Linux";
-    "dctcp" => dctcp::Dctcp in Box<Dctcp>: "Reno, but marks take half of the smoothed share of marked segments", "RFC 8257; Linux";
-    "prague" => prague::Prague in Box<Prague>: "DCTCP to the fraction of a segment, paced, and as if round trips were 25 ms at least", "draft-briscoe-iccrg-prague-congestion-control-04; Linux's tcp_prague";
-    "retcp" => retcp::Retcp in Retcp: "Reno, but doubles its window when ACKs tell of a circuit, and halves it when they no longer do", "Mukerjee et al. 2020; their module for Linux";
+    "reno" => reno::Reno in Reno: "slow start, then one segment per RTT; window halved after a loss", "RFC 5681 section 3.1";
+    "cubic" => cubic::Cubic in Box<Cubic>: "cubic function of the time since the last loss, or Reno if larger; factor 0.7 after a loss", "RFC 9438";
+    "bbr" => bbr::Bbr in Box<Bbr>: "paces at the maximum delivery rate and keeps maximum rate times minimum RTT in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
+    "scalable" => scalable::Scalable in Scalable: "one hundredth of the window per RTT; factor 7/8 after a loss", "Kelly 2003; Linux";
+    "highspeed" => highspeed::HighSpeed in HighSpeed: "Reno up to 38 segments; beyond, faster growth and smaller reductions with larger windows", "RFC 3649; Linux";
+    "illinois" => illinois::Illinois in Box<Illinois>: "slower growth and larger reductions with increasing queueing delay", "Liu, Basar and Srikant 2008; Linux";
+    "vegas" => vegas::Vegas in Box<Vegas>: "keeps two to four segments in queues", "Brakmo and Peterson 1995; Linux";
+    "westwood" => westwood::Westwood in Box<Westwood>: "Reno, but a loss reduces the window to the recent bandwidth times the minimum RTT", "Grieco and Mascolo 2004; Linux";
+    "bbr3" => bbr3::Bbr3 in Box<Bbr3>: "BBR version 3: probes for bandwidth every 2 to 3 s or after at most 63 RTTs, and reacts to losses above 2 %", "draft-ietf-ccwg-bbr-06";
+    "htcp" => htcp::HTcp in Box<HTcp>: "faster growth with the time since the last loss; a loss scales the window by minimum RTT / maximum RTT", "Leith and Shorten 2004; Linux";
+    "hybla" => hybla::Hybla in Hybla: "growth as with an RTT of 25 ms; window halved after a loss", "Caini and Firrincieli 2004; Linux";
+    "veno" => veno::Veno in Veno: "Reno, but factor 4/5 after a loss with fewer than three segments in queues", "Fu and Liew 2003; Linux";
+    "bic" => bic::Bic in Bic: "binary search for the window before the last loss, in steps of a quarter of the distance; factor 4/5 after a loss", "Xu, Harfoush and Rhee 2004; Linux";
+    "yeah" => yeah::Yeah in Box<Yeah>: "Scalable TCP while few segments are queued, else Reno; removes queues above 80 segments", "Baiocchi, Castellani and Vacirca 2007; Linux";
+    "nv" => nv::Nv in Box<Nv>: "keeps ten segments more than rate times minimum RTT; factor 4/5 after a loss", "Brakmo 2010; Linux";
+    "lp" => lp::Lp in Box<Lp>: "Reno that yields when one-way delays increase", "Kuzmanovic and Knightly 2003; Linux";
+    "cdg" => cdg::Cdg in Box<Cdg>: "random backoff, more likely with increasing RTT gradient; else Reno", "Hayes and Armitage 2011; Linux";
+    "dctcp" => dctcp::Dctcp in Box<Dctcp>: "Reno, but marks reduce the window by half the smoothed share of marked segments", "RFC 8257; Linux";
+    "prague" => prague::Prague in Box<Prague>: "DCTCP with fractional segments, pacing, and growth as with RTTs of at least 25 ms", "draft-briscoe-iccrg-prague-congestion-control-04; Linux's tcp_prague";
+    "retcp" => retcp::Retcp in Retcp: "Reno, but multiplies its window when ACKs announce a circuit and divides it when they stop", "Mukerjee et al. 2020; their module for Linux";
     #[cfg(test)]
-    "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
+    "recorder" => recorder::Recorder in Box<Recorder>: "Reno that records its inputs", "tests of this crate";
 }
 
-/// What every [`Controller`] has, for the one that was chosen.
+/// [`Controller`] methods of the selected control.
 impl CongestionControl {
     /// See [`Controller::on_open`].
     pub fn on_open(&mut self) {

@@ -1,22 +1,25 @@
-//! TCP-NV: new Vegas.
+//! TCP-NV (New Vegas).
 //!
-//! # Models
-//! Once a round trip, and with enough measurements only, NV compares the window with what the greatest rate of that round trip
-//! would fill at the least round trip, and ten segments more. Above, the window shrinks by three tenths of what it is too
-//! large and stops growing; at least two segments below, it may grow as Reno's. A loss leaves four fifths, and growth waits
-//! for a new decision; each timeout halves its speed, eight good decisions double it. The least round trip is forgotten every
-//! 5 s or so.
-//! # Source
-//! L. Brakmo, *TCP-NV: An Update to TCP-Vegas*, 2010 (draft of its description), and the text of Linux's `tcp_nv`: behaviour
-//! of Linux 6 throughout, in its integers.
+//! # Model
+//! Once per RTT, given enough samples, NV compares the window with a target: the maximum rate of this RTT
+//! times the minimum RTT, plus ten segments. Above the target, the window shrinks by three tenths of the
+//! excess and stops growing. At least two segments below, it may grow like Reno's. A loss reduces it by the
+//! factor 4/5, and growth waits for a new decision. Each RTO halves the growth rate; eight decisions to grow
+//! double it. The minimum RTT expires about every 5 s.
+//!
+//! # References
+//! L. Brakmo, *TCP-NV: An Update to TCP-Vegas*, 2010 (draft of its description), and the text of Linux's
+//! `tcp_nv`; behaviour of Linux 6 throughout, in its integer arithmetic.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting`. It needs `recovery = "sack"`, as its rates are those of deliveries.
-//! What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! The constants are Linux's defaults; no base round trip is given from outside. When the least round trip is forgotten is drawn
-//! from where the flow's clock stands. It decides behind everything else that an ACK does, and not with the ACK that begins a
-//! recovery. The kernel's clock has ticks of 4 ms. A retransmission that makes a sample of the rate incredible is no
-//! measurement.
+//! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`. Needs `recovery = "sack"` for delivery
+//! rates.
+//!
+//! # Limitations
+//! - The constants are Linux's defaults; no base RTT can be configured.
+//! - The expiry of the minimum RTT is drawn from the flow's clock phase. Linux's clock has ticks of 4 ms.
+//! - A decision follows all other effects of an ACK, and is skipped for the ACK that starts a recovery.
+//! - A retransmission that makes a rate sample implausible discards the sample.
 
 use optcp_units::{Duration, Time};
 
@@ -32,72 +35,72 @@ use crate::window::Window;
 
 /// Segments that may wait.
 const PAD: u64 = 10;
-/// So close to them the window stays.
+/// Distance from the target, in segments, within which the window stays.
 const BUFFER: u64 = 2;
-/// How long the least round trip is kept, in seconds, and at first.
+/// Lifetime of the minimum RTT in seconds, and the first lifetime.
 const KEPT: u64 = 5;
 const KEPT_AT_FIRST: u64 = 2;
 /// The smallest window that NV makes.
 const LEAST_WINDOW: u64 = 2;
-/// What congestion takes of what the window is too large by, in 128ths.
+/// Share of the excess that congestion removes, in 1/128.
 const DECREASE: u64 = 38;
-/// What a loss leaves, in 1024ths.
+/// Window factor after a loss, in 1/1024.
 const LOSS: u64 = 819;
 /// Decisions without congestion until a slowed growth doubles.
 const GOOD: u32 = 8;
-/// The slowest growth: a segment in 2^8 round trips.
+/// The slowest growth: a segment in 2^8 RTTs.
 const SLOWEST: u32 = 8;
 /// Measurements before congestion is believed, before growth, and before the first slow start ends.
 const BEFORE_DECREASE: u32 = 60;
 const BEFORE_INCREASE: u32 = 20;
 const BEFORE_SSTHRESH: u32 = 30;
-/// Round trips without a decision after which growth stops where there seems to be congestion.
+/// RTTs without a decision after which growth stops where there seems to be congestion.
 const STOPS: u32 = 10;
-/// Round trips before congestion is believed.
+/// RTTs before congestion is believed.
 const TRIPS: u32 = 2;
-/// The growth of the least segments that a round trip with one measurement is to have: from, by, up to.
+/// The growth of the least segments that an RTT with one measurement is to have: from, by, up to.
 const FLIGHT: (u64, u64, u64) = (4, 2, 81);
 /// Bits of 100 a second, of a byte a microsecond.
 const RATE: u64 = 80_000;
 
-/// See the module's text. Round trips are in microseconds.
+/// State of TCP-NV. RTTs are in microseconds.
 #[derive(Clone, Debug)]
 pub struct Nv {
     growth: Growth,
     phase: Phase,
     clock: Clock,
     draw: Draw,
-    /// When the least round trip is forgotten, in ticks; none before the first ACK.
+    /// Expiry of the minimum RTT, in ticks; `None` before the first ACK.
     forgets: Option<u64>,
-    /// The least round trip, and that since the last one was forgotten.
+    /// The minimum RTT, and that since the last one was forgotten.
     least: u64,
     least_new: u64,
     /// Half of it old, half new; 0 if there is none.
     rtt: u64,
-    /// The greatest of this round, in hundreds of bits a second.
+    /// The maximum of this round, in hundreds of bits a second.
     rate: u64,
-    /// Measurements in this round, and round trips without a decision.
+    /// Measurements in this round, and RTTs without a decision.
     measured: u32,
     trips: u32,
-    /// The round trip ends when more than this is acknowledged.
+    /// The RTT ends when more than this is acknowledged.
     until: Seq,
-    /// What was acknowledged at the last measurement.
+    /// Cumulative ACK at the last sample.
     una: Seq,
-    /// Segments that a round trip with a single measurement must have acknowledged to count, less one.
+    /// Segments that an RTT with a single measurement must have acknowledged to count, less one.
     flight: u64,
     may_grow: bool,
     /// Growth is slower by so many powers of two.
     slowed: u32,
     /// Decisions without congestion in a row.
     good: u32,
-    /// What the latest ACK told, and whether NV looks at it.
+    /// Latest ACK, and whether NV uses it.
     ack: AckEvent,
     looks: bool,
-    /// It grows the window too.
+    /// The ACK also increases the window.
     grows: Option<AckEvent>,
 }
 
-/// What is made of a round trip.
+/// Decision for an RTT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Decision {
     Congested,
@@ -112,7 +115,7 @@ impl Nv {
         (self.until, self.una) = (self.ack.una, self.ack.una);
     }
 
-    /// A round trip of `rtt` in which `delivered` segments were.
+    /// An RTT of `rtt` in which `delivered` segments were.
     fn measure(&mut self, rtt: u64, delivered: u64, mss: u64) {
         if self.rtt > 0 {
             self.rtt = (rtt + self.rtt) / 2;
@@ -133,7 +136,7 @@ impl Nv {
         }
     }
 
-    /// The window that the greatest rate fills, and what may wait.
+    /// The window that the maximum rate fills, and what may wait.
     fn aim(&self, mss: u64) -> u64 {
         let filled = u128::from(self.rate) * u128::from(self.least) / u128::from(RATE * mss);
         u64::try_from(filled).unwrap_or(u64::MAX).saturating_add(PAD)
@@ -169,7 +172,7 @@ impl Nv {
         }
     }
 
-    /// A round trip is over: decides, if it may.
+    /// An RTT is over: decides, if it may.
     fn round(&mut self, window: &mut Window, mss: f64, acked: u64) {
         self.until = self.ack.max;
         self.trips = (self.trips + 1).min(255);
@@ -324,11 +327,11 @@ mod tests {
         Nv::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// A hundred segments of 1000 B in a round trip of 100 ms are 8 Mb/s, 80 000 hundreds of bits a second. At a least round trip
+    /// A hundred segments of 1000 B in an RTT of 100 ms are 8 Mb/s, 80 000 hundreds of bits a second. At a minimum RTT
     /// of 100 ms a hundred fill that; half of 100 and 120 ms are 110 ms, so the rate of 110 segments is the same; a least one of
     /// 80 ms makes eighty of it.
     #[test]
-    fn the_aim_is_what_the_rate_fills_and_ten_more() {
+    fn target_is_bdp_plus_ten_segments() {
         let mut nv = nv();
         nv.measure(100_000, 100, 1000);
         assert_eq!((nv.rate, nv.least, nv.aim(1000)), (80_000, 100_000, 110));
@@ -338,7 +341,7 @@ mod tests {
         assert_eq!(nv.aim(1000), 90);
     }
 
-    /// A round trip that ends with an aim of 110 segments, at a window of `cwnd`; the window and ssthresh in segments.
+    /// An RTT that ends with an aim of 110 segments, at a window of `cwnd`; the window and ssthresh in segments.
     fn round(nv: &mut Nv, cwnd: u32, ssthresh: f64) -> (u32, f64) {
         let mut window = Window { cwnd: f64::from(cwnd) * MSS, ssthresh: ssthresh * MSS };
         (nv.rate, nv.least) = (80_000, 100_000);
@@ -348,7 +351,7 @@ mod tests {
 
     /// Linux: 30 % are 38/128. 150 are 40 too many: 40 * 38 / 128 = 11. Two too many go at once.
     #[test]
-    fn congestion_takes_three_tenths_of_what_is_too_much() {
+    fn congestion_removes_three_tenths_of_the_excess() {
         for (cwnd, want) in [(150, (139, 110.0)), (113, (111, 110.0)), (112, (110, 110.0))] {
             let mut nv = Nv { measured: 60, trips: 1, ..nv() };
             assert_eq!(round(&mut nv, cwnd, 50.0), want, "{cwnd}");
@@ -356,10 +359,10 @@ mod tests {
         }
     }
 
-    /// Linux: 60 measurements, 30 in the first slow start, in two round trips at least; else the window stays, and after eleven round
+    /// Linux: 60 measurements, 30 in the first slow start, in two RTTs at least; else the window stays, and after eleven round
     /// trips without a decision it does not grow either.
     #[test]
-    fn congestion_is_believed_after_enough_measurements() {
+    fn congestion_needs_enough_samples() {
         for (measured, trips, ssthresh, decides, grows) in [
             (59, 5, 50.0, false, true),
             (60, 0, 50.0, false, true),
@@ -377,7 +380,7 @@ mod tests {
 
     /// Linux: up to 108 segments, of 110, growth is free after twenty measurements; in between nothing is decided.
     #[test]
-    fn growth_is_free_two_segments_below_the_aim() {
+    fn growth_starts_two_segments_below_the_target() {
         for (cwnd, measured, grows) in [(108, 20, true), (108, 19, false), (109, 20, false)] {
             let mut nv = Nv { measured, may_grow: false, ..nv() };
             assert_eq!(round(&mut nv, cwnd, 50.0).0, cwnd);
@@ -412,7 +415,7 @@ mod tests {
 
     /// Linux: after two seconds, then after 5 s * 384 / 512 to 5 s * 639 / 512; the least since the last time takes its place.
     #[test]
-    fn the_least_round_trip_is_forgotten() {
+    fn minimum_rtt_expires() {
         let mut nv = nv();
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
         for (ms, rtt, least) in [(0, 100_000, 100_000), (1_000, 200_000, 100_000)] {
@@ -427,7 +430,7 @@ mod tests {
         assert!((500 + 937..500 + 1_560).contains(&next), "{next}");
     }
 
-    /// Linux: of a round trip with one measurement nothing is known, and the next is to last for six segments, then eight, up to 81.
+    /// Linux: of an RTT with one measurement nothing is known, and the next is to last for six segments, then eight, up to 81.
     #[test]
     fn a_round_trip_with_one_measurement_lasts_longer() {
         let mut nv = Nv { measured: 1, may_grow: false, ..nv() };

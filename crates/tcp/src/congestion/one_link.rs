@@ -8,7 +8,7 @@ use crate::config::{Config, CongestionKind, LossDetectionKind, Pacing, RecoveryK
 use crate::{Profile, Receiver, Sender, Seq};
 use optcp_units::{Duration, Marking, Time};
 
-/// What a flow was in, from when to when, and its flight at the end.
+/// Stay of a flow in a state: start, end, and flight at the end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stay<S> {
     pub(super) state: S,
@@ -37,13 +37,13 @@ pub(super) struct OneLink {
     transmissions: u64,
     /// Segments and when their ACKs arrive.
     underway: VecDeque<(Time, Seq)>,
-    /// When the link has sent what is queued.
+    /// Time at which the link has sent everything queued.
     free: Time,
     pub(super) now: Time,
     pub(super) delivered: u32,
 }
 
-/// What a controller that governs sending needs.
+/// Returns the configuration for a rate-based controller.
 pub(super) fn config(congestion: CongestionKind) -> Config {
     Config {
         congestion,
@@ -56,7 +56,7 @@ pub(super) fn config(congestion: CongestionKind) -> Config {
 }
 
 impl OneLink {
-    /// A segment each 1 ms, 39 ms long: the least round trip is 40 ms, the product 40 segments.
+    /// A segment each 1 ms, 39 ms long: the minimum RTT is 40 ms, the product 40 segments.
     pub(super) fn new(config: Config, room: u32, clock_phase: Duration) -> Self {
         let config = Arc::new(config);
         OneLink {

@@ -1,9 +1,8 @@
-//! What a congestion control knows of losses from what it is told: the states in which Linux's controls behave
-//! differently.
+//! Congestion states of Linux, derived from the events that a congestion control receives.
 
 use super::event::{AckEvent, Repair};
 
-/// See the module's text.
+/// State of Congestion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Phase {
     repairs: Repair,
@@ -23,7 +22,7 @@ impl Phase {
         before
     }
 
-    /// The window may grow: no recovery of losses is under way, also if nobody said that it ended (Tahoe).
+    /// The window may grow: no recovery of losses is in flight, also if nobody said that it ended (Tahoe).
     pub(super) fn on_ack(&mut self) {
         if self.repairs == Repair::Losses {
             self.repairs = Repair::Nothing;
@@ -38,7 +37,7 @@ impl Phase {
         self.repairs = Repair::Timeout;
     }
 
-    /// A recovery is complete or taken back.
+    /// A recovery is complete or undone.
     pub(super) fn on_recovered(&mut self) {
         self.repairs = Repair::Nothing;
     }
@@ -72,7 +71,7 @@ mod tests {
     /// Of ten segments the first is lost: two that arrive leave it open whether one is; the ACK of its retransmission
     /// tells of what had arrived.
     #[test]
-    fn what_arrives_beyond_a_hole_is_not_all_well() {
+    fn arrivals_after_a_gap_leave_the_open_state() {
         let mut phase = Phase::default();
         let ack = |acked, delivered, una| AckEvent {
             acked,

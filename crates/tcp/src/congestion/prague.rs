@@ -1,24 +1,31 @@
-//! Prague.
+//! TCP Prague.
 //!
-//! # Models
-//! DCTCP for L4S: alpha is the smoothed share of marked segments, taken once a round trip, and a round trip with a mark takes
-//! alpha / 2 of the window at once, to the fraction of a segment. Every segment that was not marked adds its share of a
-//! segment a round trip, also in a round trip with marks. Segments have the codepoint ECT(1) and are paced at the window a
-//! round trip, twice that while the window is below half of ssthresh. After some round trips a flow of less than the target
-//! round trip behaves as if it had that: it adds and takes as much a second. A loss takes half.
-//! # Source
-//! draft-briscoe-iccrg-prague-congestion-control-04 section 2; requirements of RFC 9331 section 4. The scaling of the
-//! additive increase by the square of the round trip, the target of 25 ms, the transition after 500 round trips and what is
-//! done before the first mark: behaviour of Linux's `tcp_prague` (L4STeam, 2024).
+//! # Model
+//! DCTCP for L4S. Alpha is the smoothed share of marked segments per RTT. An RTT with a mark immediately
+//! reduces the window by the share alpha / 2, with fractions of a segment. Every unmarked segment adds its
+//! share of one segment per RTT, also in RTTs with marks. Segments are ECT(1) and paced at one window per
+//! RTT, or two while the window is below half of ssthresh. After some RTTs, a flow with an RTT below the
+//! target behaves as if it had the target RTT: increase and decrease per second are equal. A loss halves the
+//! window.
+//!
+//! # References
+//! draft-briscoe-iccrg-prague-congestion-control-04 section 2; requirements of RFC 9331 section 4. Behaviour
+//! of Linux's `tcp_prague` (L4STeam, 2024): scaling of the additive increase by the square of the RTT, the
+//! target of 25 ms, the transition after 500 RTTs, and the behaviour before the first mark.
+//!
 //! # Parameters
-//! `prague_rtt_scaling`, `prague_rtt_target`, `prague_rtt_transition`, `slow_start`, `ack_counting`. What is at stake is
-//! `reduction_basis` and `timeout_basis`; `pacing = "rate"`.
-//! # Limits
-//! Linux changes cwnd by a segment an ACK until it is at the fractional window rounded up; here it is there at once, and the
-//! part of a segment does not count for what may be sent. Of Linux's heuristics for short round trips `rate` is there, not
-//! `scalable` and `additive`; nor is the detection of classic queues by the variation of round trips, which is off there too.
-//! Its alpha has 20 bits; here it is a fraction. How many segments leave together is `pacing_burst`, not 250 microseconds'
-//! worth. At a receiver that does not count marks it is Reno with ECT(0), as in Linux where nothing was agreed upon.
+//! `prague_rtt_scaling`, `prague_rtt_target`, `prague_rtt_transition`, `slow_start`, `ack_counting`,
+//! `reduction_basis`, `timeout_basis`; `pacing = "rate"`.
+//!
+//! # Limitations
+//! - Linux changes cwnd by one segment per ACK towards the rounded-up fractional window. Here the change is
+//!   immediate, and the fraction does not allow sending.
+//! - Of Linux's heuristics for short RTTs, only `rate` is implemented, not `scalable` and `additive`. The
+//!   detection of classic queues from RTT variation, off by default in Linux, is not implemented.
+//! - Alpha is a fraction; in Linux it has 20 bits.
+//! - Bursts have `pacing_burst` segments instead of 250 microseconds.
+//! - With a receiver that does not count marks, Prague is Reno with ECT(0), as in Linux without negotiated
+//!   feedback.
 
 use optcp_units::{Duration, Time, registry};
 
@@ -32,73 +39,73 @@ use crate::seq::Seq;
 use crate::window::Window;
 
 registry! {
-    /// Whether Prague makes up for short round trips.
+    /// Prague's compensation for short RTTs.
     pub enum PragueRttScaling ("prague_rtt_scaling") {
-        "unscaled" => Unscaled: "a segment a round trip, however short that is", "RFC 8257";
-        "rate" => Rate: "below the target a segment each target round trip, scaled so that rates are those of the target", "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4; Linux's tcp_prague";
+        "unscaled" => Unscaled: "one segment per RTT, for any RTT", "RFC 8257";
+        "rate" => Rate: "below the target RTT, growth is scaled so that rates match those at the target RTT", "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4; Linux's tcp_prague";
     }
 }
 
 keys! {
-    /// What Prague chooses for itself alone.
+    /// Parameters of Prague.
     pub struct PragueKeys {
-        /// Whether it makes up for short round trips.
+        /// Compensation for short RTTs.
         prague_rtt_scaling: PragueRttScaling = PragueRttScaling::Rate,
             "RFC 9331 section 4.3 asks that rates depend little on short round trips; the default of tcp_prague";
-        /// The round trip that shorter ones are scaled to.
+        /// RTT to which shorter ones are scaled.
         prague_rtt_target: Duration = Duration::from_ms(25), "the default of tcp_prague";
-        /// Round trips of congestion avoidance before that.
+        /// Number of RTTs in congestion avoidance before scaling starts.
         prague_rtt_transition: u16 = 500, "the default of tcp_prague";
     }
 }
 
-/// With which share a new round trip counts in alpha (section 2.3.2).
+/// Gain of a new RTT in alpha (section 2.3.2).
 const GAIN: f64 = 1.0 / 16.0;
-/// Longer round trips are not scaled, whatever the target.
+/// Maximum RTT that is scaled, for any target.
 const LONGEST_SCALED: Duration = Duration::from_ms(100);
 
-/// See the module's text.
+/// State of Prague.
 #[derive(Clone, Debug)]
 pub struct Prague {
     keys: PragueKeys,
     slow_start: SlowStart,
-    /// What it is where marks are not counted, if they are not.
+    /// Reno state, used if marks are not counted.
     classic: Option<Reno>,
     reno: Reno,
     alpha: f64,
-    /// Whether a mark has come.
+    /// `true`: a mark has arrived.
     marked_once: bool,
     round: Round,
-    /// When alpha was updated, and when a mark reduced the window.
+    /// Times of the last update of alpha and of the last reduction by a mark.
     updated: Time,
     reduced: Option<Time>,
     now: Time,
     srtt: Option<Duration>,
-    /// The window in segments, once an ACK was looked at; whether it is below half of ssthresh.
+    /// Window in segments after the first ACK; `true` if it is below half of ssthresh.
     window: Option<f64>,
     doubles: bool,
     in_slow_start: bool,
 }
 
-/// A round trip that is being counted.
+/// Counters of the current RTT.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     until: Seq,
     delivered: u32,
     marked: u32,
-    /// Round trips of congestion avoidance so far.
+    /// Number of RTTs in congestion avoidance so far.
     count: u16,
 }
 
 impl Prague {
-    /// The target, if round trips are scaled to it now.
+    /// Returns the target RTT if scaling is active.
     fn target(&self) -> Option<Duration> {
         let scales = self.keys.prague_rtt_scaling == PragueRttScaling::Rate
             && self.round.count >= self.keys.prague_rtt_transition;
         Some(self.keys.prague_rtt_target).filter(|_| scales)
     }
 
-    /// What a round trip adds to the window, in segments.
+    /// Returns the window increase per RTT, in segments.
     fn increase(&self) -> f64 {
         let Some((target, srtt)) = self.target().zip(self.srtt) else { return 1.0 };
         if srtt >= target || srtt > LONGEST_SCALED {
@@ -108,7 +115,7 @@ impl Prague {
         share * share
     }
 
-    /// Whether a target round trip has passed since `then`, or none needs to.
+    /// Returns whether a target RTT has passed since `then`, or scaling is off.
     fn has_passed(&self, then: Time) -> bool {
         self.target().is_none_or(|target| self.now.saturating_since(then) >= target)
     }
@@ -237,7 +244,7 @@ impl Controller for Prague {
         self.note(window.cwnd, mss);
     }
 
-    /// The window a round trip, or twice that.
+    /// One window per RTT, or two.
     fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {
         let segments = self.window.unwrap_or(f64::from(window)).max(1.0);
         let speed = if self.doubles { 2.0 } else { 1.0 };
@@ -269,7 +276,7 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// A round trip of 10 segments of which `marked` were marked.
+    /// An RTT of 10 segments, `marked` of them marked.
     fn round(prague: &mut Prague, marked: u32) -> f64 {
         let una = prague.round.until + 1;
         let srtt = Some(Duration::from_ms(10));
@@ -287,7 +294,7 @@ mod tests {
     /// Draft section 2.3.2 with g = 1/16, worked by hand: 1 until the first mark, whose share does not count; then
     /// 1 - 1/16 = 0.9375; 0.9375 + (1/2 - 0.9375)/16 = 0.91015625; 0.91015625 + (1 - 0.91015625)/16 = 0.915771484375.
     #[test]
-    fn alpha_follows_the_share_of_marked_segments_from_the_first_mark_on() {
+    fn alpha_follows_marked_share_after_first_mark() {
         let mut prague = unscaled();
         let alphas = [0, 3, 0, 5, 10].map(|marked| round(&mut prague, marked).to_bits());
         let want = [1.0, 1.0, 0.9375, 0.910_156_25, 0.915_771_484_375].map(f64::to_bits);
@@ -306,7 +313,7 @@ mod tests {
         assert_eq!(prague.on_mark(&window, MSS, window.cwnd), Some(21.515_625 * MSS));
     }
 
-    /// Section 2.4: of a round trip of 5 ms with a target of 25 ms each adds 1/25 of a segment; alpha is updated and the
+    /// Section 2.4: of an RTT of 5 ms with a target of 25 ms each adds 1/25 of a segment; alpha is updated and the
     /// window reduced once in 25 ms. From the target on nothing is scaled.
     #[test]
     fn short_round_trips_are_scaled_to_the_target() {
@@ -336,9 +343,10 @@ mod tests {
         );
     }
 
-    /// What was not marked grows the window, also in an ACK that reports marks: 3 of 4 segments at a window of 30 add 3/30.
+    /// Unmarked segments increase the window, also in an ACK that reports marks: 3 of 4 segments at a window
+    /// of 30 add 3/30.
     #[test]
-    fn segments_without_marks_grow_the_window_beside_those_with_marks() {
+    fn unmarked_segments_grow_the_window_despite_marks() {
         let mut prague = unscaled();
         let mut window = Window { cwnd: 30.0 * MSS, ssthresh: 2.0 * MSS };
         let ack =
@@ -350,10 +358,10 @@ mod tests {
         assert_eq!(window.cwnd.to_bits(), f64::to_bits(30.1 * MSS));
     }
 
-    /// Steady state by hand: a round trip adds 1 - p, and takes p / 2 of the window where each has a mark: W = 2 (1 - p) / p.
+    /// Steady state by hand: an RTT adds 1 - p, and takes p / 2 of the window where each has a mark: W = 2 (1 - p) / p.
     /// With every tenth segment marked that is 18 segments.
     #[test]
-    fn the_window_is_two_shares_of_what_is_not_marked() {
+    fn steady_window_is_two_over_marking_share() {
         let mut prague = unscaled();
         let mut window = Window { cwnd: 40.0 * MSS, ssthresh: 2.0 * MSS };
         let (mut una, mut until, mut number, mut sum, mut count) =
@@ -386,7 +394,7 @@ mod tests {
         assert!((mean / 18.0 - 1.0).abs() < 0.1, "{mean}");
     }
 
-    /// Draft section 2.2: paced at the window a round trip, twice that while it is below half of ssthresh; with 20 segments and
+    /// Draft section 2.2: paced at the window per RTT, twice that while it is below half of ssthresh; with 20 segments and
     /// 100 ms each 5 ms or 2.5 ms.
     #[test]
     fn segments_leave_spread_over_the_round_trip() {

@@ -1,4 +1,4 @@
-//! A controller for tests, added as any other is: this file and a line.
+//! Controller for tests, registered like any other: this file and one line.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::{Ack, Profile, SackBlocks, Sender, Seq};
 keys! {
     /// A key of its own.
     pub struct RecorderKeys {
-        /// What a loss leaves.
+        /// Window factor after a loss.
         share: f64 = 0.5, "as Reno";
     }
 }
 
-/// See the module's text.
+/// State of the recorder.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     share: f64,
@@ -31,9 +31,9 @@ pub struct Recorder {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {
-    /// Segments acknowledged, and delivered, and the round trip in milliseconds.
+    /// Segments acknowledged, and delivered, and the RTT in milliseconds.
     Observed(u32, u32, Option<u64>),
-    /// Whether before all is repaired after a timeout.
+    /// `true`: losses of an RTO are not yet all repaired.
     Grows(bool),
     Delivers(u32),
     Loss,
@@ -133,7 +133,7 @@ const NONE: (u32, u32) = (0, 0);
 /// The second of four segments is lost; SACK and the rate of delivery tell of each that arrives. The ACK that ends the
 /// recovery acknowledges the retransmission and what SACK had told of. The rate is that of a sender that does not pace.
 #[test]
-fn with_sack_a_controller_learns_of_every_delivery() {
+fn with_sack_every_delivery_is_reported() {
     let config = Config { recovery: RecoveryKind::Sack, ..Profile::Rfc.config() };
     let mut transfer = Transfer::new(Config { measurement: Measurement::EveryAck, ..config });
     let at_once = Some(100);
@@ -182,7 +182,7 @@ fn without_sack_duplicate_acks_are_deliveries() {
 
 /// RFC 6582: a partial ACK acknowledges up to the next hole, and the recovery goes on.
 #[test]
-fn a_partial_ack_is_observed_and_grows_nothing() {
+fn partial_ack_is_observed_without_growth() {
     let mut transfer = Transfer::new(Profile::Rfc.config());
     transfer.told(&[(1, NONE); 4]);
     assert_eq!(transfer.told(&[(2, NONE)]), [Observed(1, 1, None)]);

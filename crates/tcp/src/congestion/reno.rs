@@ -1,14 +1,17 @@
-//! Reno's additive increase and multiplicative decrease.
+//! Reno: additive increase, multiplicative decrease.
 //!
-//! # Models
-//! Slow start below ssthresh, one segment a round trip above, half after a loss.
-//! # Source
-//! RFC 5681 section 3.1: equation 2 (slow start), equation 3 (congestion avoidance), equation 4.
-//! Whole bytes: behaviour of INET in 2011. Whole segments: RFC 3465 section 2.1.
+//! # Model
+//! Slow start below ssthresh, one segment per RTT above; a loss halves the window.
+//!
+//! # References
+//! RFC 5681 section 3.1: equation 2 (slow start), equation 3 (congestion avoidance), equation 4. Whole bytes:
+//! behaviour of INET in 2011. Whole segments: RFC 3465 section 2.1.
+//!
 //! # Parameters
 //! `increase`, `slow_start`, `ack_counting`.
-//! # Limits
-//! An ACK adds a segment at most in congestion avoidance.
+//!
+//! # Limitations
+//! An ACK adds at most one segment in congestion avoidance.
 
 use super::controller::{Controller, Start, keys};
 use super::event::AckEvent;
@@ -17,24 +20,24 @@ use crate::window::Window;
 use optcp_units::registry;
 
 registry! {
-    /// How congestion avoidance rounds what an ACK adds to the window.
+    /// Rounding of the window increase per ACK in congestion avoidance.
     pub enum Increase ("increase") {
-        "exact" => Exact: "SMSS*SMSS/cwnd, fractions of a byte kept", "RFC 5681 equation 3";
-        "whole-bytes" => WholeBytes: "SMSS*SMSS/cwnd cut to whole bytes, at least one", "INET in 2011";
-        "whole-segments" => WholeSegments: "a segment once a window's worth of them is counted", "RFC 3465 section 2.1; Linux";
+        "exact" => Exact: "SMSS*SMSS/cwnd, including fractions of a byte", "RFC 5681 equation 3";
+        "whole-bytes" => WholeBytes: "SMSS*SMSS/cwnd rounded down to whole bytes, at least one", "INET in 2011";
+        "whole-segments" => WholeSegments: "one segment per window of counted segments", "RFC 3465 section 2.1; Linux";
     }
 }
 
 keys! {
-    /// What Reno chooses for itself alone.
+    /// Parameters of Reno.
     pub struct RenoKeys {
-        /// How growth in congestion avoidance is rounded.
+        /// Rounding of the increase.
         increase: Increase = Increase::Exact,
             "RFC 5681 equation 3; a fraction of a byte lost on every ACK would slow large windows down";
     }
 }
 
-/// See the module's text.
+/// State of Reno.
 #[derive(Clone, Debug)]
 pub struct Reno {
     increase: Increase,

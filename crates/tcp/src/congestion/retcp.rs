@@ -1,19 +1,24 @@
-//! reTCP: a window for each of two networks.
+//! reTCP: separate windows for two networks.
 //!
-//! # Models
-//! Reno that the network tells of a circuit by the flag ECE in ACKs: the first ACK with it that may grow the window grows it
-//! and then doubles it, and the first without it after that halves it again. ssthresh stays.
-//! # Source
-//! M. K. Mukerjee et al., *Adapting TCP for Reconfigurable Datacenter Networks*, NSDI 2020, section 4; behaviour of the
-//! authors' module for Linux. Whole segments: Linux.
+//! # Model
+//! Reno with explicit notification of a circuit by the ECE flag in ACKs. The first ACK with ECE that may
+//! increase the window does so and then doubles it. The first ACK without ECE after that halves it. ssthresh
+//! does not change.
+//!
+//! # References
+//! M. K. Mukerjee et al., *Adapting TCP for Reconfigurable Datacenter Networks*, NSDI 2020, section 4;
+//! behaviour of the authors' module for Linux. Whole segments: Linux.
+//!
 //! # Parameters
-//! `retcp_jump`, `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and `timeout_basis`. Who sets the flag is
-//! `ece` of `[[schedules]]`.
-//! # Limits
-//! It needs `ecn = "off"`: an echo of a mark would be taken for a circuit. Losses and timeouts do not make it forget that it
-//! has jumped, so that what they leave is halved too when the circuit ends; a segment is left at least, where the module's
-//! window may become zero. An ACK in fast recovery neither doubles nor halves. An undo brings back the window as it was before
-//! the loss, whether it had jumped or not.
+//! `retcp_jump`, `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`. `ece` of `[[schedules]]`
+//! sets the flag.
+//!
+//! # Limitations
+//! - Needs `ecn = "off"`: the echo of a mark would look like a circuit.
+//! - Losses and RTOs do not reset the doubled state, so that the reduced window is also halved when the
+//!   circuit ends. At least one segment remains; in the module the window may become zero.
+//! - ACKs in fast recovery neither double nor halve.
+//! - An undo restores the window before the loss in either state.
 
 use super::controller::{Controller, NeedsEcn, Start, keys};
 use super::event::AckEvent;
@@ -21,19 +26,19 @@ use super::growth::Growth;
 use crate::window::Window;
 
 keys! {
-    /// What reTCP chooses for itself alone.
+    /// Parameters of reTCP.
     pub struct RetcpKeys {
-        /// What the window is multiplied by when a circuit comes, and divided by when it goes.
+        /// Factor by which the window is multiplied when a circuit starts, and divided when it ends.
         retcp_jump: u8 = 2, "Mukerjee et al. 2020: the default of their module, both ways";
     }
 }
 
-/// See the module's text.
+/// State of reTCP.
 #[derive(Clone, Debug)]
 pub struct Retcp {
     growth: Growth,
     jump: u8,
-    /// Whether the window is that of the circuit.
+    /// `true`: the window is that of the circuit.
     jumped: bool,
 }
 
@@ -121,7 +126,7 @@ mod tests {
 
     /// A window that is not used does not grow, but jumps; of one segment one is left.
     #[test]
-    fn it_jumps_although_the_window_limits_nothing() {
+    fn window_jumps_although_it_does_not_limit_sending() {
         let mut window = Window { cwnd: 7.0 * MSS, ssthresh: 4.0 * MSS };
         let mut retcp = retcp(3);
         let mut after = |cwnd: Option<f64>, ece| {

@@ -1,16 +1,18 @@
 //! Scalable TCP.
 //!
-//! # Models
-//! The window grows by the same share a round trip at any size: a segment for every hundred acknowledged, or for a
-//! window of them where that is less, as Reno does. A loss leaves 7/8.
-//! # Source
-//! T. Kelly, *Scalable TCP: Improving Performance in Highspeed Wide Area Networks*, Computer Communication Review
-//! 33(2), 2003: a = 0.01, b = 1/8. Whole segments, and Reno below a hundred: behaviour of Linux 6.
+//! # Model
+//! The window grows by a constant share per RTT: one segment per hundred acknowledged, or per window if that
+//! is smaller, like Reno. A loss reduces it by the factor 7/8.
+//!
+//! # References
+//! T. Kelly, *Scalable TCP: Improving Performance in Highspeed Wide Area Networks*, Computer Communication
+//! Review 33(2), 2003: a = 0.01, b = 1/8. Behaviour of Linux 6: whole segments, and Reno below a hundred.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! The window grows by whole segments, and what a loss takes is cut to whole ones. The paper keeps to Reno below 16
-//! segments only (`lwnd`).
+//! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! Growth and reductions are in whole segments. In the paper, Reno only applies below 16 segments (`lwnd`).
 
 use super::controller::{Controller, Start};
 use super::event::AckEvent;
@@ -19,10 +21,10 @@ use crate::window::Window;
 
 /// Segments for which the window grows by one: 1 / a.
 const SEGMENTS: f64 = 100.0;
-/// What a loss takes: b.
+/// Share that a loss removes: b.
 const SHARE: f64 = 1.0 / 8.0;
 
-/// See the module's text.
+/// State of Scalable TCP.
 #[derive(Clone, Debug)]
 pub struct Scalable {
     slow_start: SlowStart,
@@ -82,7 +84,7 @@ mod tests {
         Scalable::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// The window in segments after a round trip of ACKs for two segments each, at a window of `cwnd`.
+    /// The window in segments after an RTT of ACKs for two segments each, at a window of `cwnd`.
     fn after_a_round_trip(scalable: &mut Scalable, cwnd: u32) -> u32 {
         let mut window = Window { cwnd: f64::from(cwnd) * MSS, ssthresh: 2.0 * MSS };
         let ack = AckEvent { acked: 2, delivered: 2, limited: true, ..AckEvent::default() };
@@ -100,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Kelly 2003, table 1: from any window 70 round trips double it, 1.01^70 = 2.007.
+    /// Kelly 2003, table 1: from any window 70 RTTs double it, 1.01^70 = 2.007.
     #[test]
     fn the_time_to_double_does_not_depend_on_the_window() {
         for cwnd in [1000, 10_000] {

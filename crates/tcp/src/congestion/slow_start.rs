@@ -1,14 +1,17 @@
-//! Slow start: how the window grows below ssthresh, and when that ends without a loss.
+//! Slow start: growth below ssthresh, and its end before a loss.
 //!
-//! # Models
-//! Below ssthresh the window grows by what an ACK counts for. A member of the family may set ssthresh,
-//! and so end slow start, before a loss does.
-//! # Source
-//! RFC 5681 section 3.1; see the members for theirs.
+//! # Model
+//! Below ssthresh, each ACK increases the window by the amount that it counts for. An option of the family
+//! may set ssthresh, and so end slow start, before a loss.
+//!
+//! # References
+//! RFC 5681 section 3.1; further references at the options.
+//!
 //! # Parameters
 //! `slow_start`, `ack_counting`; `pacing` for HyStart.
-//! # Limits
-//! Only ACKs outside a loss recovery are looked at.
+//!
+//! # Limitations
+//! ACKs during loss recovery are ignored.
 
 use super::ack_counting::AckCounting;
 use super::event::AckEvent;
@@ -18,24 +21,24 @@ use crate::window::Window;
 use optcp_units::registry;
 
 registry! {
-    /// What may end slow start before a loss does.
+    /// Method that may end slow start before a loss.
     pub enum SlowStartKind ("slow_start") {
-        "standard" => Standard: "nothing but ssthresh", "RFC 5681 section 3.1";
-        "hystart" => HyStart: "a long train of ACKs, or longer round trips, from 16 segments on", "Ha and Rhee 2011, as in Linux's CUBIC";
-        "hystart++" => HyStartPlusPlus: "longer round trips, after five rounds of slower growth", "RFC 9406";
+        "standard" => Standard: "only ssthresh", "RFC 5681 section 3.1";
+        "hystart" => HyStart: "a long ACK train or increased RTTs, from 16 segments on", "Ha and Rhee 2011, as in Linux's CUBIC";
+        "hystart++" => HyStartPlusPlus: "increased RTTs, after five rounds of slower growth", "RFC 9406";
     }
 }
 
-/// See the module's text.
+/// State of slow start.
 #[derive(Clone, Debug)]
 pub struct SlowStart {
     counting: AckCounting,
-    /// Whether it was a timeout that began the present slow start.
+    /// `true`: an RTO started the current slow start.
     after_timeout: bool,
     end: End,
 }
 
-/// What may end slow start before a loss does.
+/// State of the method that may end slow start before a loss.
 #[derive(Clone, Debug)]
 enum End {
     Loss,

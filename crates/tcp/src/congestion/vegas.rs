@@ -1,19 +1,25 @@
 //! TCP Vegas.
 //!
-//! # Models
-//! Once a round trip Vegas compares the window with what would have been enough at the least round trip ever seen; the
-//! difference is what waits in queues. Below two segments the window grows by one, above four it shrinks by one. Slow start
-//! ends when more than one waits, at the window that would have been enough. Losses are Reno's.
-//! # Source
-//! L. Brakmo, L. Peterson, *TCP Vegas: End to End Congestion Avoidance on a Global Internet*, IEEE JSAC 13(8), 1995,
-//! section III. The least round trip of a round, slow start in every round, ssthresh of at least three quarters of the
-//! window, and what a timeout or a pause forgets: behaviour of Linux 6.
+//! # Model
+//! Once per RTT, Vegas subtracts from the window the amount that the current rate needs at the minimum RTT;
+//! the difference is the number of queued segments. Below two, the window grows by one segment; above four,
+//! it shrinks by one. Slow start ends when more than one segment is queued, at the sufficient window. The
+//! reaction to losses is Reno's.
+//!
+//! # References
+//! L. Brakmo, L. Peterson, *TCP Vegas: End to End Congestion Avoidance on a Global Internet*, IEEE JSAC
+//! 13(8), 1995, section III. Behaviour of Linux 6: the minimum RTT per round, slow start in every round,
+//! ssthresh of at least three quarters of the window, and the state that an RTO or a pause resets.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting` (slow start). What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! alpha, beta and gamma are 2, 4 and 1 segments, Linux's defaults. Linux does not retransmit earlier as the paper does, nor
-//! is that here. The round after a recovery, and one of fewer than three samples, are Reno's or leave the window. Round trips
-//! count in whole microseconds. What SACK tells while nothing is lost does not begin a round anew, as it does in Linux.
+//! `slow_start`, `ack_counting` (slow start), `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! - alpha, beta and gamma are 2, 4 and 1 segments, Linux's defaults.
+//! - The paper's early retransmissions are neither in Linux nor here.
+//! - The round after a recovery, and rounds with fewer than three samples, are Reno's or keep the window.
+//! - RTTs are in whole microseconds.
+//! - SACK information without losses does not restart a round, as it does in Linux.
 
 use super::controller::{Controller, Start};
 use super::event::AckEvent;
@@ -24,29 +30,29 @@ use optcp_units::{Duration, Time};
 
 /// The window grows if fewer segments wait.
 const ALPHA: u64 = 2;
-/// It shrinks if more segments wait.
+/// Number of queued segments above which the window shrinks.
 const BETA: u64 = 4;
 /// Slow start ends if more segments wait.
 const GAMMA: u64 = 1;
 /// Samples without which a round says nothing: fewer may all be of delayed ACKs.
 const SAMPLES: u32 = 3;
 
-/// See the module's text.
+/// State of TCP Vegas.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     reno: Reno,
-    /// The least round trip of all, in microseconds, and one more so that it is never nought.
+    /// The minimum RTT of all, in microseconds, and one more so that it is never nought.
     base: u64,
     round: Round,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// It ends when more than this is acknowledged; none if it has yet to begin.
+    /// The round ends when more than this is acknowledged; `None` before its start.
     until: Option<Seq>,
-    /// Whether it lasts until all is repaired after a timeout, and says nothing.
+    /// `true`: the round lasts until all losses of an RTO are repaired, and is ignored.
     repairs: bool,
-    /// The least round trip in it, as `base`.
+    /// The minimum RTT in it, as `base`.
     least: u64,
     samples: u32,
 }
@@ -56,7 +62,7 @@ impl Round {
 }
 
 impl Vegas {
-    /// Nothing is under way, as at the start: delays are learnt anew.
+    /// Nothing is in flight, as at the start: delays are learnt anew.
     fn forget(&mut self) {
         self.base = u64::MAX;
         self.round = Round { until: Some(Seq::ZERO), ..Round::NEXT };
@@ -135,7 +141,7 @@ impl Controller for Vegas {
     }
 
     fn on_timeout(&mut self, window: &mut Window, mss: f64) {
-        // Nothing is under way, as at the start: what delays were is forgotten.
+        // Nothing is in flight, as at the start: what delays were is forgotten.
         self.base = u64::MAX;
         self.round = Round { repairs: true, ..Round::NEXT };
         self.reno.on_timeout(window, mss);
@@ -184,7 +190,8 @@ mod tests {
         vegas.on_ack(window, MSS, &ack);
     }
 
-    /// What a round of round trips of `rtt_us` makes of a window of `cwnd` segments, after a least one of 100 ms.
+    /// Returns the window after a round of RTTs `rtt_us` at a window of `cwnd` segments, with a minimum of
+    /// 100 ms.
     fn after_round(cwnd: f64, ssthresh: f64, rtt_us: u64) -> Window {
         let mut vegas = vegas();
         let mut window = Window { cwnd: cwnd * MSS, ssthresh: ssthresh * MSS };
@@ -229,7 +236,7 @@ mod tests {
         );
     }
 
-    /// Linux: round trips of 200 ms after a pause are no queue, whatever the least round trip was before it.
+    /// Linux: RTTs of 200 ms after a pause are no queue, whatever the minimum RTT was before it.
     #[test]
     fn a_pause_forgets_the_least_round_trip() {
         for (pauses, want) in [(false, 49.0), (true, 51.0)] {
@@ -248,7 +255,7 @@ mod tests {
 
     /// Linux: with one or two samples a round is Reno's.
     #[test]
-    fn a_round_of_two_samples_says_nothing() {
+    fn round_with_two_samples_is_ignored() {
         let (mut vegas, mut window) = (vegas(), Window { cwnd: 50_000.0, ssthresh: 20_000.0 });
         vegas.base = 100_000;
         vegas.round.until = Some(Seq::new(10));
@@ -257,7 +264,7 @@ mod tests {
         assert_eq!(window.cwnd.to_bits(), 50_000_f64.to_bits());
     }
 
-    /// The round that begins with a recovery's end ends one round trip later: no ACK before shrinks the window.
+    /// The round that begins with a recovery's end ends one RTT later: no ACK before shrinks the window.
     #[test]
     fn a_recovery_and_a_timeout_begin_a_round_anew() {
         for timeout in [false, true] {
@@ -279,7 +286,7 @@ mod tests {
                 assert_eq!(window.cwnd.to_bits(), 50_000_f64.to_bits(), "{una}");
             }
             ack(&mut vegas, &mut window, 1, 31, 60, 200_000);
-            // After a timeout 200 ms is the least round trip.
+            // After a timeout 200 ms is the minimum RTT.
             let want = if timeout { 51_000.0 } else { 49_000.0 };
             assert_eq!(window.cwnd.to_bits(), f64::to_bits(want));
         }

@@ -1,18 +1,22 @@
 //! TCP Veno.
 //!
-//! # Models
-//! Reno that asks, as Vegas does, how many segments wait in queues: at most three are a loss by chance, which leaves four
-//! fifths of the window instead of a half; with more, congestion avoidance grows every other round trip.
-//! # Source
-//! C. P. Fu, S. C. Liew, *TCP Veno: TCP enhancement for transmission over wireless access networks*, IEEE JSAC 21(2),
-//! 2003, section II. Half segments, the round trip of the latest ACK, and what a timeout or a pause forgets: behaviour of
-//! Linux 6.
+//! # Model
+//! Reno that estimates the number of queued segments like Vegas. With at most three, a loss counts as random
+//! and reduces the window by the factor 4/5 instead of 1/2. With more, congestion avoidance grows every other
+//! RTT.
+//!
+//! # References
+//! C. P. Fu, S. C. Liew, *TCP Veno: TCP enhancement for transmission over wireless access networks*, IEEE
+//! JSAC 21(2), 2003, section II. Behaviour of Linux 6: half segments, the RTT of the latest ACK, and the
+//! state that an RTO or a pause resets.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! beta is three segments, as in the paper and in Linux. The first two round trips are Reno's. An ACK that measures no
-//! round trip leaves the estimate; Linux takes it for a full queue. What a loss leaves is cut to whole segments. Round
-//! trips count in whole microseconds.
+//! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! beta is three segments, as in the paper and in Linux. The first two RTTs are Reno's. An ACK without RTT
+//! sample keeps the estimate; Linux assumes a full queue. Reductions are rounded down to whole segments. RTTs
+//! are in whole microseconds.
 
 use optcp_units::{Duration, Time};
 
@@ -27,19 +31,19 @@ const BETA: u64 = 6;
 /// Samples without which it is Reno.
 const SAMPLES: u32 = 3;
 
-/// See the module's text.
+/// State of TCP Veno.
 #[derive(Clone, Debug)]
 pub struct Veno {
     growth: Growth,
     phase: Phase,
-    /// The least round trip, in microseconds, and one more so that it is never nought.
+    /// The minimum RTT, in microseconds, and one more so that it is never nought.
     base: u64,
-    /// That of the latest ACK, likewise.
+    /// RTT of the latest ACK, likewise.
     latest: Option<u64>,
     samples: u32,
     /// Half segments that wait in queues.
     waiting: u64,
-    /// The next round trip in congestion adds a segment.
+    /// The next RTT in congestion adds a segment.
     adds: bool,
 }
 
@@ -159,7 +163,8 @@ mod tests {
         Veno::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// So many ACKs for a segment each, after round trips that make `rtt_us` with the one more.
+    /// Sends `count` ACKs for one segment each, with RTTs that give `rtt_us` including the additional
+    /// microsecond.
     fn acks(veno: &mut Veno, window: &mut Window, count: u32, rtt_us: u64) {
         let rtt = Some(Duration::from_us(rtt_us - 1));
         let (acked, delivered, limited) = (1, 1, true);
@@ -170,7 +175,7 @@ mod tests {
         }
     }
 
-    /// A connection at 50 segments whose least round trip is 100 ms, and the latest `rtt_us`.
+    /// A connection at 50 segments whose minimum RTT is 100 ms, and the latest `rtt_us`.
     fn at(rtt_us: u64) -> Veno {
         let (mut veno, mut window) = (veno(), Window { cwnd: 2.0 * MSS, ssthresh: 50.0 * MSS });
         acks(&mut veno, &mut window, 48, 100_000);
@@ -193,8 +198,8 @@ mod tests {
         assert_eq!(at(106_000).waiting, 6);
     }
 
-    /// Section II.A: a segment a round trip without congestion, one in two round trips with it. Linux counts the window and one
-    /// more ACK to each round trip of those.
+    /// Section II.A: a segment per RTT without congestion, one in two RTTs with it. Linux counts the window and one
+    /// more ACK to each RTT of those.
     #[test]
     fn with_three_waiting_segments_growth_takes_two_round_trips() {
         for (rtt_us, count, want) in [
@@ -212,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Linux: nothing is under way then, and delays are learnt anew.
+    /// Linux: nothing is in flight then, and delays are learnt anew.
     #[test]
     fn a_timeout_and_a_pause_forget_the_least_round_trip() {
         for timeout in [false, true] {

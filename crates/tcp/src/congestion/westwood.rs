@@ -1,19 +1,23 @@
 //! TCP Westwood+.
 //!
-//! # Models
-//! Reno that sets its window after a loss to what the path has carried lately: the rate at which ACKs came back, once a
-//! round trip and smoothed twice, times the least round trip. A recovery goes down to half a window, as Reno's, and ends at
-//! that product; a timeout leaves it as ssthresh.
-//! # Source
-//! L. Grieco, S. Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control*,
-//! Computer Communication Review 34(2), 2004, section 2; S. Mascolo et al., *TCP Westwood*, MobiCom 2001. The filter, its
-//! first sample, the clock and what a duplicate ACK counts for: behaviour of Linux 6.
+//! # Model
+//! Reno that sets its window after a loss to the recent bandwidth times the minimum RTT. The bandwidth is the
+//! rate of acknowledged data per RTT, smoothed twice. A recovery first halves the window like Reno and ends
+//! at that product. An RTO uses the product as ssthresh.
+//!
+//! # References
+//! L. Grieco, S. Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP
+//! congestion control*, Computer Communication Review 34(2), 2004, section 2; S. Mascolo et al., *TCP
+//! Westwood*, MobiCom 2001. Behaviour of Linux 6: the filter, its first sample, the clock and the amount
+//! counted for duplicate ACKs.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! The kernel's clock has ticks of 4 ms (250 Hz, its default); a round trip is rounded up to a tick, so the window after a loss
-//! is up to a tick's share too large. Rates keep their fractions. A timeout within a recovery sets ssthresh too, and a
-//! recovery that is taken back leaves the window alone.
+//! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! Linux's clock has ticks of 4 ms (250 Hz, its default). RTTs are rounded up to ticks, so that the window
+//! after a loss is too large by up to one tick. Rates keep their fractions. An RTO during a recovery also
+//! sets ssthresh, and an undone recovery keeps the window.
 
 use optcp_units::Duration;
 
@@ -25,10 +29,10 @@ use crate::window::Window;
 
 /// A sample of the rate takes at least as long.
 const LEAST_SAMPLE: Duration = Duration::from_ms(50);
-/// The round trip before the first one.
+/// The RTT before the first one.
 const INITIAL_ROUND_TRIP: Duration = Duration::from_secs(20);
 
-/// See the module's text.
+/// State of TCP Westwood+.
 #[derive(Clone, Debug)]
 pub struct Westwood {
     reno: Reno,
@@ -39,7 +43,7 @@ pub struct Westwood {
 /// Times are in ticks, rates in segments a tick.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
-    /// When the sample began, and the segments acknowledged in it; none before the first ACK.
+    /// Start of the sample, and segments acknowledged in it; `None` before the first ACK.
     sample: Option<(u64, u32)>,
     /// The rate, smoothed once and twice; none before the first sample in which anything was acknowledged.
     rates: Option<(f64, f64)>,
@@ -47,7 +51,7 @@ struct Estimate {
     told: u32,
     rtt: u64,
     least: u64,
-    /// The next ACK forgets the least round trip.
+    /// The next ACK forgets the minimum RTT.
     forgets: bool,
 }
 
@@ -162,7 +166,7 @@ mod tests {
         Westwood::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
     }
 
-    /// ACKs for `segments` every 10 ms, from `from_ms` to `to_ms`, after round trips of 100 ms.
+    /// ACKs for `segments` every 10 ms, from `from_ms` to `to_ms`, after RTTs of 100 ms.
     fn acks(westwood: &mut Westwood, segments: u32, from_ms: u64, to_ms: u64) {
         for at in (from_ms..=to_ms).step_by(10) {
             let (now, rtt) = (Time::ZERO + Duration::from_ms(at), Some(Duration::from_ms(100)));
@@ -173,7 +177,7 @@ mod tests {
     /// Five segments every 10 ms are 2 a tick of 4 ms; 100 ms are 25 ticks: a window of 50. A sample takes more than 25 ticks,
     /// so 11 ACKs: 55 segments in 28 or 27 ticks by turns, because an ACK comes every two and a half.
     #[test]
-    fn a_recovery_ends_at_what_the_path_carries() {
+    fn recovery_ends_at_estimated_bdp() {
         let mut westwood = westwood();
         acks(&mut westwood, 5, 100, 10_000);
         let mut window = Window { cwnd: 40.0 * MSS, ssthresh: 40.0 * MSS };
@@ -194,7 +198,7 @@ mod tests {
 
     /// Grieco and Mascolo 2004: a duplicate ACK counts for a segment, and the ACK that ends the row for the rest.
     #[test]
-    fn what_duplicate_acks_told_of_counts_once() {
+    fn deliveries_of_duplicate_acks_count_once() {
         let mut estimate = Estimate::new();
         let counts = [0, 0, 0, 5, 2, 0, 0, 0, 2, 3].map(|acked| estimate.count(acked));
         // 5 less 3; 2; then 2 of the three that were told of, which leaves one, and 3 less 1.

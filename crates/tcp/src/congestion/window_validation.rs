@@ -1,34 +1,38 @@
-//! Whether the window limits what is sent, without which it need not grow.
+//! Congestion window validation: no growth while the window does not limit sending.
 //!
-//! # Models
-//! `none`: the window grows with every ACK of new data. `linux`: only if it held a segment back during
-//! the last window of data, or in slow start if it is smaller than twice the most that was outstanding.
-//! # Source
-//! RFC 9438 section 5.8 and RFC 7661 for the aim; behaviour of Linux 6 (`linux`).
+//! # Model
+//! - `none`: every ACK of new data increases the window.
+//! - `linux`: the window only grows if it prevented a segment during the last window of data, or in slow
+//!   start if it is smaller than twice the maximum outstanding data.
+//!
+//! # References
+//! RFC 9438 section 5.8 and RFC 7661 for the purpose; behaviour of Linux 6 (`linux`).
+//!
 //! # Parameters
 //! `window_validation`.
-//! # Limits
-//! A window that is not used does not shrink.
+//!
+//! # Limitations
+//! An unused window does not shrink.
 
 use crate::seq::Seq;
 use optcp_units::registry;
 
 registry! {
-    /// Whether the window grows while it does not limit what is sent.
+    /// Window growth while the window does not limit sending.
     pub enum WindowValidation ("window_validation") {
-        "none" => None: "it grows with every ACK of new data", "RFC 5681 section 3.1";
-        "linux" => Linux: "it grows if it held a segment back, or in slow start is below twice what was outstanding", "Linux; RFC 9438 section 5.8";
+        "none" => None: "every ACK of new data increases the window", "RFC 5681 section 3.1";
+        "linux" => Linux: "the window increases if it limited sending, or in slow start if it is below twice the outstanding data", "Linux; RFC 9438 section 5.8";
     }
 }
 
-/// How a sender uses its window.
+/// Use of the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WindowUse {
-    /// Whether the window held a segment back.
+    /// `true`: the window prevented a segment.
     limited: bool,
     /// The most segments outstanding, if it did not.
     outstanding: u32,
-    /// Up to where that holds.
+    /// Segment up to which the observation is valid.
     until: Seq,
 }
 
@@ -42,7 +46,7 @@ impl WindowUse {
         }
     }
 
-    /// Whether a window of `cwnd` segments limits what is sent.
+    /// Returns whether a window of `cwnd` segments limits sending.
     // Apart, so that growth without validation pays nothing for it.
     #[inline(never)]
     pub(crate) fn limits(&self, cwnd: u32, in_slow_start: bool) -> bool {

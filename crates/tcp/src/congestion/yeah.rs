@@ -1,18 +1,23 @@
 //! YeAH-TCP.
 //!
-//! # Models
-//! Two modes, chosen once a round trip by how many segments wait in queues, as Vegas measures it. While fewer than 80 do
-//! and the round trip is at most an eighth longer than the least one, the window grows as Scalable TCP's. Otherwise it
-//! grows as Reno's, and where more than 80 wait it gives up as many at once, but no less than Reno's share is held to be. A
-//! loss takes what waited, an eighth to a half; a half where others have kept the queue filled for 16 round trips.
-//! # Source
-//! A. Baiocchi, A. P. Castellani, F. Vacirca, *YeAH-TCP: Yet Another Highspeed TCP*, PFLDnet 2007, section III. The constants, what
-//! is cut to whole segments, and when a round begins: behaviour of Linux 6.
+//! # Model
+//! Two modes, selected once per RTT from the number of queued segments, measured like Vegas. In fast mode
+//! (fewer than 80 queued, RTT at most an eighth above the minimum) the window grows like Scalable TCP's.
+//! Otherwise it grows like Reno's. If more than 80 are queued, the window is reduced by that number, but not
+//! below the estimated Reno window. A loss removes the queued segments, limited to an eighth to a half of the
+//! window; a half if other flows kept the queue filled for 16 RTTs.
+//!
+//! # References
+//! A. Baiocchi, A. P. Castellani, F. Vacirca, *YeAH-TCP: Yet Another Highspeed TCP*, PFLDnet 2007, section
+//! III. Behaviour of Linux 6: the constants, rounding to whole segments, and the start of a round.
+//!
 //! # Parameters
-//! `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and `timeout_basis`.
-//! # Limits
-//! The constants are Linux's: the paper takes an eighth of the window away at a loss (delta), 80 segments (alpha) and an eighth
-//! (phi) too. A round of fewer than three samples leaves the mode. Round trips count in whole microseconds.
+//! `slow_start`, `ack_counting`, `reduction_basis`, `timeout_basis`.
+//!
+//! # Limitations
+//! The constants are Linux's; the paper also uses an eighth of the window for a loss (delta), 80 segments
+//! (alpha) and an eighth (phi). A round with fewer than three samples keeps the mode. RTTs are in whole
+//! microseconds.
 
 use optcp_units::{Duration, Time};
 
@@ -25,13 +30,13 @@ use crate::window::Window;
 
 /// Segments that may wait.
 const ALPHA: u64 = 80;
-/// A longer round trip than the least by this part of it is congestion.
+/// A longer RTT than the least by this part of it is congestion.
 const PHI: u64 = 8;
 /// A loss takes this part of the window at least.
 const DELTA: u64 = 8;
-/// Round trips of congestion after which a loss takes a half.
+/// RTTs of congestion after which a loss takes a half.
 const RHO: u32 = 16;
-/// Round trips without congestion after which Reno's share is unknown.
+/// RTTs without congestion after which Reno's share is unknown.
 const ZETA: u32 = 50;
 /// The smallest that Reno's share is held to be.
 const LEAST_SHARE: u64 = 2;
@@ -40,12 +45,12 @@ const SCALABLE: u32 = 100;
 /// Samples without which a round says nothing: fewer may all be of delayed ACKs.
 const SAMPLES: u32 = 3;
 
-/// See the module's text.
+/// State of YeAH-TCP.
 #[derive(Clone, Debug)]
 pub struct Yeah {
     growth: Growth,
     phase: Phase,
-    /// The least round trip of all, in microseconds, and one more so that it is never nought.
+    /// The minimum RTT of all, in microseconds, and one more so that it is never nought.
     base: u64,
     round: Round,
     /// Segments that waited in the last round.
@@ -54,22 +59,22 @@ pub struct Yeah {
     congested: u32,
     /// Rounds without it since the last loss or since Reno's share was forgotten.
     fast: u32,
-    /// What Reno's window is held to be.
+    /// Estimated window of Reno.
     share: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// It ends when more than this is acknowledged; none if it has yet to begin.
+    /// The round ends when more than this is acknowledged; `None` before its start.
     until: Option<Seq>,
-    /// The least round trip in it, as `base`.
+    /// The minimum RTT in it, as `base`.
     least: u64,
     samples: u32,
 }
 
 impl Round {
     const NEXT: Round = Round { until: None, least: u64::MAX, samples: 0 };
-    /// The first ACK where nothing was under way ends a round, as if it had begun before.
+    /// The first ACK where nothing was in flight ends a round, as if it had begun before.
     const FIRST: Round = Round { until: Some(Seq::ZERO), ..Round::NEXT };
 }
 
@@ -220,7 +225,7 @@ mod tests {
     /// Baiocchi, Castellani and Vacirca 2007, section III: Q = (RTT - RTTbase) cwnd / RTT. At 1000 segments 108.6 ms are 79.2, 108.7 ms
     /// 80.04; at 500 112.5 ms are an eighth longer, 112.6 ms more. 1000 segments at 200 ms are 500 waiting: a half goes.
     #[test]
-    fn the_mode_follows_what_waits_and_how_long() {
+    fn mode_depends_on_queue_length_and_delay() {
         for (cwnd, rtt_us, left, congested) in [
             (1000, 108_600, 1000, 0),
             (1000, 108_750, 1000, 0),
@@ -239,7 +244,7 @@ mod tests {
     /// Linux: Reno's share is half the window at the first congested round, one more in each later one, and what decongestion
     /// leaves at least; it is forgotten after fifty rounds without congestion.
     #[test]
-    fn a_share_is_kept_for_reno() {
+    fn window_stays_above_estimated_reno_share() {
         let mut yeah = yeah();
         assert_eq!(round(&mut yeah, 1000, 200_000), 500);
         assert_eq!(yeah.share, 250);
@@ -254,7 +259,7 @@ mod tests {
     /// Section III: a loss takes what waits, an eighth of the window at least and a half at most; a half if Reno was the mode for 16
     /// rounds.
     #[test]
-    fn a_loss_takes_what_waits() {
+    fn loss_removes_queued_segments() {
         for (waited, congested, want) in
             [(0, 0, 88), (20, 0, 80), (70, 0, 50), (20, 15, 80), (20, 16, 50)]
         {
@@ -267,7 +272,7 @@ mod tests {
 
     /// At 200 segments Scalable TCP adds one for each hundred acknowledged, Reno one for two hundred.
     #[test]
-    fn growth_is_scalable_tcps_or_renos() {
+    fn growth_matches_scalable_tcp_or_reno() {
         for (congested, want) in [(0, 202), (1, 201)] {
             let mut yeah = Yeah { congested, round: Round::NEXT, ..yeah() };
             let mut window = Window { cwnd: 200.0 * MSS, ssthresh: 2.0 * MSS };

@@ -1,7 +1,7 @@
-//! Explicit congestion notification: what both ends agree upon, and how packets carry counts of marks.
+//! Explicit congestion notification: negotiation, and feedback of marks.
 //!
-//! What the receiver reports is in [`Receiver`](crate::Receiver)'s module. The sender's window is reduced where it keeps
-//! what it knows of marks, and congestion control answers by how much.
+//! [`Receiver`](crate::Receiver)'s module contains the reports of the receiver. The sender's state of marks
+//! ([`crate::marks`]) reduces the window, by an amount that congestion control determines.
 
 mod counters;
 mod negotiation;
@@ -13,37 +13,37 @@ pub(crate) use counters::{Known, ace};
 pub(crate) use negotiation::{INITIAL_COUNT, agreed, answers, asks, told};
 
 registry! {
-    /// What the sender asks for about marks.
+    /// ECN mode that the sender requests.
     pub enum Ecn ("ecn") {
-        "off" => Off: "no packet takes a mark", "RFC 9293";
-        "rfc3168" => Rfc3168: "every ACK echoes a mark until the sender says that it has reduced its window", "RFC 3168 section 6.1";
-        "dctcp" => Dctcp: "an ACK echoes whether the segments were marked that it acknowledges", "RFC 8257 section 3.2";
-        "accurate" => Accurate: "every ACK carries how many packets were marked, modulo 8", "RFC 9768 section 3.2";
+        "off" => Off: "no ECN: no packet is ECN-capable", "RFC 9293";
+        "rfc3168" => Rfc3168: "every ACK echoes a mark until the sender confirms its window reduction", "RFC 3168 section 6.1";
+        "dctcp" => Dctcp: "an ACK echoes whether the acknowledged segments were marked", "RFC 8257 section 3.2";
+        "accurate" => Accurate: "every ACK carries the number of marked packets, modulo 8", "RFC 9768 section 3.2";
     }
 }
 
 registry! {
-    /// What the receiver agrees to about marks.
+    /// ECN mode that the receiver accepts.
     pub enum ReceiverEcn ("receiver_ecn") {
-        "as-asked" => AsAsked: "what the sender asks for", "both ends are alike";
-        "off" => Off: "nothing", "RFC 9293";
-        "rfc3168" => Rfc3168: "echoing a mark until CWR comes", "RFC 3168 section 6.1.3";
-        "dctcp" => Dctcp: "echoing in each ACK what its segments brought", "RFC 8257 section 3.2";
-        "accurate" => Accurate: "counting, if that is asked for; else as `rfc3168`", "RFC 9768 section 3.1";
+        "as-asked" => AsAsked: "the mode that the sender requests", "both ends are alike";
+        "off" => Off: "nothing", "no ECN";
+        "rfc3168" => Rfc3168: "echoes a mark until CWR arrives", "RFC 3168 section 6.1.3";
+        "dctcp" => Dctcp: "echoes in each ACK the marks of its segments", "RFC 8257 section 3.2";
+        "accurate" => Accurate: "counts marks if the sender requests it, else as `rfc3168`", "RFC 9768 section 3.1";
     }
 }
 
 registry! {
-    /// Which packets of a connection with ECN may be marked.
+    /// ECN-capable packets of a connection with ECN.
     pub enum EctPackets ("ect_packets") {
-        "data" => Data: "data that is sent for the first time", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5";
-        "established" => Established: "where marks are counted, every packet but those of the SYN exchange; else data", "RFC 8311 section 4.3; Linux";
-        "all" => All: "every packet, the SYN exchange too", "RFC 8311 section 4.3; Linux with DCTCP";
+        "data" => Data: "data sent for the first time", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5";
+        "established" => Established: "with counted marks, all packets except the SYN exchange; else `data`", "RFC 8311 section 4.3; Linux";
+        "all" => All: "all packets, including the SYN exchange", "RFC 8311 section 4.3; Linux with DCTCP";
     }
 }
 
 impl ReceiverEcn {
-    /// What it is at a receiver of a sender that asks for `asked`.
+    /// Returns the mode at the receiver of a sender that requests `asked`.
     pub(crate) const fn of(self, asked: Ecn) -> Ecn {
         match self {
             ReceiverEcn::AsAsked => asked,
@@ -55,14 +55,14 @@ impl ReceiverEcn {
     }
 }
 
-/// What the sender understands of an ACK's flags.
+/// Interpretation of an ACK's flags by the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Feedback {
-    /// Nothing.
+    /// No feedback.
     #[default]
     None,
-    /// Whether there were marks: ECE (RFC 3168).
+    /// ECE: any marks (RFC 3168).
     Classic,
-    /// How many: the field ACE (RFC 9768).
+    /// ACE: number of marks (RFC 9768).
     Accurate,
 }

@@ -1,15 +1,19 @@
-//! What both ends agree upon.
+//! ECN negotiation.
 //!
-//! # Models
-//! The flags AE, CWR and ECE of the SYN say what the sender asks for, those of the SYN-ACK what the receiver agrees to:
-//! counting, a plain echo, or nothing. Without a SYN exchange the same rules apply to what both ends have configured.
-//! # Source
+//! # Model
+//! The flags AE, CWR and ECE of the SYN carry the sender's request; those of the SYN-ACK carry the receiver's
+//! answer: counting, a plain echo, or nothing. Without a SYN exchange, the same rules apply to the
+//! configuration of both ends.
+//!
+//! # References
 //! RFC 3168 section 6.1.1; RFC 9768 section 3.1 and tables 2 and 3.
+//!
 //! # Parameters
 //! `ecn`, `receiver_ecn`, `handshake`.
-//! # Limits
-//! Nothing on the way clears flags, so that what looks for it is left out; a switch that sets ECE (`ece` of `[[schedules]]`) is
-//! taken for the other end.
+//!
+//! # Limitations
+//! The network never clears flags, so the detection of cleared flags is omitted. A switch that sets ECE
+//! (`ece` of `[[schedules]]`) looks like the other end.
 
 use optcp_units::{Codepoint, Marking};
 
@@ -19,10 +23,10 @@ const ECE: u8 = Marking::ECE;
 const CWR: u8 = Marking::CWR;
 const AE: u8 = Marking::AE;
 
-/// What ACE counts from (RFC 9768 section 3.2.1).
+/// Initial value of the count for ACE (RFC 9768 section 3.2.1).
 pub(crate) const INITIAL_COUNT: u32 = 5;
 
-/// The flags of a SYN.
+/// Returns the flags of a SYN.
 pub(crate) const fn asks(ecn: Ecn) -> u8 {
     match ecn {
         Ecn::Off => 0,
@@ -31,34 +35,35 @@ pub(crate) const fn asks(ecn: Ecn) -> u8 {
     }
 }
 
-/// What a receiver that understands `own` does for a sender whose SYN came with these flags and this codepoint, and the
+/// Returns the mode of a receiver with mode `own` for a SYN with these flags and this codepoint, and the
 /// flags of its SYN-ACK.
 pub(crate) const fn answers(own: Ecn, flags: u8, codepoint: Codepoint) -> (Ecn, u8) {
     const ACCURATE: u8 = AE | CWR | ECE;
     const CLASSIC: u8 = CWR | ECE;
     match (own, flags) {
         (Ecn::Accurate, ACCURATE) => (Ecn::Accurate, told(codepoint)),
-        // A receiver that knows classic ECN only takes no notice of AE.
+        // A receiver with classic ECN only ignores AE.
         (Ecn::Accurate | Ecn::Rfc3168, CLASSIC) | (Ecn::Rfc3168, ACCURATE) => (Ecn::Rfc3168, ECE),
         (Ecn::Dctcp, CLASSIC | ACCURATE) => (Ecn::Dctcp, ECE),
         _ => (Ecn::Off, 0),
     }
 }
 
-/// What a sender that asked for `asked` understands from a SYN-ACK with these flags on.
+/// Returns the feedback that a sender with request `asked` understands from the flags of a SYN-ACK.
 pub(crate) const fn agreed(asked: Ecn, flags: u8) -> Feedback {
     const CE_TOLD: u8 = AE | CWR;
     const ECT1_TOLD: u8 = CWR | ECE;
     const NONCE: u8 = AE | ECE;
     match (asked, flags) {
-        // What is reserved counts as counting (RFC 9768 section 3.1.3).
+        // Reserved values mean counting (RFC 9768 section 3.1.3).
         (Ecn::Accurate, CWR | ECT1_TOLD | AE | CE_TOLD | NONCE) => Feedback::Accurate,
         (Ecn::Accurate, ECE) | (Ecn::Rfc3168 | Ecn::Dctcp, ECE | NONCE) => Feedback::Classic,
         _ => Feedback::None,
     }
 }
 
-/// How a SYN-ACK, and the packet that answers it, tell which codepoint the packet had that they answer (RFC 9768 table 3).
+/// Returns the code with which a SYN-ACK, and the packet that answers it, report the codepoint of the packet
+/// before (RFC 9768 table 3).
 pub(crate) const fn told(codepoint: Codepoint) -> u8 {
     match codepoint {
         Codepoint::NotEct => CWR,
@@ -79,7 +84,7 @@ mod tests {
 
     /// RFC 9768 table 2, without the rows for the nonce and for broken servers.
     #[test]
-    fn an_exchange_ends_in_what_both_understand() {
+    fn syn_exchange_negotiates_the_common_ecn_mode() {
         let all = [
             (Ecn::Accurate, Ecn::Accurate, Ecn::Accurate, 0b010, Feedback::Accurate),
             (Ecn::Accurate, Ecn::Rfc3168, Ecn::Rfc3168, 0b001, Feedback::Classic),
@@ -97,17 +102,17 @@ mod tests {
         }
     }
 
-    /// RFC 9768 tables 2 and 3: 010 Not-ECT, 011 ECT(1), 100 ECT(0), 110 CE. A SYN-ACK that repeats the SYN's flags comes
-    /// from a server that copies what it does not know.
+    /// RFC 9768 tables 2 and 3: 010 Not-ECT, 011 ECT(1), 100 ECT(0), 110 CE. A SYN-ACK that repeats the SYN's
+    /// flags comes from a server that copies unknown flags.
     #[test]
-    fn the_answer_tells_the_codepoint_of_what_it_answers() {
+    fn answer_reports_codepoint_of_received_packet() {
         let told = [Codepoint::NotEct, Codepoint::Ect1, Codepoint::Ect0, Codepoint::Ce].map(told);
         assert_eq!(told, [0b010, 0b011, 0b100, 0b110]);
         for flags in told {
             assert_eq!(agreed(Ecn::Accurate, flags), Feedback::Accurate);
         }
         assert_eq!(agreed(Ecn::Accurate, 0b111), Feedback::None);
-        // RFC 9768 section 3.1.3: reserved for later versions, which an earlier one takes for its own.
+        // RFC 9768 section 3.1.3: reserved for later versions, which this version treats as its own.
         assert_eq!(agreed(Ecn::Accurate, 0b101), Feedback::Accurate);
         assert_eq!(agreed(Ecn::Rfc3168, 0b101), Feedback::Classic);
         // RFC 3168 section 6.1.1: an ECN-setup SYN-ACK has ECE and not CWR.

@@ -1,23 +1,23 @@
-//! How a profile is written down: choices in groups, each group with its reason.
+//! Notation of profiles: groups of parameters, each with its reason.
 
 use crate::config::Config;
 
-/// Choices, and why they are so.
+/// Set of parameters with reasons.
 pub(super) struct Bundle {
-    /// Every choice, those of the bundle that it starts from included.
+    /// Returns all parameters, including those of the base set.
     pub config: fn() -> Config,
-    /// The choices that it makes itself.
+    /// Parameters that this set defines itself.
     pub groups: &'static [Group],
 }
 
-/// Choices with one reason.
+/// Parameters with a common reason.
 pub(super) struct Group {
     pub why: &'static str,
     pub fields: &'static [&'static str],
 }
 
-/// Declares a bundle once: the values make the [`Config`], the reasons go with the names of the fields. One that
-/// starts from no other names every choice but those that controllers have for themselves.
+/// Declares a set once: the values define the [`Config`], the reasons belong to the field names. A set
+/// without a base names every parameter except those of individual controllers.
 macro_rules! bundle {
     (
         $(#[$doc:meta])*
@@ -56,7 +56,7 @@ macro_rules! bundle {
     };
 }
 
-/// The key that a path through [`Config`] ends with.
+/// Returns the last key of a path through [`Config`].
 macro_rules! key {
     ($field:ident) => { stringify!($field) };
     ($field:ident . $($inner:tt)+) => { $crate::profile::bundle::key!($($inner)+) };

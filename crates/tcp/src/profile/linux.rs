@@ -1,12 +1,14 @@
 //! Linux 6 with its defaults.
 //!
-//! Read from the behaviour of Linux 6. Not modelled: segmentation offload, the window that the receiver
-//! tunes (a scenario sets `window_limit`; 6 MB is the default limit of `tcp_rmem`), the detection of how
-//! far a path reorders, the memory of earlier connections, and the end of a connection that reaches nobody
-//! (`tcp_retries2`, R2 of RFC 9293 section 3.8.3: 924.6 s after the first retransmission; here it goes on). `idle_restart` stays off: Linux looks when data are
-//! written after a pause, not when an ACK comes.
-//! Pacing stays off: CUBIC does not ask for it, and the default queue, `fq_codel`, does none. With the
-//! queue `fq` it is `window`.
+//! Derived from the behaviour of Linux 6. `idle_restart` is off: Linux checks the idle time when data are
+//! written after a pause, not when an ACK arrives. Pacing is off: CUBIC does not need it, and the default
+//! queue, `fq_codel`, does not pace. With the queue `fq`, pacing is `window`.
+//!
+//! # Limitations
+//! The following are not modelled: segmentation offload; tuning of the receive window (set `window_limit`;
+//! the default limit of `tcp_rmem` is 6 MB); detection of the reordering degree; metrics of earlier
+//! connections; and the end of a connection without progress (`tcp_retries2`, R2 of RFC 9293 section 3.8.3:
+//! 924.6 s after the first retransmission).
 
 use optcp_units::{Bytes, Duration};
 
@@ -18,8 +20,9 @@ use crate::config::{
     RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
 
-/// What goes with one congestion control alone: HyStart is part of CUBIC, a control that finds a rate asks for
-/// pacing whatever the queue, and one that needs marks asks for them and lets all its packets take them.
+/// Sets the parameters that depend on the congestion control: HyStart belongs to CUBIC, rate-based controls
+/// use rate pacing with any queue, and controls that need marks request ECN and send all packets as
+/// ECN-capable.
 pub(super) fn adopt(congestion: CongestionKind, config: &mut Config) {
     config.slow_start = match congestion {
         CongestionKind::Cubic => SlowStartKind::HyStart,
@@ -43,66 +46,66 @@ pub(super) fn adopt(congestion: CongestionKind, config: &mut Config) {
 }
 
 bundle! {
-    /// CUBIC with SACK, RACK and all that comes with it.
+    /// CUBIC with SACK, RACK and related mechanisms.
     VERSION_6 from RFC;
-    "1500 B with headers of 40 B and timestamps of 12 B" =>
+    "1500 B including headers of 40 B and timestamps of 12 B" =>
         mss: Bytes::new(1448);
-    "RFC 6928, the default since 2011" =>
+    "RFC 6928, default since 2011" =>
         initial_window: 10;
     "`tcp_timestamps` is on" =>
         timestamps: true;
-    "`tcp_sack` is on, and `tcp_recovery` has RACK find losses; the scoreboard sends again what is lost and nothing beside" =>
+    "`tcp_sack` is on, and `tcp_recovery` enables RACK; only lost segments are retransmitted" =>
         recovery: RecoveryKind::Sack, loss_detection: LossDetectionKind::Rack,
         speculative_retransmit: false, rescue_retransmit: false;
-    "every reduction is proportional, and below ssthresh follows the progress of the recovery" =>
+    "every reduction is proportional, and below ssthresh depends on the progress of recovery" =>
         rate_reduction: RateReduction::Prr;
-    "`tcp_early_retrans` is 3: probes" =>
+    "`tcp_early_retrans` is 3: tail loss probes" =>
         tail_loss_probe: true;
     "`tcp_frto` is 2" =>
         frto: true;
-    "it takes reductions back that DSACK or timestamps show to be needless" =>
+    "it undoes reductions that DSACK or timestamps show to be spurious" =>
         dsack_undo: true, timestamp_undo: true;
-    "its default congestion control, with its module's defaults" =>
+    "default congestion control with the default module parameters" =>
         congestion: CongestionKind::Cubic, controllers.cubic.cubic_version: CubicVersion::Linux,
         slow_start: SlowStartKind::HyStart;
-    "`tcp_slow_start` and `tcp_cong_avoid_ai` count every segment delivered; what Reno adds are whole segments" =>
+    "`tcp_slow_start` and `tcp_cong_avoid_ai` count every delivered segment; Reno's increases are whole segments" =>
         ack_counting: AckCounting::Segments,
         controllers.reno.increase: Increase::WholeSegments;
-    "`tcp_is_cwnd_limited` is asked before the window grows" =>
+    "`tcp_is_cwnd_limited` is a condition of window growth" =>
         window_validation: WindowValidation::Linux;
     "`tcp_slow_start_after_idle` is on" =>
         restart_after_idle: true;
-    "`tcp_min_tso_segs` is 2, where there is pacing" =>
+    "`tcp_min_tso_segs` is 2, with pacing" =>
         pacing_burst: 2;
-    "the ACK that ends recovery finds it open, and the window grows" =>
+    "the ACK that ends recovery finds it in the open state and increases the window" =>
         exit_ack_grows: true;
-    "a retransmission of the oldest segment starts the timer anew" =>
+    "a retransmission of the oldest segment restarts the timer" =>
         fast_retransmit_restarts_timer: true;
-    "it reduces cwnd, not what is outstanding, once an event, to whole segments" =>
+    "it reduces cwnd, not the outstanding data, once per event, in whole segments" =>
         reduction_basis: ReductionBasis::Window, timeout_basis: TimeoutBasis::WindowKeepRecovery,
         halving: Halving::Whole;
-    "TCP_DELACK_MIN is 40 ms, and a connection begins with up to 16 quick ACKs" =>
+    "TCP_DELACK_MIN is 40 ms, and a connection starts with up to 16 quick ACKs" =>
         ack: AckKind::Linux, ack_delay: Duration::from_ms(40), quick_acks: 16;
-    "its own, with TCP_RTO_MIN below its variance" =>
+    "Linux's own estimator, with TCP_RTO_MIN as minimum variance" =>
         rtt: RttKind::Linux, min_rto: Duration::from_ms(200);
-    "it measures from the times at which segments were sent, and asks timestamps only where that is ambiguous" =>
+    "RTT samples use the send times of segments, and timestamps only if these are ambiguous" =>
         measurement: Measurement::EveryAck;
     "TCP_RTO_MAX" =>
         max_rto: Duration::from_secs(120);
-    "`tcp_syn_linear_timeouts` is 4 since Linux 6.5: a SYN is sent again after 1, 2, 3, 4, 5, 7, 11 s" =>
+    "`tcp_syn_linear_timeouts` is 4 since Linux 6.5: a SYN is retransmitted after 1, 2, 3, 4, 5, 7, 11 s" =>
         syn_linear_timeouts: 4;
-    "with a first timeout of a second, a SYN that is sent again once says little (RFC 6298 appendix A)" =>
+    "with an initial RTO of 1 s, one SYN retransmission says little (RFC 6298 appendix A)" =>
         syn_retransmissions_forgiven: 1;
-    "without SACK, as near as RFC 6582 comes to it: each partial ACK restarts the timer, and the window ends at ssthresh" =>
+    "without SACK, the closest to RFC 6582: each partial ACK restarts the timer, and the final window is ssthresh" =>
         newreno_timer: NewRenoTimer::Patient, recovery_exit: RecoveryExit::Ssthresh;
 }
 
 bundle! {
     /// The same with `net.ipv4.tcp_congestion_control = bbr`.
     VERSION_6_BBR from VERSION_6;
-    "`tcp_congestion_control` is bbr, version 1 as the kernel ships it" =>
+    "`tcp_congestion_control` is bbr, version 1 as in the mainline kernel" =>
         congestion: CongestionKind::Bbr;
-    "BBR asks for pacing, by `fq` or by the kernel's own timers" =>
+    "BBR requires pacing, by `fq` or by the kernel's timers" =>
         pacing: Pacing::Rate;
     "HyStart is part of CUBIC" =>
         slow_start: SlowStartKind::Standard;

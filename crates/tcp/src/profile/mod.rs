@@ -1,4 +1,4 @@
-//! Named bundles of TCP choices, each choice with the reason for it.
+//! Profiles: named sets of TCP parameters, each with its reason.
 
 mod bundle;
 mod inet;
@@ -14,26 +14,26 @@ use optcp_units::registry;
 use crate::config::{Config, CongestionKind, ControllerKeys};
 
 registry! {
-    /// A named bundle of TCP choices; a scenario may then change single ones.
+    /// Profile: a named set of TCP parameters, of which scenarios may change individual ones.
     pub enum Profile ("profiles") {
-        "rfc" => Rfc: "NewReno as the RFCs of 2012 have it", "RFC 5681, 6582, 6298, 3042";
-        "ns2-2001" => Ns2Of2001: "NewReno of ns-2 in 2001: tick 100 ms, no partial window deflation, patient timer", "shared experiments of the gmpls paper";
+        "rfc" => Rfc: "NewReno according to the RFCs of 2012", "RFC 5681, 6582, 6298, 3042";
+        "ns2-2001" => Ns2Of2001: "NewReno of ns-2 in 2001: tick 100 ms, no partial window deflation, slow-but-steady timer", "shared experiments of the gmpls paper";
         "ns2-2.35" => Ns2Release235: "NewReno of ns-2.35: tick 10 ms, deflation, impatient timer, limited transmit", "ns-2.35 defaults";
-        "inet-2011" => Inet2011: "NewReno of OMNeT++/INET in 2011: whole bytes, ssthresh from the inflated window at a timeout, gain 1/8", "behaviour of INET 1.99; sizes of the lbas paper";
-        "opnet-11" => Opnet11: "Reno of OPNET Modeler 11, reconstructed: 44 segments of window, timers on a tick of 500 ms", "table I of the obs paper, RFC 2581, public descriptions of OPNET";
-        "linux-6" => Linux6: "Linux 6 with its defaults: CUBIC, HyStart, SACK with RACK and PRR, timeouts from SRTT + 200 ms; flows open without a SYN, so that completion times are one RTT short: set `handshake = true`", "behaviour of Linux 6";
-        "linux-6-bbr" => Linux6Bbr: "Linux 6 with BBR in the place of CUBIC, paced; flows open without a SYN, as with `linux-6`", "behaviour of Linux 6 with net.ipv4.tcp_congestion_control = bbr";
+        "inet-2011" => Inet2011: "NewReno of OMNeT++/INET in 2011: whole bytes, ssthresh from the inflated window at an RTO, gain 1/8", "behaviour of INET 1.99; sizes of the lbas paper";
+        "opnet-11" => Opnet11: "Reno of OPNET Modeler 11, reconstructed: window of 44 segments, timers with ticks of 500 ms", "table I of the obs paper, RFC 2581, public descriptions of OPNET";
+        "linux-6" => Linux6: "Linux 6 with its defaults: CUBIC, HyStart, SACK with RACK and PRR, RTO from SRTT + 200 ms; without a SYN, completion times are one RTT short: set `handshake = true`", "behaviour of Linux 6";
+        "linux-6-bbr" => Linux6Bbr: "Linux 6 with BBR instead of CUBIC, paced; without a SYN, as `linux-6`", "behaviour of Linux 6 with net.ipv4.tcp_congestion_control = bbr";
     }
 }
 
 impl Profile {
-    /// Every choice as this profile makes it.
+    /// Returns all parameters of this profile.
     #[must_use]
     pub fn config(self) -> Config {
         (self.bundle().config)()
     }
 
-    /// Every choice as this profile makes it beside another congestion control.
+    /// Returns all parameters of this profile with another congestion control.
     #[must_use]
     pub fn config_with(self, congestion: CongestionKind) -> Config {
         let mut config = self.config();
@@ -41,7 +41,7 @@ impl Profile {
         config
     }
 
-    /// Takes another congestion control, and with it the choices that the profile makes for that one alone.
+    /// Changes the congestion control and the parameters that the profile sets for it.
     pub fn adopt(self, congestion: CongestionKind, config: &mut Config) {
         config.congestion = congestion;
         match self {
@@ -54,7 +54,7 @@ impl Profile {
         }
     }
 
-    /// The profile that this one starts from and differs from in what [`Profile::changed`] names.
+    /// Returns the base profile, from which this one differs by [`Profile::changed`].
     #[must_use]
     pub fn base(self) -> Option<Profile> {
         match self {
@@ -67,15 +67,15 @@ impl Profile {
         }
     }
 
-    /// The choices that this profile makes itself, in the order of its file; of one that starts from no
-    /// other, also those that controllers have for themselves.
+    /// Returns the parameters that this profile defines itself, in the order of its file. Without a base
+    /// profile, these include parameters of individual controllers.
     pub fn changed(self) -> impl Iterator<Item = &'static str> {
         let own = controllers().filter(move |_| self.base().is_none()).map(|(key, _)| key);
         self.bundle().groups.iter().flat_map(|group| group.fields).copied().chain(own)
     }
 
-    /// Why a choice is what it is here, in the words of this profile, of the one that it starts from, or of
-    /// the controller that it belongs to.
+    /// Returns the reason for a parameter's value: of this profile, of its base profile, or of the
+    /// controller.
     #[must_use]
     pub fn reason(self, key: &str) -> Option<&'static str> {
         let own = self.bundle().groups.iter().find(|group| group.fields.contains(&key));
@@ -98,7 +98,7 @@ impl Profile {
     }
 }
 
-/// The choices that controllers have for themselves, with the reasons for their defaults.
+/// Returns the parameters of individual controllers with the reasons for their defaults.
 fn controllers() -> impl Iterator<Item = (&'static str, &'static str)> {
     ControllerKeys::ALL.iter().copied().flatten().copied()
 }

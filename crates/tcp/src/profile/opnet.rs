@@ -1,8 +1,8 @@
 //! OPNET Modeler 11, with the TCP parameters of the obs paper.
 //!
-//! A reconstruction: the program is closed. Maximum segment size, window, version, the delay of a
-//! delayed ACK and the least timeout are printed in table I of the paper; the rest is RFC 2581 and 2988,
-//! which it cites or which held at its time, and what users of later versions of OPNET report.
+//! A reconstruction, because the program is closed-source. Table I of the paper states maximum segment size,
+//! window, version, ACK delay and minimum RTO. Everything else follows RFC 2581 and 2988, which the paper
+//! cites or which were valid at that time, and reports from users of later OPNET versions.
 
 use optcp_units::Duration;
 
@@ -13,24 +13,24 @@ use crate::config::{Expiry, RecoveryKind, TimeoutBasis};
 bundle! {
     /// Reno of the obs paper.
     MODELER_11 from RFC;
-    "the obs paper compares Reno and SACK; a scenario sets the other" =>
+    "the obs paper compares Reno and SACK; scenarios set the other" =>
         recovery: RecoveryKind::Reno;
-    "table I prints 65535 B; 44 full segments of 1460 B fit" =>
+    "table I states 65535 B, which holds 44 full segments of 1460 B" =>
         window_limit: 44;
     "section II of the paper: typically one segment" =>
         initial_window: 1;
-    "OPNET opens every connection with a SYN exchange" =>
+    "OPNET starts every connection with a SYN exchange" =>
         handshake: true;
-    "RFC 2581 knows no limited transmit (reconstruction)" =>
+    "RFC 2581 does not include limited transmit (reconstruction)" =>
         limited_transmit: false;
     "RFC 2581's Reno has no `recover`; the paper's rule for two losses needs none (reconstruction)" =>
         careful: false;
-    "RFC 2581 equation 3, literally; that a repeated expiry leaves ssthresh alone came with RFC 5681 in 2009 (reconstruction)" =>
+    "RFC 2581 equation 3, literally; RFC 5681 changed repeated RTOs only in 2009 (reconstruction)" =>
         timeout_basis: TimeoutBasis::FlightSize, repeated_timeout_keeps_ssthresh: false;
-    "OPNET's timer granularity, by default 0.5 s, lets a timer expire only on a tick; reported for later versions (reconstruction)" =>
+    "OPNET's timer granularity, default 0.5 s: timers fire only on a tick; reported for later versions (reconstruction)" =>
         tick: Duration::from_ms(500), expiry: Expiry::OnTick;
     "RFC 2988 rule 2.1 (reconstruction)" =>
         initial_rto: Duration::from_secs(3);
-    "reported for later versions of OPNET: a timer that expires again and again stops at 64 s (reconstruction)" =>
+    "reported for later versions of OPNET: repeated RTOs stop at 64 s (reconstruction)" =>
         max_rto: Duration::from_secs(64);
 }

@@ -1,18 +1,23 @@
-//! How the receiver reports marks.
+//! ECN feedback of the receiver.
 //!
-//! # Models
-//! `rfc3168`: after a mark ACKs carry ECE until a segment with CWR comes. `dctcp`: ECE says whether the last segment was
-//! marked; where that changes, what waits is acknowledged first, and the segment itself at once. `accurate`: each ACK
-//! carries the last three bits of the count of marked packets, and the AccECN option beside if there is room; a mark
-//! behind a segment without one, and each second mark, is acknowledged at once.
-//! # Source
-//! RFC 3168 section 6.1.3; RFC 8257 section 3.2, with the two ACKs that it allows; RFC 9768 sections 3.2.1 to 3.2.3.
-//! With `ack = "linux"` also what Linux acknowledges at once: the first two segments from a mark or from one that takes
-//! none on, and each with CWR.
+//! # Model
+//! - `rfc3168`: after a mark, ACKs carry ECE until a segment with CWR arrives.
+//! - `dctcp`: ECE reports whether the last segment was marked. At a change, delayed data are acknowledged
+//!   first, and the segment itself immediately.
+//! - `accurate`: each ACK carries the last three bits of the number of marked packets, and the AccECN option
+//!   if it fits. A mark after an unmarked segment, and every second mark, is acknowledged immediately.
+//!
+//! # References
+//! RFC 3168 section 6.1.3; RFC 8257 section 3.2, with the two ACKs that it allows; RFC 9768 sections 3.2.1 to
+//! 3.2.3. With `ack = "linux"` also Linux's immediate ACKs: the first two segments after a mark or after one
+//! that is not ECN-capable, and each segment with CWR.
+//!
 //! # Parameters
 //! `ecn`, `receiver_ecn`, `ect_packets`, `accecn_option`, `ack`.
-//! # Limits
-//! RFC 9768 would have three marks for one ACK where no data waits to be acknowledged; here it is two there too.
+//!
+//! # Limitations
+//! RFC 9768 requires three marks per ACK if no data wait for acknowledgment; here two are used in this case,
+//! too.
 
 use optcp_units::{Codepoint, Marking};
 
@@ -20,40 +25,40 @@ use crate::acknowledgment::{Ack, SackBlocks};
 use crate::config::{AckKind, Config, Ecn, EctPackets};
 use crate::ecn::{ByteCounters, Feedback, INITIAL_COUNT, ace, answers, asks};
 
-/// Marks since the last ACK that bring one (RFC 9768 section 3.2.2.5.1).
+/// Number of marks since the last ACK that triggers an ACK (RFC 9768 section 3.2.2.5.1).
 const MARKS_AN_ACK: u32 = 2;
-/// Segments that Linux acknowledges at once from a mark on.
+/// Number of segments that Linux acknowledges immediately from a mark on.
 const QUICK_ACKS: u32 = 2;
-/// The room for options (RFC 9293 section 3.1).
+/// Maximum size of options (RFC 9293 section 3.1).
 const OPTIONS: u64 = 40;
 
-/// See the module's text.
+/// ECN state of a receiver.
 #[derive(Clone, Debug)]
 pub(super) struct EcnReceiver {
     config: Choices,
-    /// What is in force; off until a SYN has come, if there is to be one.
+    /// Active mode; off until a SYN has arrived, if one is expected.
     mode: Ecn,
-    /// Whether a SYN has come, and the flags of the SYN-ACK until data comes.
+    /// `true`: a SYN has arrived. Also the flags of the SYN-ACK, until data arrive.
     asked: bool,
     syn_ack: Option<u8>,
-    /// Whether the SYN has come again.
+    /// `true`: the SYN has arrived again.
     bare_syn_ack: bool,
-    /// ECE: until CWR comes, or while the last segment was marked.
+    /// ECE: until CWR arrives, or while the last segment was marked.
     echo: bool,
-    /// Whether anything came that could have been marked.
+    /// `true`: an ECN-capable packet has arrived.
     seen: bool,
-    /// Packets marked CE, and those since the last ACK.
+    /// Number of packets marked CE, and of those since the last ACK.
     packets: u32,
     unreported: u32,
     bytes: ByteCounters,
-    /// An ACK that goes in front of the one for the segment that came last.
+    /// ACK to send before the ACK for the last segment.
     earlier: Option<Ack>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Choices {
     own: Ecn,
-    /// What ACKs carry, if they may be marked.
+    /// Codepoint of ACKs, if they are ECN-capable.
     ect: Codepoint,
     ect_packets: EctPackets,
     linux: bool,
@@ -63,19 +68,19 @@ struct Choices {
     mss: u32,
 }
 
-/// What follows from a segment's marking.
+/// Consequences of a segment's ECN marking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// What waits is acknowledged first, as things were before the segment came.
+    /// `true`: delayed data are acknowledged first, with the previous state.
     pub(super) first: bool,
-    /// The segment is acknowledged at once.
+    /// `true`: the segment is acknowledged immediately.
     pub(super) at_once: bool,
-    /// So many segments from this one on are acknowledged at once.
+    /// Number of segments, from this one on, that are acknowledged immediately.
     pub(super) quick: u32,
 }
 
 impl EcnReceiver {
-    /// The state at the start; `None` if the ends agree upon nothing whatever happens.
+    /// Returns the initial state; `None` if the ends cannot agree on ECN.
     pub(super) fn new(config: &Config) -> Option<Self> {
         let own = config.receiver_ecn.of(config.ecn);
         let (mode, _) = answers(own, asks(config.ecn), Codepoint::NotEct);
@@ -104,10 +109,10 @@ impl EcnReceiver {
         })
     }
 
-    /// A SYN has come. The first one decides.
+    /// Processes a SYN. The first one decides the mode.
     pub(super) fn on_syn(&mut self, marking: Marking) {
         if self.asked {
-            // The option may be why the SYN-ACK was lost (RFC 9768 section 3.2.3.2.1).
+            // The option may have caused the loss of the SYN-ACK (RFC 9768 section 3.2.3.2.1).
             self.bare_syn_ack = true;
         } else {
             let (mode, flags) = answers(self.config.own, marking.flags(), marking.codepoint());
@@ -115,7 +120,7 @@ impl EcnReceiver {
         }
     }
 
-    /// The other end has agreed to `feedback`.
+    /// Sets the feedback that the other end has accepted.
     pub(super) fn agree(&mut self, feedback: Feedback) {
         self.asked = true;
         self.mode = match feedback {
@@ -126,7 +131,7 @@ impl EcnReceiver {
         };
     }
 
-    /// A segment without data has come.
+    /// Processes a segment without data.
     pub(super) fn count_bare(&mut self, marking: Marking) {
         self.syn_ack = None;
         if self.mode == Ecn::Accurate && marking.is_ce() {
@@ -134,7 +139,7 @@ impl EcnReceiver {
         }
     }
 
-    /// A data segment has come; `waits` says whether an ACK does.
+    /// Processes a data segment. `waits`: a delayed ACK is pending.
     pub(super) fn on_segment(&mut self, marking: Marking, waits: bool) -> Seen {
         let (marked, takes_marks) = (marking.is_ce(), marking.takes_marks());
         let mut seen = Seen::default();
@@ -153,7 +158,7 @@ impl EcnReceiver {
             }
             Ecn::Dctcp => {
                 seen.at_once = self.config.linux && marking.has(Marking::CWR);
-                // What takes no mark says nothing of the path.
+                // A packet that is not ECN-capable does not describe the path.
                 if takes_marks && marked != self.echo {
                     seen = Seen { first: waits, at_once: true, quick: 0 };
                 }
@@ -168,7 +173,7 @@ impl EcnReceiver {
         seen
     }
 
-    /// The same segment, once what waited is acknowledged.
+    /// Counts the same segment after the delayed data were acknowledged.
     pub(super) fn count(&mut self, marking: Marking) {
         match self.mode {
             Ecn::Off | Ecn::Rfc3168 => {}
@@ -183,7 +188,7 @@ impl EcnReceiver {
         }
     }
 
-    /// What the headers of an ACK say that is sent now.
+    /// Returns the ECN fields of an ACK that is sent now.
     pub(super) fn marking(&self) -> Marking {
         let flags = match (self.mode, self.syn_ack) {
             (Ecn::Off, _) => return Marking::NONE,
@@ -206,7 +211,7 @@ impl EcnReceiver {
         Marking::new(if takes_marks { ect } else { Codepoint::NotEct }, flags)
     }
 
-    /// The AccECN option of an ACK that is sent now with these SACK blocks, if it carries one.
+    /// Returns the AccECN option of an ACK with these SACK blocks, if it has one.
     pub(super) fn option(&mut self, sack: Option<&SackBlocks>) -> Option<ByteCounters> {
         self.unreported = 0;
         let bare = self.syn_ack.is_some() && self.bare_syn_ack;
@@ -218,12 +223,12 @@ impl EcnReceiver {
         self.bytes.fitting(OPTIONS.saturating_sub(self.config.timestamps + blocks))
     }
 
-    /// An ACK that goes in front of the next one.
+    /// Stores an ACK to send before the next one.
     pub(super) fn keep(&mut self, ack: Ack) {
         self.earlier = Some(ack);
     }
 
-    /// Gives it.
+    /// Takes the stored ACK.
     pub(super) fn take(&mut self) -> Option<Ack> {
         self.earlier.take()
     }

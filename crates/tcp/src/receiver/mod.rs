@@ -1,4 +1,4 @@
-//! The receiving end of a connection.
+//! Receiver of a connection.
 
 mod duplicates;
 mod marks;
@@ -19,55 +19,55 @@ use marks::EcnReceiver;
 pub use policy::AckPolicy;
 pub use report::SackReport;
 
-/// What the arrival of a segment brought about.
+/// Result of a segment's arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Segments that are in order now and were not before: what goodput counts.
+    /// Number of newly in-order segments, which goodput counts.
     pub progress: u32,
-    /// The ACK to send at once, if any.
+    /// ACK to send immediately, if any.
     pub ack: Option<Ack>,
 }
 
-/// The receiving end: reassembly and acknowledgment.
+/// Receiver: reassembly and acknowledgment.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Whether a segment in order is acknowledged at once, and nothing more follows from it.
+    /// `true`: an in-order segment only causes an immediate ACK.
     plain: bool,
-    /// Everything below has arrived.
+    /// Next expected segment: everything below has arrived.
     next: Seq,
-    /// What has arrived beyond a hole.
+    /// Out-of-order segments.
     beyond: Ranges,
     policy: AckPolicy,
-    /// Segments that are still acknowledged at once, whatever the policy.
+    /// Number of segments that are still acknowledged immediately, under any policy.
     quick: u32,
-    /// The last segment of the transfer, if its ACK does not wait.
+    /// Last segment of the transfer, if its ACK is not delayed.
     last: Option<Seq>,
-    /// To what `quick` goes back when a segment comes twice.
+    /// Value to which a duplicate segment resets `quick`.
     quick_acks: u32,
-    /// Whether segment 0 is acknowledged at once all the same.
+    /// `true`: segment 0 is acknowledged immediately in any case.
     first_at_once: bool,
-    /// Whether the ACK of a second copy of the newest segment may wait.
+    /// `true`: the ACK of a duplicate of the newest segment may be delayed.
     delays_duplicates: bool,
-    /// Which segments beyond a hole bring no duplicate ACK, if some do not.
+    /// Suppression of duplicate ACKs, if enabled.
     suppression: Option<Box<Suppression>>,
-    /// What SACK reports, if it is in use.
+    /// SACK reports, if SACK is in use.
     report: Option<Box<SackReport>>,
-    /// What is reported of marks, if anything is.
+    /// ECN state, if ECN is possible.
     ecn: Option<Box<EcnReceiver>>,
-    /// Whether the first segment is a SYN.
+    /// `true`: the first segment is a SYN.
     handshake: bool,
     /// RFC 7323's TS.Recent and Last.ACK.sent.
     recent: Timestamp,
     last_acked: Seq,
-    /// The unit of its own timestamps, if the sender's congestion control asks for them.
+    /// Resolution of its own timestamps, if congestion control uses one-way delays.
     stamps: Option<Duration>,
-    /// When the ACK that waits must be sent.
+    /// Time at which the delayed ACK must be sent.
     deadline: Option<Time>,
 }
 
 impl Receiver {
-    /// A receiver that has got nothing yet. Its clock stands at `clock_phase` at time zero, which
-    /// matters where ACKs wait for a tick.
+    /// Creates a receiver without data. `clock_phase` is the value of its clock at time zero, which matters
+    /// for ACKs that wait for a tick.
     #[must_use]
     pub fn new(config: &Config, clock_phase: Duration) -> Self {
         let ecn = EcnReceiver::new(config).map(Box::new);
@@ -97,16 +97,14 @@ impl Receiver {
         }
     }
 
-    /// The sender marks segment `seq` as the last of what its application wrote (PSH): Linux does not let its ACK
-    /// wait.
+    /// Marks segment `seq` as the last of an application write (PSH): Linux does not delay its ACK.
     pub fn push(&mut self, seq: Seq) {
         if matches!(self.policy, AckPolicy::Linux(_)) {
             self.last = Some(seq);
         }
     }
 
-    /// A segment has arrived with `ttl` left of its time to live, with `stamp` on it if timestamps are in use, and
-    /// saying `marking` of congestion.
+    /// Processes a segment with its remaining time to live, timestamp (if in use) and ECN fields.
     #[inline]
     pub fn handle_segment(
         &mut self,
@@ -165,7 +163,7 @@ impl Receiver {
         arrival
     }
 
-    /// An ACK that is to be sent in front of that of the segment which came last.
+    /// Returns an ACK to send before the ACK of the last segment.
     #[inline]
     pub fn take_earlier(&mut self) -> Option<Ack> {
         self.ecn.as_mut()?.take()
@@ -175,7 +173,7 @@ impl Receiver {
         let before = self.next;
         let had_hole = !self.beyond.is_empty();
         let mut suppressed = false;
-        // RFC 7323 section 4.3: the segment that moves the left edge on is the one that is echoed.
+        // RFC 7323 section 4.3: the segment that advances the left edge is echoed.
         if seq <= self.last_acked {
             self.recent = stamp;
         }
@@ -218,14 +216,14 @@ impl Receiver {
         } else {
             true
         };
-        // A duplicate ACK that is not suppressed tells everything.
+        // A duplicate ACK that is not suppressed reports all out-of-order data.
         let tells = progress == 0 || !self.withholds();
         Arrival { progress, ack: ack.then(|| self.reply(now, tells)) }
     }
 
-    /// Whether the ACK of segment `seq` need not be sent at once.
+    /// Returns whether the ACK of segment `seq` may be delayed.
     fn may_wait(&mut self, seq: Seq, progress: u32, had_hole: bool) -> bool {
-        // RFC 5681 section 4.2: out of order, or filling a hole, is acknowledged at once.
+        // RFC 5681 section 4.2: segments that are out of order or fill a gap are acknowledged immediately.
         let newest_again =
             self.delays_duplicates && progress == 0 && seq.next() == self.next && !had_hole;
         let in_order = (progress == 1 && !had_hole) || newest_again;
@@ -236,7 +234,7 @@ impl Receiver {
         in_order && !(self.first_at_once && seq == Seq::ZERO) && self.last != Some(seq)
     }
 
-    /// The sender sends again what is here: it may be short of ACKs.
+    /// Restarts quick ACKs after a duplicate segment: the sender may lack ACKs.
     fn came_twice(&mut self, seq: Seq) {
         self.quick = self.quick_acks;
         if let Some(report) = &mut self.report {
@@ -244,33 +242,32 @@ impl Receiver {
         }
     }
 
-    /// A SYN has come that is not among the segments that are counted.
+    /// Processes a SYN that is not one of the numbered segments.
     pub fn handle_syn(&mut self, marking: Marking) {
         if let Some(ecn) = &mut self.ecn {
             ecn.on_syn(marking);
         }
     }
 
-    /// The other end has answered a SYN of this one, so that both understand `feedback`.
+    /// Sets the ECN feedback that the other end has accepted in its answer to a SYN of this end.
     pub fn agree(&mut self, feedback: Feedback) {
         if let Some(ecn) = &mut self.ecn {
             ecn.agree(feedback);
         }
     }
 
-    /// A segment without data has come, with `stamp` on it if timestamps are in use, and saying `marking` of
-    /// congestion.
+    /// Processes a segment without data, with its timestamp (if in use) and ECN fields.
     pub fn handle_bare(&mut self, stamp: Timestamp, marking: Marking) {
         if let Some(ecn) = &mut self.ecn {
             ecn.count_bare(marking);
         }
-        // As above: it stands at the left edge unless an ACK waits.
+        // As above: the segment is at the left edge unless an ACK is delayed.
         if self.next <= self.last_acked {
             self.recent = stamp;
         }
     }
 
-    /// The ACK to send now, alone or on data; none waits any longer.
+    /// Returns the ACK to send now, alone or with data; no delayed ACK remains.
     #[inline]
     pub fn acknowledge(&mut self, now: Time) -> Ack {
         let tells = !self.withholds();
@@ -281,7 +278,7 @@ impl Receiver {
         self.suppression.as_ref().is_some_and(|suppression| suppression.withholds())
     }
 
-    /// `tells`: with what lies beyond a hole.
+    /// Builds an ACK. `tells`: it reports out-of-order data.
     fn reply(&mut self, now: Time, tells: bool) -> Ack {
         self.deadline = None;
         self.last_acked = self.next;
@@ -306,8 +303,8 @@ impl Receiver {
         }
     }
 
-    /// The time given by `deadline` has come: the ACK that waited, or one duplicate ACK of those that were
-    /// held back. Where there are several, `deadline` stays.
+    /// Processes the time given by `deadline`: returns the delayed ACK, or one of the withheld duplicate
+    /// ACKs. If several are withheld, `deadline` stays.
     pub fn handle_timer(&mut self, now: Time) -> Ack {
         if let Some(suppression) = &mut self.suppression
             && suppression.deadline().is_some_and(|due| due <= now)
@@ -317,7 +314,7 @@ impl Receiver {
         self.acknowledge(now)
     }
 
-    /// When `handle_timer` is due.
+    /// Returns the time at which `handle_timer` is due.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
@@ -331,14 +328,14 @@ impl Receiver {
         }
     }
 
-    /// Everything below this segment has arrived.
+    /// Returns the next expected segment: everything below has arrived.
     #[must_use]
     pub fn next(&self) -> Seq {
         self.next
     }
 }
 
-/// The reading of a clock that stands at nought at time zero.
+/// Returns the value of a clock that is zero at time zero.
 #[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]
 fn stamp(now: Time, tick: Duration) -> Timestamp {
     (now.as_ps() / tick.as_ps()) as Timestamp

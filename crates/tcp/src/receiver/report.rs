@@ -1,36 +1,39 @@
-//! What SACK options report.
+//! SACK blocks that the receiver reports.
 //!
-//! # Models
-//! The range of the segment that came last first, then those of earlier first blocks, the most recent
-//! first; a segment that came twice is reported in front of them, once.
-//! # Source
+//! # Model
+//! The first block contains the most recent segment; further blocks repeat earlier first blocks, most recent
+//! first. A duplicate segment is reported once, before them.
+//!
+//! # References
 //! RFC 2018 section 4; RFC 2883 section 4 (duplicates).
+//!
 //! # Parameters
 //! `sack_blocks`, `dsack`, `timestamps`, `ecn`, `receiver_ecn`, `accecn_option`.
-//! # Limits
-//! Received data is never given up again (no reneging). Room is filled with the lowest ranges; a receiver
-//! that forgets blocks, as ns-2's does beyond three, reports fewer now and then. Beside the AccECN option there is room for one
-//! less, also where the SYN exchange has not agreed upon it.
+//!
+//! # Limitations
+//! Received data are never discarded (no reneging). Free space is filled with the lowest ranges; receivers
+//! that forget blocks, like ns-2's beyond three, sometimes report fewer. The AccECN option takes the space of
+//! one block, also if the SYN exchange did not negotiate it.
 
 use crate::acknowledgment::{MAX_SACK_BLOCKS, MAX_SACK_BLOCKS_WITH_TIMESTAMPS, SackBlocks};
 use crate::config::Config;
 use crate::ranges::Ranges;
 use crate::seq::Seq;
 
-/// See the module's text.
+/// SACK reports of a receiver.
 #[derive(Clone, Debug)]
 pub struct SackReport {
     limit: usize,
     duplicates: bool,
-    /// A segment of each first block so far, the most recent first, and the range around it. What has been
-    /// acknowledged since is still among them.
+    /// A segment of each first block so far, most recent first, with its range. Acknowledged ones are not
+    /// removed.
     recent: [(Seq, (Seq, Seq)); MAX_SACK_BLOCKS],
     count: usize,
     duplicate: Option<Seq>,
 }
 
 impl SackReport {
-    /// What a receiver reports; `None` if the connection does not use SACK.
+    /// Returns the initial state; `None` without SACK.
     #[must_use]
     pub fn new(config: &Config) -> Option<Self> {
         let room =
@@ -75,7 +78,7 @@ impl SackReport {
         }
         let mut blocks = SackBlocks::new();
         let limit = self.limit;
-        // What the duplicate's own ranges say need not be said again.
+        // The duplicate's own ranges need not be repeated.
         let mut around = None;
         if let Some(seq) = self.duplicate.take() {
             blocks.push((seq, seq.next()));
@@ -84,7 +87,7 @@ impl SackReport {
         }
         let recent = self.recent;
         let recent = recent[..self.count].iter().copied().filter(|&(seq, _)| seq >= next);
-        // Where there is room left: the lowest ranges, next to the holes that hold everything up.
+        // Free blocks report the lowest ranges, next to the gaps that stall the transfer.
         let lowest = beyond.iter().take(2 * MAX_SACK_BLOCKS).map(|range| (range.0, range));
         self.count = 0;
         for (seq, range) in recent.chain(lowest) {

@@ -1,35 +1,38 @@
-//! The round trip, as a receiver can know it without timestamps.
+//! RTT estimate of a receiver without timestamps.
 //!
-//! # Models
-//! The time that one window takes. A window grows by a segment at most for each segment acknowledged, and
-//! begins with ten at most: with the ACK for everything below `n` a sender may go as far as twice `n` and
-//! ten, so the first segment beyond answers a later ACK. It comes a round trip after that, or more; in slow
-//! start little more. A sender that opens with a SYN sends nothing else before its ACK, so that the first
-//! data measures exactly. The shortest time counts. A hole gives the measurement up: duplicate ACKs let
-//! more be sent.
-//! # Source
+//! # Model
+//! The time for one window of data. A window grows by at most one segment per acknowledged segment and starts
+//! with at most ten. The ACK of everything below `n` therefore allows a sender at most 2 n + 10 segments, and
+//! the first segment beyond that answers a later ACK. It arrives at least one RTT later, and in slow start
+//! not much more. A sender that starts with a SYN sends nothing else before its ACK, so that the first data
+//! measure the RTT exactly. The minimum counts. A gap aborts the measurement, because duplicate ACKs allow
+//! further segments.
+//!
+//! # References
 //! OpTCP, from RFC 5681 section 3.1 (growth) and RFC 6928 (ten segments). Fisk and Feng, "Dynamic
-//! right-sizing", 2001, measure so with the window that the receiver advertises.
+//! right-sizing", 2001, use the advertised window in the same way.
+//!
 //! # Parameters
 //! `handshake`.
-//! # Limits
-//! In a short slow start without a SYN the first measurement is up to four round trips, and later ones
-//! do not better it, since in congestion avoidance the bound is far beyond what is sent. Being the
-//! shortest, it does not follow a path that becomes longer.
+//!
+//! # Limitations
+//! In a short slow start without SYN, the first measurement is up to four RTTs. Later ones do not improve it,
+//! because in congestion avoidance the bound is far above the data sent. As a minimum, the estimate does not
+//! follow a path that becomes longer.
 
 use optcp_units::{Duration, Time};
 
 use crate::config::Config;
 use crate::seq::Seq;
 
-/// The greatest initial window (RFC 6928 section 2).
+/// Maximum initial window (RFC 6928 section 2).
 const INITIAL_WINDOW: u32 = 10;
 
-/// See the module's text.
+/// RTT estimate of a receiver.
 #[derive(Clone, Debug)]
 pub(super) struct RoundTrip {
     handshake: bool,
-    /// The first segment that only a later ACK can release, and when this one was sent.
+    /// First segment that only a later ACK can release, and send time of the current ACK.
     under_way: Option<(Seq, Time)>,
     shortest: Option<Duration>,
 }
@@ -39,7 +42,7 @@ impl RoundTrip {
         RoundTrip { handshake: config.handshake, under_way: None, shortest: None }
     }
 
-    /// An ACK for everything below `next` is sent while nothing is missing.
+    /// Records an ACK for everything below `next`, sent without a gap.
     pub(super) fn on_ack(&mut self, now: Time, next: Seq) {
         if self.under_way.is_none() {
             let of_syn = self.handshake && next == Seq::ZERO.next();
@@ -49,7 +52,7 @@ impl RoundTrip {
         }
     }
 
-    /// Segment `seq` has come, and is in order.
+    /// Records the arrival of in-order segment `seq`.
     pub(super) fn on_in_order(&mut self, now: Time, seq: Seq) {
         if let Some((beyond, since)) = self.under_way
             && seq >= beyond

@@ -12,14 +12,14 @@ fn ms(m: u64) -> Time {
     Time::from_ps(m * 1_000_000_000)
 }
 
-/// What a segment brought about: progress, and the number that the ACK carries.
+/// Returns the progress of a segment and the number in its ACK.
 fn arrive(receiver: &mut Receiver, seq: u32) -> (u32, Option<u32>) {
     let arrival =
         receiver.handle_segment(Time::ZERO, Seq::new(seq), 0, 64, optcp_units::Marking::NONE);
     (arrival.progress, arrival.ack.map(|ack| ack.seq.number()))
 }
 
-/// The SACK blocks of the ACK for a segment.
+/// Returns the SACK blocks of the ACK for a segment.
 fn blocks(receiver: &mut Receiver, seq: u32) -> Vec<(u32, u32)> {
     let ack = receiver
         .handle_segment(Time::ZERO, Seq::new(seq), 0, 64, optcp_units::Marking::NONE)
@@ -30,7 +30,7 @@ fn blocks(receiver: &mut Receiver, seq: u32) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn holes_are_filled_from_any_side() {
+fn gaps_are_filled_from_either_side() {
     let mut receiver = receiver(|_| {});
     assert_eq!(arrive(&mut receiver, 0), (1, Some(1)));
     assert_eq!(arrive(&mut receiver, 5), (0, Some(1)));
@@ -61,7 +61,7 @@ fn a_delayed_ack_waits_for_the_second_segment_or_its_timer() {
     assert_eq!(receiver.deadline(), None);
     assert_eq!(ack(&mut receiver, ms(3), 2), None);
     assert_eq!(receiver.handle_timer(ms(103)).seq, Seq::new(3));
-    // Out of order and filling the hole: at once.
+    // Out of order, and filling the gap: immediate.
     assert_eq!(ack(&mut receiver, ms(4), 4), Some(3));
     assert_eq!(ack(&mut receiver, ms(5), 3), Some(5));
 }
@@ -76,15 +76,15 @@ fn the_first_segments_and_those_after_a_duplicate_are_acknowledged_at_once() {
     assert_eq!(arrive(&mut receiver, 1), (1, Some(2)));
     assert_eq!(arrive(&mut receiver, 2), (1, None));
     assert_eq!(arrive(&mut receiver, 3), (1, Some(4)));
-    // A second copy: its own ACK and the next.
+    // Duplicate: acknowledged immediately, and the next segment as well.
     assert_eq!(arrive(&mut receiver, 3), (0, Some(4)));
     assert_eq!(arrive(&mut receiver, 4), (1, Some(5)));
     assert_eq!(arrive(&mut receiver, 5), (1, None));
 }
 
-/// RFC 2018 section 7, with segments of one unit: the first four of eight are lost, or every other.
+/// RFC 2018 section 7, with segments of one unit: the first four of eight are lost, or every other one.
 #[test]
-fn sack_reports_what_came_most_recently_first() {
+fn sack_reports_most_recent_segments_first() {
     let sack = |config: &mut Config| config.recovery = RecoveryKind::Sack;
     let mut case2 = receiver(sack);
     assert_eq!(blocks(&mut case2, 1), [(1, 2)]);
@@ -95,14 +95,14 @@ fn sack_reports_what_came_most_recently_first() {
     assert_eq!(blocks(&mut case3, 2), [(2, 3)]);
     assert_eq!(blocks(&mut case3, 4), [(4, 5), (2, 3)]);
     assert_eq!(blocks(&mut case3, 6), [(6, 7), (4, 5), (2, 3)]);
-    // Then the fourth packet comes, and after it the second.
+    // Then the fourth packet arrives, and after it the second.
     assert_eq!(blocks(&mut case3, 3), [(2, 5), (6, 7)]);
     assert_eq!(blocks(&mut case3, 1), [(6, 7)]);
     assert_eq!(blocks(&mut case3, 5), []);
 }
 
 #[test]
-fn no_more_blocks_than_the_option_may_hold() {
+fn sack_blocks_are_limited_by_option_size() {
     let mut receiver = receiver(|config| {
         config.recovery = RecoveryKind::Sack;
         config.sack_blocks = 3;
@@ -113,9 +113,9 @@ fn no_more_blocks_than_the_option_may_hold() {
     assert_eq!(blocks(&mut receiver, 8), [(8, 9), (6, 7), (4, 5)]);
 }
 
-/// RFC 2018 section 3: 40 bytes of options hold four blocks, and three beside timestamps.
+/// RFC 2018 section 3: 40 bytes of options hold four blocks, or three next to timestamps.
 #[test]
-fn timestamps_take_the_room_of_a_block() {
+fn timestamps_reduce_sack_blocks_by_one() {
     for (timestamps, fit) in [(false, 4), (true, 3)] {
         let mut receiver = receiver(|config| {
             *config = Config { timestamps, ..Profile::Linux6.config() };
@@ -128,9 +128,9 @@ fn timestamps_take_the_room_of_a_block() {
     }
 }
 
-/// RFC 2883 sections 4.1 and 4.2: below the cumulative ACK, and within a block; reported once.
+/// RFC 2883 sections 4.1 and 4.2: duplicate below the cumulative ACK, and within a block; reported once.
 #[test]
-fn a_segment_that_came_twice_is_reported_once() {
+fn duplicate_segment_is_reported_once() {
     let mut receiver = receiver(|config| {
         config.recovery = RecoveryKind::Sack;
         config.dsack = true;
@@ -147,8 +147,8 @@ fn a_segment_that_came_twice_is_reported_once() {
     assert_eq!(blocks(&mut receiver, 9), [(9, 10), (6, 8)]);
 }
 
-/// RFC 7323 section 4.3: with delayed ACKs the earlier segment's timestamp is echoed (A), out of order
-/// the last one that moved the left edge (B), and the one that fills the hole (C).
+/// RFC 7323 section 4.3: with delayed ACKs the earlier segment's timestamp is echoed (A), out of order the
+/// last one that moved the left edge (B), and the one that fills the gap (C).
 #[test]
 fn the_timestamp_of_the_left_edge_is_echoed() {
     let mut receiver = receiver(|config| config.ack = AckKind::Delayed);

@@ -1,7 +1,7 @@
-//! Loss recovery: what ACKs and timeouts do while data is missing.
+//! Loss recovery: reactions to ACKs and RTOs while data are missing.
 //!
-//! A recovery is a file with an `impl` of `policy::Recovery`, or of what those have in common that count
-//! duplicate ACKs; a line below; and its name in [`RecoveryKind`].
+//! To add a recovery, write a file with an `impl` of `policy::Recovery`, or of the trait shared by recoveries
+//! that count duplicate ACKs, add one line below, and its name in [`RecoveryKind`].
 
 mod newreno;
 mod policy;
@@ -27,7 +27,7 @@ pub use sack1::Sack1;
 pub use tahoe::Tahoe;
 
 states! { $
-    /// The state of the chosen recovery.
+    /// State of the selected recovery.
     #[derive(Clone, Debug)]
     pub enum LossRecovery, each! {
         Tahoe: Tahoe,
@@ -40,7 +40,7 @@ states! { $
 }
 
 impl LossRecovery {
-    /// The state at the start of a connection.
+    /// Returns the state at the start of a connection.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         match config.recovery {
@@ -52,7 +52,7 @@ impl LossRecovery {
         }
     }
 
-    /// Whether fast recovery is under way.
+    /// Returns whether fast recovery is in progress.
     #[must_use]
     #[inline]
     pub fn in_recovery(&self) -> bool {
@@ -76,7 +76,7 @@ impl LossRecovery {
     }
 
     /// See [`Recovery::on_marks`].
-    // Apart from what every ACK does, as few connections know of marks.
+    // Not inlined, because few connections use ECN.
     #[inline(never)]
     pub(crate) fn on_marks(&mut self, tcb: &mut Tcb) {
         each!(self, it => it.on_marks(tcb));
@@ -111,8 +111,8 @@ impl LossRecovery {
         each!(self, it => it.deadline())
     }
 
-    /// Keeps the state of `networks` networks apart from now on, of which `present` is in use. Only SACK can tell which of
-    /// them lost a segment.
+    /// Enables separate state for `networks` networks, of which `present` is active. Only SACK can tell which
+    /// network lost a segment.
     pub(crate) fn enable_per_network_state(&mut self, tcb: &mut Tcb, networks: u8, present: u8) {
         if let LossRecovery::Sack(sack) = self {
             let sack = sack.as_ref().clone();
@@ -121,7 +121,7 @@ impl LossRecovery {
         }
     }
 
-    /// This network is in use from now on.
+    /// Activates a network.
     pub(crate) fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) {
         if let LossRecovery::SackPerNetwork(sack) = self {
             sack.change_network(tcb, now, network);
@@ -148,15 +148,15 @@ mod tests {
         sent.map(|sent| sent.seq.number()).collect()
     }
 
-    /// RFC 3042 section 2: one new segment for each of the first two duplicate ACKs; RFC 5681 section
-    /// 3.2: they do not count as flight when ssthresh is set.
+    /// RFC 3042 section 2: one new segment for each of the first two duplicate ACKs. RFC 5681 section 3.2:
+    /// they do not count as flight when ssthresh is set.
     #[test]
     fn limited_transmit_releases_one_segment_a_duplicate_ack() {
         let config = Config { initial_window: 10, ..Profile::Rfc.config() };
         let mut sender = Sender::new(Arc::new(config), None, Duration::ZERO);
         sender.start();
         assert_eq!(released(&mut sender), (0..10).collect::<Vec<_>>());
-        // Slow start: two segments for the first ACK; 11 are in flight then.
+        // Slow start: two segments for the first ACK, so that 11 are in flight.
         let ack = Ack::cumulative(Seq::new(1));
         sender.handle_ack(Time::ZERO, &ack);
         assert_eq!(released(&mut sender), [10, 11]);
@@ -166,15 +166,15 @@ mod tests {
         assert_eq!(released(&mut sender), [13]);
         sender.handle_ack(Time::ZERO, &ack);
         assert_eq!(released(&mut sender), [1]);
-        // Half of the 11 segments of 1460 bytes, not of the 13 that are out.
+        // Half of the 11 segments of 1460 bytes, not of the 13 in flight.
         assert_eq!(sender.window().ssthresh.to_bits(), 8030_f64.to_bits());
     }
 
-    /// RFC 3042 section 2: what the first two duplicate ACKs release was never sent before. After a timeout
-    /// all ten segments wait to be sent again, one is, and the ACKs of segments that had not been lost
-    /// release none of the others. With ns-2's `singledup_` each releases the next one.
+    /// RFC 3042 section 2: the first two duplicate ACKs only release new data. After an RTO, all ten segments
+    /// await retransmission and one is retransmitted; the ACKs of segments that were not lost release none of
+    /// the others. With ns-2's `singledup_`, each releases the next one.
     #[test]
-    fn limited_transmit_sends_nothing_again() {
+    fn limited_transmit_does_not_retransmit() {
         for (limited_transmit_again, expected) in
             [(false, [vec![], vec![]]), (true, [vec![1], vec![2]])]
         {

@@ -1,15 +1,18 @@
 //! NewReno.
 //!
-//! # Models
-//! Fast recovery that a partial ACK keeps going: it retransmits the next hole at once, one a round
-//! trip, until everything sent before the reduction is acknowledged.
-//! # Source
+//! # Model
+//! Fast recovery that continues after partial ACKs: each retransmits the next gap immediately, one per RTT,
+//! until all data sent before the reduction are acknowledged.
+//!
+//! # References
 //! RFC 6582 section 3.2; RFC 2582 without deflation.
+//!
 //! # Parameters
 //! `newreno_timer`, `partial_ack`, `recovery_exit`, `exit_ack_grows`, `recovery_burst`, `careful`,
 //! `careful_until_new_ack`, `measurement`, `reduction_basis`, `halving`, `limited_transmit`.
-//! # Limits
-//! One retransmission a round trip, however many segments are missing.
+//!
+//! # Limitations
+//! One retransmission per RTT, for any number of missing segments.
 
 use optcp_units::Time;
 
@@ -18,7 +21,7 @@ use crate::acknowledgment::Ack;
 use crate::config::{NewRenoTimer, PartialAck, RecoveryExit};
 use crate::tcb::Tcb;
 
-/// See the module's text.
+/// State of NewReno.
 #[derive(Clone, Debug, Default)]
 pub struct NewReno {
     phase: Phase,
@@ -28,7 +31,7 @@ pub struct NewReno {
 enum Phase {
     #[default]
     Open,
-    /// Fast recovery; whether a partial ACK has come yet.
+    /// Fast recovery. `partial_seen`: a partial ACK has arrived.
     Recovery { partial_seen: bool },
 }
 
@@ -92,8 +95,8 @@ fn partial_ack(tcb: &mut Tcb, now: Time, ack: &Ack, first: bool) {
         PartialAck::Keep => {}
         PartialAck::Reset => tcb.inflation = 0,
     }
-    // Without effect where a fast retransmit gives the measurement up: one that was begun inside the
-    // recovery is of data beyond it.
+    // No effect if a fast retransmit discards the measurement: a measurement started in recovery belongs to
+    // later data.
     let rtt = tcb.measure(now, ack);
     if first || tcb.config.newreno_timer == NewRenoTimer::Patient {
         tcb.timer.restart(now);
@@ -105,7 +108,7 @@ fn partial_ack(tcb: &mut Tcb, now: Time, ack: &Ack, first: bool) {
     limit_burst(tcb);
 }
 
-/// Takes off what left the network, less one segment for the retransmission that enters it.
+/// Subtracts the segments that left the network, minus one for the retransmission.
 fn deflate(tcb: &mut Tcb, acked: u32) {
     if tcb.inflation > acked {
         tcb.inflation -= acked - 1;

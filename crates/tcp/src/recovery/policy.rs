@@ -1,4 +1,4 @@
-//! What a loss recovery is.
+//! Trait of loss recoveries.
 
 use optcp_units::Time;
 
@@ -8,83 +8,83 @@ use crate::info::Tally;
 use crate::seq::Seq;
 use crate::tcb::Tcb;
 
-/// Duplicate ACKs that start a fast retransmit (RFC 5681 section 3.2).
+/// Number of duplicate ACKs that start a fast retransmit (RFC 5681 section 3.2).
 pub(crate) const DUP_THRESH: u32 = 3;
 
-/// What ACKs and timeouts do while data is missing. During a recovery it alone writes the window, unless
-/// congestion control does.
+/// Reactions to ACKs and RTOs while data are missing. During a recovery, only its implementation changes the
+/// window, unless congestion control does.
 pub(crate) trait Recovery {
-    /// Whether fast recovery is under way.
+    /// Returns whether fast recovery is in progress.
     fn in_recovery(&self) -> bool {
         false
     }
 
-    /// Whether a timeout's losses are being repaired.
+    /// Returns whether losses of an RTO are being repaired.
     fn in_loss(&self, tcb: &Tcb) -> bool {
         tcb.repairs_timeout()
     }
 
-    /// What is known of the outstanding segments. Without SACK each duplicate ACK stands for a segment that
-    /// arrived beyond the hole.
+    /// Returns the counts of outstanding segments. Without SACK, each duplicate ACK counts as a segment
+    /// received after the gap.
     fn tally(&self, tcb: &Tcb) -> Tally {
         let (sacked, hole) = (tcb.duplicates, u32::from(self.in_recovery()));
         Tally { sacked, lost: hole, retransmitted: hole, reordering: DUP_THRESH }
     }
 
-    /// An ACK of data that was sent.
+    /// Processes an ACK of data that were sent.
     fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack);
 
-    /// The ACK was looked at, and may report marks.
+    /// Processes the marks that an ACK reports, after `on_ack`.
     fn on_marks(&mut self, tcb: &mut Tcb) {
         reduce_at_once(self.in_recovery() || self.in_loss(tcb), tcb);
     }
 
-    /// The retransmission timer expired: whatever was under way is over. The window is still what it was.
+    /// Processes an RTO, which ends any recovery. The window is unchanged at the call.
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Time);
 
-    /// The next segment that may be sent now, if any.
+    /// Returns the next segment that may be sent now, if any.
     fn next_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
         tcb.next_segment()
     }
 
-    /// Segments that the network is held to carry, as the window counts them.
+    /// Returns the number of segments that count as in flight for the window.
     fn carried(&self, tcb: &Tcb) -> u32 {
         tcb.nxt - tcb.una
     }
 
-    /// A segment is sent.
+    /// Records the transmission of a segment.
     fn on_sent(&mut self, _tcb: &mut Tcb, _seq: Seq, _now: Time) {}
 
-    /// When a timer of its own is due.
+    /// Returns the time of its own timer.
     fn deadline(&self) -> Option<Time> {
         None
     }
 
-    /// A timer of its own has expired.
+    /// Processes its own timer.
     fn on_timer(&mut self, _tcb: &mut Tcb, _now: Time) {}
 }
 
-/// The window is reduced for a mark at once, unless losses are being `repaired`.
+/// Reduces the window for a mark immediately, unless losses are being repaired (`repaired`).
 fn reduce_at_once(repaired: bool, tcb: &mut Tcb) {
     if !repaired && tcb.reduce_for_mark() {
         tcb.on_recovered();
     }
 }
 
-/// A recovery that knows of losses by duplicate ACKs alone.
+/// Recovery that detects losses by duplicate ACKs only.
 pub(super) trait CountsDuplicates {
     /// See [`Recovery::in_recovery`].
     fn recovers(&self) -> bool {
         false
     }
 
-    /// A duplicate ACK; `tcb.duplicates` counts it already.
+    /// Processes a duplicate ACK, which `tcb.duplicates` already counts.
     fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time);
 
-    /// An ACK of new data.
+    /// Processes an ACK of new data.
     fn on_new_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack);
 
-    /// The retransmission timer expired: back to the start.
+    /// Resets the state after an RTO.
     fn restart(&mut self, tcb: &mut Tcb);
 }
 
@@ -114,7 +114,7 @@ impl<R: CountsDuplicates> Recovery for R {
     }
 }
 
-/// The first two duplicate ACKs may release a new segment each (RFC 3042).
+/// Allows a new segment for each of the first two duplicate ACKs (RFC 3042).
 pub(super) fn limited_transmit(tcb: &mut Tcb) {
     if tcb.config.limited_transmit && tcb.duplicates < DUP_THRESH {
         tcb.limited = 1;

@@ -1,14 +1,17 @@
-//! Reno.
+//! Reno fast recovery.
 //!
-//! # Models
-//! Fast retransmit and fast recovery: half the window, inflated by the duplicate ACKs; the first
-//! ACK of new data ends it, also when more is missing.
-//! # Source
+//! # Model
+//! Fast retransmit and fast recovery with half the window, inflated by duplicate ACKs. The first ACK of new
+//! data ends it, even if more segments are missing.
+//!
+//! # References
 //! RFC 5681 section 3.2.
+//!
 //! # Parameters
 //! `careful`, `reduction_basis`, `halving`, `limited_transmit`, `exit_ack_grows`.
-//! # Limits
-//! Several losses in a window need a fast retransmit each, or a timeout.
+//!
+//! # Limitations
+//! Each loss in a window needs its own fast retransmit, or an RTO.
 
 use optcp_units::Time;
 
@@ -16,7 +19,7 @@ use super::policy::{CountsDuplicates, DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
 use crate::tcb::Tcb;
 
-/// See the module's text.
+/// State of Reno.
 #[derive(Clone, Debug, Default)]
 pub struct Reno {
     recovering: bool,

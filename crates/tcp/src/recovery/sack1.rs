@@ -1,22 +1,24 @@
-//! Sack1, the SACK of 1996.
+//! Sack1, the SACK recovery of 1996.
 //!
-//! # Models
-//! A fast recovery that counts what the network carries in one variable, `pipe`: what was outstanding less
-//! three segments at its start, less one for every ACK, less two for one that moves on, more one for every
-//! segment sent. While `pipe` is below cwnd the lowest hole that SACK shows is sent again, else new data.
-//! Segments that are lost stay in `pipe` until then: a burst longer than half a window by two or more
-//! waits for the timer. After a timeout everything is sent again in order.
-//! # Source
-//! K. Fall and S. Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", Computer
-//! Communication Review 26(3), 1996; where the paper is silent, the behaviour of ns-2.35's
-//! `Agent/TCP/Sack1`, which has the name.
+//! # Model
+//! Fast recovery with one variable `pipe` for the data in flight. It starts at the outstanding data minus
+//! three segments. Every ACK subtracts one, an advancing ACK subtracts two, and every transmission adds one.
+//! While `pipe` is below cwnd, the lowest gap that SACK shows is retransmitted, otherwise new data are sent.
+//! Lost segments stay in `pipe` until then, so that a burst of losses longer than half a window by two or
+//! more waits for the timer. After an RTO, everything is retransmitted in order.
+//!
+//! # References
+//! K. Fall and S. Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", Computer Communication
+//! Review 26(3), 1996; for details not in the paper, the behaviour of `Agent/TCP/Sack1` in ns-2.35.
+//!
 //! # Parameters
 //! `careful`, `first_loss`, `reduction_basis`, `halving`, `limited_transmit`,
 //! `fast_retransmit_restarts_timer`.
-//! # Limits
-//! A retransmission that is lost again is repaired by the timer only. What SACK has told is forgotten at
-//! the end of a recovery and at a timeout, and not listened to between a timeout and the next ACK of new
-//! data. ns-2's choice of two segments for a partial ACK whatever `pipe` says, off by default, is left out.
+//!
+//! # Limitations
+//! A lost retransmission is repaired by the timer only. SACK information is discarded at the end of a
+//! recovery and at an RTO, and ignored between an RTO and the next ACK of new data. ns-2's option of two
+//! segments per partial ACK regardless of `pipe`, off by default, is not implemented.
 
 use optcp_units::Time;
 
@@ -26,13 +28,13 @@ use crate::ranges::Ranges;
 use crate::seq::Seq;
 use crate::tcb::Tcb;
 
-/// See the module's text.
+/// State of Sack1.
 #[derive(Clone, Debug, Default)]
 pub struct Sack1 {
     phase: Phase,
-    /// What SACK has told since it was last forgotten.
+    /// Segments reported by SACK since the last reset.
     sacked: Ranges,
-    /// Everything below was sent again in this recovery or was no hole.
+    /// End of the segments that were retransmitted in this recovery or were not missing.
     repaired: Seq,
 }
 
@@ -40,9 +42,9 @@ pub struct Sack1 {
 enum Phase {
     #[default]
     Open,
-    /// Fast recovery, until everything below `until` is acknowledged. `pipe` may fall below zero.
+    /// Fast recovery, until everything below `until` is acknowledged. `pipe` may be negative.
     Recovery { until: Seq, pipe: i64 },
-    /// Between a timeout and the next ACK of new data.
+    /// Between an RTO and the next ACK of new data.
     Loss,
 }
 
@@ -54,7 +56,7 @@ impl Recovery for Sack1 {
     fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
         match self.phase {
             Phase::Recovery { until, .. } if ack.seq >= until => {
-                // Nothing sent before is left to be mistaken for a new loss.
+                // No earlier segment can be mistaken for a new loss.
                 tcb.recover = None;
                 tcb.acknowledge(now, ack);
                 tcb.on_recovered();
@@ -63,7 +65,7 @@ impl Recovery for Sack1 {
             Phase::Recovery { until, pipe } => {
                 let acked = ack.seq.saturating_since(tcb.una);
                 let partial = acked > 0;
-                // A partial ACK: a lost segment and its retransmission have both left the network.
+                // Partial ACK: a lost segment and its retransmission have both left the network.
                 let left = if partial { 2 } else { 1 };
                 self.phase = Phase::Recovery { until, pipe: pipe - left };
                 if partial {
@@ -71,7 +73,7 @@ impl Recovery for Sack1 {
                     tcb.timer.end_back_off();
                     tcb.advance(ack.seq);
                 }
-                // Beside what SACK tells, the segment that was sent again.
+                // In addition to the SACK information, the retransmitted segment.
                 let delivered = self.listen(tcb, ack) + u32::from(partial);
                 if delivered > 0 {
                     tcb.observe(now, acked, delivered, None);
@@ -115,7 +117,7 @@ impl Recovery for Sack1 {
 }
 
 impl Sack1 {
-    /// A duplicate ACK, which counts if it tells news.
+    /// Processes a duplicate ACK, which counts if it reports new segments.
     fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
         let delivered = self.listen(tcb, ack);
         if delivered == 0 {
@@ -134,11 +136,11 @@ impl Sack1 {
         self.phase = Phase::Recovery { until: tcb.max, pipe };
         self.repaired = tcb.una.next();
         tcb.fast_retransmit(now);
-        // The ACK that starts it releases the first retransmission and nothing else.
+        // The ACK that starts recovery only releases the first retransmission.
         tcb.allowance = 0;
     }
 
-    /// Takes up what an ACK tells; gives how many segments that SACK covers are news.
+    /// Records the SACK information of an ACK; returns the number of newly reported segments.
     fn listen(&mut self, tcb: &Tcb, ack: &Ack) -> u32 {
         self.sacked.remove_below(tcb.una);
         let mut news = 0;
@@ -151,7 +153,7 @@ impl Sack1 {
         news
     }
 
-    /// The lowest segment from `una` on that was not sent again and that SACK shows to be missing.
+    /// Returns the lowest missing segment from `una` on that was not retransmitted.
     fn next_hole(&self, una: Seq) -> Option<Seq> {
         let from = self.repaired.max(una);
         let hole = self.sacked.around(from).map_or(from, |(_, end)| end);

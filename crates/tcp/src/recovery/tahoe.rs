@@ -1,14 +1,17 @@
 //! Tahoe.
 //!
-//! # Models
-//! Fast retransmit without fast recovery: three duplicate ACKs mean slow start from one segment,
-//! sending everything again from the hole.
-//! # Source
-//! V. Jacobson, "Congestion Avoidance and Control", 1988; K. Fall and S. Floyd, "Simulation-based
-//! Comparisons of Tahoe, Reno, and SACK TCP", 1996.
+//! # Model
+//! Fast retransmit without fast recovery: three duplicate ACKs cause slow start from one segment, which
+//! retransmits everything from the gap on.
+//!
+//! # References
+//! V. Jacobson, "Congestion Avoidance and Control", 1988; K. Fall and S. Floyd, "Simulation-based Comparisons
+//! of Tahoe, Reno, and SACK TCP", 1996.
+//!
 //! # Parameters
 //! `careful`, `reduction_basis`, `halving`, `limited_transmit`.
-//! # Limits
+//!
+//! # Limitations
 //! Further duplicate ACKs are ignored.
 
 use optcp_units::Time;
@@ -17,7 +20,7 @@ use super::policy::{CountsDuplicates, DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
 use crate::tcb::Tcb;
 
-/// See the module's text.
+/// Tahoe, which has no state.
 #[derive(Clone, Copy, Debug)]
 pub struct Tahoe;
 

@@ -1,28 +1,31 @@
-//! The coarse-clock estimator of 4.3BSD, as ns-2 has it.
+//! RTT estimator of 4.3BSD with a coarse clock, as in ns-2.
 //!
-//! # Models
-//! Round trips counted in ticks of a free-running clock, smoothed in fixed point (SRTT with 3,
-//! RTTVAR with 2 binary places); beyond three back-offs the average is forgotten into the deviation.
-//! # Source
+//! # Model
+//! RTTs in ticks of a free-running clock, smoothed in fixed point (SRTT with 3, RTTVAR with 2 binary places).
+//! After more than three backoffs, SRTT is moved into RTTVAR and cleared.
+//!
+//! # References
 //! V. Jacobson, "Congestion Avoidance and Control", 1988, appendix A; behaviour of ns-2.
+//!
 //! # Parameters
-//! `tick`; `initial_rto`; Where a flow's clock stands at time zero is the flow's own.
-//! # Limits
-//! At least two ticks of timeout.
+//! `tick`, `initial_rto`. The clock phase is drawn per flow.
+//!
+//! # Limitations
+//! The RTO is at least two ticks.
 
 use optcp_units::{Duration, Time};
 
-/// See the module's text.
+/// RTT estimator of 4.3BSD.
 #[derive(Clone, Debug)]
 pub struct BsdTicks {
     tick: Duration,
     phase: Duration,
     initial_rto: Duration,
-    /// 8 x the smoothed round-trip time in ticks; 0 before the first measurement.
+    /// 8 x the smoothed RTT in ticks; 0 before the first sample.
     srtt: i64,
     /// 4 x the mean deviation in ticks.
     rttvar: i64,
-    /// RTO in ticks, once measured. It stays when `srtt` is forgotten.
+    /// RTO in ticks, once measured. It stays when `srtt` is cleared.
     rto_ticks: Option<u64>,
 }
 
@@ -34,7 +37,7 @@ impl BsdTicks {
         BsdTicks { tick, phase, initial_rto, srtt: 0, rttvar: 0, rto_ticks: None }
     }
 
-    /// Counts the clock's ticks between `sent` and `now`; at least one.
+    /// Takes a sample of the clock ticks between `sent` and `now`; at least one.
     pub(super) fn sample(&mut self, sent: Time, now: Time) {
         let ticks_at = |t: Time| (t.as_ps() + self.phase.as_ps()) / self.tick.as_ps();
         let ticks = i64::try_from(ticks_at(now) - ticks_at(sent)).unwrap_or(i64::MAX).max(1);
@@ -46,11 +49,11 @@ impl BsdTicks {
             self.srtt = (self.srtt + error).max(1);
             self.rttvar = (self.rttvar + error.abs() - (self.rttvar >> RTTVAR_BITS)).max(1);
         }
-        // srtt + 4 deviations: rttvar already carries the factor 4 as its two binary places.
+        // srtt + 4 deviations: rttvar contains the factor 4 as its two binary places.
         self.rto_ticks = Some((self.rttvar + (self.srtt >> SRTT_BITS)).unsigned_abs());
     }
 
-    /// The timer was backed off to 2^`backoff`.
+    /// Records that the timer was backed off to 2^`backoff`.
     pub(super) fn on_back_off(&mut self, backoff: u32) {
         const FORGET_BEYOND: u32 = 3;
         if backoff > FORGET_BEYOND {
@@ -76,7 +79,7 @@ impl BsdTicks {
 mod tests {
     use super::*;
 
-    /// Worked by hand for a tick of 100 ms and round trips of 130 ms.
+    /// Computed by hand for a tick of 100 ms and RTTs of 130 ms.
     #[test]
     fn ticks_of_a_free_running_clock_are_counted() {
         let ms = |m: u64| Time::from_ps(m * 1_000_000_000);

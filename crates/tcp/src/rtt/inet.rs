@@ -1,20 +1,23 @@
-//! INET's estimator of the retransmission timeout in 2011.
+//! RTT estimator of INET in 2011.
 //!
-//! # Models
-//! Smoothed round-trip time and mean deviation with gain 1/8 for both, RTO = SRTT + 4 RTTVAR. SRTT
-//! starts at zero and RTTVAR at a quarter of the initial timeout, so the first measurement is one like
-//! any other and the timeout comes down from its initial value over some ten round trips.
-//! # Source
-//! Behaviour of INET 1.99; V. Jacobson, "Congestion Avoidance and Control", 1988; RFC 1122 section
-//! 4.2.3.1 for the initial values.
+//! # Model
+//! Smoothed RTT and mean deviation with gain 1/8 for both; RTO = SRTT + 4 RTTVAR. SRTT starts at zero and
+//! RTTVAR at a quarter of the initial RTO. The first sample is treated like all others, so that the RTO
+//! decreases from its initial value over about ten RTTs.
+//!
+//! # References
+//! Behaviour of INET 1.99; V. Jacobson, "Congestion Avoidance and Control", 1988; RFC 1122 section 4.2.3.1
+//! for the initial values.
+//!
 //! # Parameters
 //! `initial_rto`.
-//! # Limits
-//! Fractions of a picosecond are cut. Minimum, maximum and back-off are the timer's.
+//!
+//! # Limitations
+//! Fractions of a picosecond are truncated. Minimum, maximum and backoff belong to the timer.
 
 use optcp_units::Duration;
 
-/// See the module's text.
+/// RTT estimator of INET in 2011.
 #[derive(Clone, Debug)]
 pub struct Inet {
     srtt: Duration,
@@ -45,9 +48,9 @@ impl Inet {
 mod tests {
     use super::*;
 
-    /// Worked by hand, for an initial timeout of 3 s and round trips of 100 ms.
+    /// Computed by hand for an initial RTO of 3 s and RTTs of 100 ms.
     #[test]
-    fn the_timeout_comes_down_from_its_initial_value() {
+    fn rto_decreases_from_its_initial_value() {
         let mut inet = Inet::new(Duration::from_secs(3));
         // SRTT 0, RTTVAR 750 ms.
         assert_eq!(inet.rto(), Duration::from_secs(3));
@@ -62,16 +65,16 @@ mod tests {
             assert_eq!(inet.rttvar, Duration::from_ps(rttvar_ns * 1000));
             assert_eq!(inet.rto(), Duration::from_ps(rto_ns * 1000));
         }
-        // A round trip that falls short counts as much as one that is late: error 13.4375 ms,
-        // SRTT 23.4375 - 13.4375 / 8 ms, RTTVAR (7 * 596.09375 + 13.4375) / 8 ms.
+        // A shorter RTT counts as much as a longer one: error 13.4375 ms, SRTT 23.4375 - 13.4375 / 8 ms,
+        // RTTVAR (7 * 596.09375 + 13.4375) / 8 ms.
         inet.sample(Duration::from_ms(10));
         assert_eq!(inet.srtt, Duration::from_ps(21_757_812_500));
         assert_eq!(inet.rttvar, Duration::from_ps(523_261_718_750));
     }
 
-    /// With equal round trips r, SRTT is r (1 - (7/8)^n): the closed form of the recursion.
+    /// With constant RTT r, SRTT is r (1 - (7/8)^n): the closed form of the recursion.
     #[test]
-    fn the_average_approaches_equal_round_trips_by_an_eighth_of_the_rest() {
+    fn srtt_converges_with_gain_one_eighth() {
         let mut inet = Inet::new(Duration::from_secs(3));
         let mut rest = 1.0;
         for _ in 0..60 {

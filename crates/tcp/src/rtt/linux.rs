@@ -1,24 +1,27 @@
-//! Linux's estimator of the retransmission timeout.
+//! RTT estimator of Linux.
 //!
-//! # Models
-//! Smoothed round trip with gain 1/8. The mean deviation has gain 1/4, but 1/32 for a round trip that falls
-//! short by more than the deviation, so that a shorter path does not lengthen the timeout. What is added to
-//! the round trip is the greatest of four deviations since the last round trip, no less than the least
-//! timeout and a tick; it grows at once and comes down by a quarter of the difference a round trip. So the timeout
-//! of a steady path is SRTT + `min_rto`.
-//! # Source
+//! # Model
+//! Smoothed RTT with gain 1/8. The mean deviation has gain 1/4, but 1/32 for a sample that falls short by
+//! more than the deviation, so that a shorter path does not increase the RTO. The RTO adds the maximum of
+//! four times the mean deviation within the last RTT, at least `min_rto` and one tick. This addition
+//! increases immediately and decreases by a quarter of the difference per RTT. On a steady path the RTO is
+//! SRTT + `min_rto`.
+//!
+//! # References
 //! Behaviour of Linux 6.
+//!
 //! # Parameters
 //! `initial_rto`, `min_rto`, `tick`.
-//! # Limits
-//! Measures in picoseconds where Linux has microseconds, and rounds no timeout up to a tick.
+//!
+//! # Limitations
+//! Samples are in picoseconds, where Linux has microseconds, and the RTO is not rounded up to ticks.
 
 use optcp_units::Duration;
 
 use super::Span;
 use crate::seq::Seq;
 
-/// See the module's text.
+/// RTT estimator of Linux.
 #[derive(Clone, Debug)]
 pub struct Linux {
     initial_rto: Duration,
@@ -26,16 +29,16 @@ pub struct Linux {
     estimate: Option<Estimate>,
 }
 
-/// In picoseconds; each deviation is four times the mean one.
+/// Estimate in picoseconds; deviations are four times the mean deviation.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
     srtt: u64,
     deviation: u64,
-    /// The greatest deviation of the present round trip, at least the floor.
+    /// Maximum deviation of the current round trip, at least the floor.
     greatest: u64,
-    /// What is added to the round trip.
+    /// Amount added to SRTT for the RTO.
     variance: u64,
-    /// The present round trip ends with an ACK for more than this.
+    /// The current round trip ends with an ACK beyond this segment.
     end: Seq,
 }
 
@@ -87,22 +90,23 @@ impl Linux {
 mod tests {
     use super::*;
 
-    /// Worked by hand, in milliseconds: SRTT, four deviations, what is added. A round trip ends with
-    /// every measurement here.
-    /// Round trips of ten segments, from the one whose ACK covers `una`.
+    /// Computed by hand, in milliseconds: SRTT, four deviations, added amount. Every sample ends a round trip
+    /// here.
+    ///
+    /// Round trips of ten segments, starting with the one whose ACK covers `una`.
     fn spans(una: u32) -> impl Iterator<Item = Span> {
         let una = (una..).step_by(10).map(Seq::new);
         una.map(|una| Span { una, max: una + 9 })
     }
 
     #[test]
-    fn the_timeout_of_a_steady_path_is_the_round_trip_and_the_floor() {
+    fn steady_rto_is_srtt_plus_minimum() {
         let mut linux = Linux::new(Duration::from_secs(1), Duration::from_ms(200));
         assert_eq!(linux.rto(), Duration::from_secs(1));
         for (span, (rtt_ms, rto_us)) in spans(1).zip([
             // 400; 800; 800.
             (400, 1_200_000),
-            // Error 0: 800 - 200 = 600. The greatest so far was 800.
+            // Error 0: 800 - 200 = 600. The maximum so far was 800.
             (400, 1_200_000),
             // 450; 800 - (800 - 450) / 4.
             (400, 1_112_500),
@@ -119,10 +123,10 @@ mod tests {
         assert!(over < Duration::from_us(1).as_ps(), "{}", linux.rto());
     }
 
-    /// 100 ms and four deviations of 200 ms, then 20 ms: the error of 80 ms is 30 ms beyond the mean
-    /// deviation of 50 ms, and counts for an eighth.
+    /// 100 ms and four deviations of 200 ms, then 20 ms: the error of 80 ms exceeds the mean deviation of 50
+    /// ms by 30 ms, and counts for an eighth.
     #[test]
-    fn a_shorter_round_trip_hardly_raises_the_deviation() {
+    fn shorter_rtt_barely_increases_deviation() {
         let mut linux = Linux::new(Duration::from_secs(1), Duration::ZERO);
         for rtt_ms in [100, 20] {
             linux.sample(Duration::from_ms(rtt_ms), Span { una: Seq::ZERO, max: Seq::new(10) });

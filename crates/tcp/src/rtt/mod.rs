@@ -1,4 +1,4 @@
-//! The retransmission timer and the estimators behind it.
+//! Retransmission timer and RTT estimators.
 
 mod bsd_ticks;
 mod inet;
@@ -15,7 +15,7 @@ pub use inet::Inet;
 pub use linux::Linux;
 pub use rfc6298::Rfc6298;
 
-/// The state of the chosen estimator.
+/// State of the selected estimator.
 #[derive(Clone, Debug)]
 pub(crate) enum Estimator {
     Rfc6298(Rfc6298),
@@ -24,46 +24,46 @@ pub(crate) enum Estimator {
     Linux(Linux),
 }
 
-/// What is outstanding when a round trip is measured, the ACK that measures it counted.
+/// Outstanding segments at the time of an RTT sample, including the ACK that gives the sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// Everything below is acknowledged.
+    /// Cumulative ACK: everything below is acknowledged.
     pub una: Seq,
     /// One past the highest segment sent.
     pub max: Seq,
 }
 
-/// The retransmission timer of one sender: when it is due, how far it is backed off, and the one
-/// segment whose round trip is being measured (Karn's algorithm, RFC 6298 section 3).
+/// Retransmission timer of a sender: deadline, backoff, and the segment whose RTT is being measured (Karn's
+/// algorithm, RFC 6298 section 3).
 #[derive(Clone, Debug)]
 pub struct RetransmissionTimer {
     estimator: Estimator,
-    /// Power of two by which timeouts have lengthened the timer.
+    /// Backoff exponent: the RTO is multiplied by 2^`backoff`.
     backoff: u32,
     deadline: Option<Time>,
-    /// Segment under measurement and when it was sent.
+    /// Segment under measurement, with its send time.
     timed: Option<(Seq, Time)>,
-    /// The greatest `backoff`.
+    /// Maximum of `backoff`.
     max_backoff: u32,
     min_rto: Duration,
     max_rto: Duration,
-    /// The timeout in force: it is asked for more often than it changes.
+    /// Current RTO, stored because it is read more often than it changes.
     rto: Duration,
-    /// What the estimate is at least until something is measured.
+    /// Minimum of the estimate until the first sample.
     fallback: Duration,
-    /// The greatest estimate of another network by which ACKs may come, if there is one; zero if not.
+    /// Maximum estimate of the other networks that ACKs may use; zero if there is none.
     slowest: Duration,
-    /// The tick at which timers expire and where the clock stands at time zero, unless they expire at once.
+    /// Tick at which timers fire and the clock value at time zero; `None` if timers fire immediately.
     clock: Option<(Duration, Duration)>,
 }
 
 /// RFC 6298 section 5.7.
 const BEHIND_LOST_SYN: Duration = Duration::from_secs(3);
-/// Beyond 2^16 the timer exceeds every sensible maximum anyway.
+/// Above 2^16, the timer exceeds every reasonable maximum.
 const MAX_BACKOFF: u32 = 16;
 
 impl RetransmissionTimer {
-    /// A timer at rest, of a sender whose clock stands at `clock_phase` at time zero.
+    /// Creates a stopped timer. `clock_phase` is the value of the sender's clock at time zero.
     #[must_use]
     pub fn new(config: &Config, clock_phase: Duration) -> Self {
         let mut timer = RetransmissionTimer {
@@ -86,23 +86,23 @@ impl RetransmissionTimer {
         timer
     }
 
-    /// When the timer is due, if it runs.
+    /// Returns the deadline, if the timer is running.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }
 
-    /// The timeout in force: the estimate, at least the minimum, backed off, at most the maximum.
+    /// Returns the current RTO: the estimate, at least the minimum, backed off, at most the maximum.
     #[inline]
     #[must_use]
     pub fn rto(&self) -> Duration {
         self.rto
     }
 
-    /// Takes a changed estimate or back-off over.
+    /// Updates the RTO after a change of estimate or backoff.
     fn set_rto(&mut self) {
         let own = self.estimator.rto();
-        // Data by this network, the ACK by the slowest.
+        // The data use this network, the ACK uses the slowest.
         let estimate = if self.slowest > own { halfway(own, self.slowest) } else { own };
         let least = self.min_rto.max(self.fallback);
         let backed_off = estimate.max(least) * (1 << self.backoff);
@@ -122,7 +122,7 @@ impl RetransmissionTimer {
         });
     }
 
-    /// Starts the timer unless it runs.
+    /// Starts the timer unless it is running.
     #[inline]
     pub fn start(&mut self, now: Time) {
         if self.deadline.is_none() {
@@ -135,7 +135,7 @@ impl RetransmissionTimer {
         self.deadline = None;
     }
 
-    /// Doubles the timeout (RFC 6298 section 5.5).
+    /// Doubles the RTO (RFC 6298 section 5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(self.max_backoff);
         if let Estimator::BsdTicks(e) = &mut self.estimator {
@@ -144,14 +144,14 @@ impl RetransmissionTimer {
         self.set_rto();
     }
 
-    /// Takes the doubling back although nothing was measured.
+    /// Ends the backoff without a sample.
     pub fn end_back_off(&mut self) {
         self.backoff = 0;
         self.set_rto();
     }
 
-    /// Data begin behind a SYN that had to be sent again: unless something was measured the timeout is
-    /// three seconds (RFC 6298 section 5.7). The estimators that are older than that rule do not know it.
+    /// Sets the RTO for the data after a retransmitted SYN: three seconds without a sample (RFC 6298 section
+    /// 5.7). Estimators older than that rule ignore it.
     pub fn begin_behind_lost_syn(&mut self) {
         let knows = matches!(self.estimator, Estimator::Rfc6298(_) | Estimator::Linux(_));
         if knows && self.srtt().is_none() {
@@ -160,19 +160,20 @@ impl RetransmissionTimer {
         }
     }
 
-    /// Measures the round trip of `seq`, sent now for the first time, unless another one is.
+    /// Starts to measure the RTT of `seq`, sent now for the first time, unless another measurement is in
+    /// progress.
     pub fn time(&mut self, seq: Seq, now: Time) {
         if self.timed.is_none() {
             self.timed = Some((seq, now));
         }
     }
 
-    /// Gives the measurement up: a retransmission made it ambiguous.
+    /// Discards the measurement: a retransmission made it ambiguous.
     pub fn forget(&mut self) {
         self.timed = None;
     }
 
-    /// Everything below `span.una` is acknowledged: takes the measurement if that covers it, and gives it.
+    /// Takes and returns the RTT sample if everything below `span.una` covers the measured segment.
     #[inline]
     pub fn measure(&mut self, span: Span, now: Time) -> Option<Duration> {
         let (_, sent) = self.timed.filter(|&(seq, _)| span.una > seq)?;
@@ -181,8 +182,8 @@ impl RetransmissionTimer {
         Some(now - sent)
     }
 
-    /// An ACK tells when the segment that it answers was sent, with `outstanding` segments under way
-    /// until then (RFC 7323 section 4.1).
+    /// Takes a sample from an ACK that reports the send time of its segment, with `outstanding` segments in
+    /// flight until then (RFC 7323 section 4.1).
     pub fn measure_sent(
         &mut self,
         sent: Time,
@@ -191,12 +192,12 @@ impl RetransmissionTimer {
         span: Span,
     ) -> Duration {
         self.timed = None;
-        // RFC 7323 appendix G: as if there were one measurement a round trip.
+        // RFC 7323 appendix G: equivalent to one sample per RTT.
         self.sample(sent, now, outstanding.div_ceil(2).max(1), span);
         now - sent
     }
 
-    /// A round trip, one of `expected` in the same window.
+    /// Takes a sample, one of `expected` in the same window.
     #[inline(never)]
     fn sample(&mut self, sent: Time, now: Time, expected: u32, span: Span) {
         (self.backoff, self.fallback) = (0, Duration::ZERO);
@@ -209,31 +210,32 @@ impl RetransmissionTimer {
         self.set_rto();
     }
 
-    /// The smoothed round trip, once measured.
+    /// Returns the smoothed RTT, once measured.
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         self.estimator.srtt()
     }
 
-    /// Goes on with the round trips of another network, and keeps `other` of this one. The timer runs on.
+    /// Switches to the estimates of another network and stores those of this one in `other`. The timer keeps
+    /// running.
     pub(crate) fn exchange(&mut self, other: &mut Estimator) {
         std::mem::swap(&mut self.estimator, other);
     }
 
-    /// ACKs may come by other networks, of which the slowest has this estimate; zero if none is measured.
+    /// Sets the RTO estimate of the slowest network that ACKs may use; zero if none is measured.
     pub(crate) fn set_slowest(&mut self, slowest: Duration) {
         self.slowest = slowest;
         self.set_rto();
     }
 }
 
-/// The mean of two times.
+/// Returns the mean of two times.
 pub(crate) fn halfway(one: Duration, other: Duration) -> Duration {
     Duration::from_ps((one + other).as_ps() / 2)
 }
 
 impl Estimator {
-    /// An estimator without a measurement.
+    /// Creates an estimator without samples.
     pub(crate) fn new(config: &Config, clock_phase: Duration) -> Self {
         match config.rtt {
             RttKind::Rfc6298 => Estimator::Rfc6298(Rfc6298::new(config.tick, config.initial_rto)),
@@ -256,7 +258,7 @@ impl Estimator {
         }
     }
 
-    /// The smoothed round trip, once measured.
+    /// Returns the smoothed RTT, once measured.
     fn srtt(&self) -> Option<Duration> {
         match self {
             Estimator::Rfc6298(e) => e.srtt(),
@@ -266,7 +268,7 @@ impl Estimator {
         }
     }
 
-    /// The estimate, once something is measured.
+    /// Returns the RTO estimate, once measured.
     pub(crate) fn measured(&self) -> Option<Duration> {
         self.srtt().map(|_| self.rto())
     }

@@ -1,22 +1,25 @@
-//! The RFC's estimator of the retransmission timeout.
+//! RTT estimator of RFC 6298.
 //!
-//! # Models
-//! Smoothed round-trip time and its mean deviation, RTO = SRTT + max(G, 4 RTTVAR).
-//! # Source
+//! # Model
+//! Smoothed RTT and mean deviation; RTO = SRTT + max(G, 4 RTTVAR).
+//!
+//! # References
 //! RFC 6298 section 2.
+//!
 //! # Parameters
-//! `tick`: clock granularity G; `initial_rto`: RTO before the first measurement.
-//! # Limits
-//! Measurements themselves are exact, in picoseconds; minimum, maximum and back-off are the timer's.
+//! `tick`: clock granularity G; `initial_rto`: RTO before the first sample.
+//!
+//! # Limitations
+//! Samples are exact, in picoseconds. Minimum, maximum and backoff belong to the timer.
 
 use optcp_units::Duration;
 
-/// See the module's text.
+/// RTT estimator of RFC 6298.
 #[derive(Clone, Debug)]
 pub struct Rfc6298 {
     granularity: Duration,
     initial_rto: Duration,
-    /// (SRTT, RTTVAR) once there is a measurement.
+    /// (SRTT, RTTVAR), once there is a sample.
     estimate: Option<(Duration, Duration)>,
 }
 
@@ -25,8 +28,8 @@ impl Rfc6298 {
         Rfc6298 { granularity, initial_rto, estimate: None }
     }
 
-    /// A measurement, one of `expected` in the same window: each counts for so much less (RFC 7323
-    /// appendix G; 1 is RFC 6298 itself).
+    /// Takes a sample, one of `expected` in the same window, whose weights are divided by that number (RFC
+    /// 7323 appendix G; 1 is RFC 6298 itself).
     pub(super) fn sample(&mut self, rtt: Duration, expected: u32) {
         let r = rtt.as_ps();
         let n = u64::from(expected);
@@ -55,7 +58,7 @@ impl Rfc6298 {
     }
 }
 
-/// `old` with one part in `parts` of `new`, in between without overflow.
+/// Returns `old` with a weight of one in `parts` for `new`, without overflow.
 fn average(old: u64, new: u64, parts: u64) -> u64 {
     let sum = u128::from(old) * u128::from(parts - 1) + u128::from(new);
     u64::try_from(sum / u128::from(parts)).unwrap_or(u64::MAX)
@@ -79,9 +82,9 @@ mod tests {
         (got.as_secs_f64() - want).abs() <= 1e-6
     }
 
-    /// Worked from the text of RFC 6298 outside this code: tests/reference/tcp/analytic.json.
+    /// Computed from the text of RFC 6298 outside this code: tests/reference/tcp/analytic.json.
     #[test]
-    fn the_vectors_of_the_rfc_come_out() {
+    fn rfc_vectors_are_reproduced() {
         let text = include_str!("../../../../tests/reference/tcp/analytic.json");
         let file: serde_json::Value = serde_json::from_str(text).unwrap();
         let vectors = &file["rfc6298"];

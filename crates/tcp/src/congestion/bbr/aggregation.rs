@@ -1,14 +1,14 @@
-//! How far ACKs come in lumps.
+//! ACK aggregation: compensation for ACKs that arrive in bursts.
 //!
-//! # Models
-//! What is acknowledged beyond what the bandwidth explains since ACKs last fell behind it. The greatest
-//! such excess of the last five to ten round trips is added to the window, so that sending goes on
-//! through the silence between lumps; at most what the bandwidth gives in 100 ms.
-//! # Source
+//! # Model
+//! The excess is the acknowledged data minus the data that the bandwidth explains, since ACKs last fell
+//! behind the bandwidth. The maximum excess of the last five to ten RTTs is added to the window, so that
+//! sending continues between bursts of ACKs. The addition is at most the bandwidth times 100 ms.
+//!
+//! # References
 //! Behaviour of Linux 6 (`bbr_update_ack_aggregation`); not in draft -00.
-//! # Parameters
-//! None.
-//! # Limits
+//!
+//! # Limitations
 //! An epoch ends after 2^20 segments, as in Linux.
 
 use optcp_units::{Duration, Time};
@@ -16,27 +16,27 @@ use optcp_units::{Duration, Time};
 use super::bandwidth::{Bandwidth, Gain};
 use super::memo::Memo;
 
-/// Round trips after which the older half of the maximum is forgotten.
+/// RTTs after which the older half of the maximum is forgotten.
 const HALF_WINDOW: u32 = 5;
-/// What the excess is worth at most.
+/// Maximum time whose delivery the excess may reach.
 const LONGEST: Duration = Duration::from_ms(100);
 /// Segments after which an epoch ends.
 const EPOCH: u64 = 1 << 20;
 
-/// See the module's text.
+/// State of ACK aggregation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckAggregation {
     epoch: Time,
     acked: u64,
-    /// The greatest excess of this and of the last half of the window.
+    /// The maximum excess of this and of the last half of the window.
     excess: [u32; 2],
     rounds: u32,
-    /// What it is worth at most at a bandwidth.
+    /// Maximum excess at a bandwidth.
     most: Memo<Bandwidth, u32>,
 }
 
 impl AckAggregation {
-    /// What the window gets for it, in segments.
+    /// Returns the addition to the window, in segments.
     pub(super) fn allowance(&mut self, bandwidth: Bandwidth) -> u32 {
         match self.excess[0].max(self.excess[1]) {
             0 => 0,
@@ -52,7 +52,7 @@ impl AckAggregation {
         (self.acked, self.epoch) = (0, now);
     }
 
-    /// An ACK at `now` for `segments`, with a window of `cwnd`; `starts` if it begins a round trip.
+    /// An ACK at `now` for `segments`, with a window of `cwnd`; `starts` if it begins an RTT.
     pub(super) fn on_ack(
         &mut self,
         now: Time,

@@ -1,17 +1,17 @@
-//! The bandwidth that BBR believes the path to have.
+//! Bandwidth estimate of BBR.
 //!
-//! # Models
-//! The greatest sample of the delivery rate in the last ten round trips, which are counted by packets:
-//! one has passed when a segment is acknowledged that was sent after the last began. Samples that
-//! something other than the network limited count only if they are no smaller than that. The pipe is
-//! full once the bandwidth has not grown by a quarter for three round trips.
-//! # Source
+//! # Model
+//! Maximum delivery-rate sample of the last ten RTTs. RTTs are counted by packets: one ends when a segment is
+//! acknowledged that was sent after the previous one ended. Samples that something other than the network
+//! limited count only if they are at least the maximum. The pipe is full when the bandwidth has not grown by
+//! a quarter for three RTTs.
+//!
+//! # References
 //! draft-cardwell-iccrg-bbr-congestion-control-00 sections 4.1.1 and 4.3.2.2; behaviour of Linux 6.
-//! # Parameters
-//! None.
-//! # Limits
-//! The maximum is exact; Linux keeps three candidates, which may fall a little early. No long-term
-//! bandwidth under a policer.
+//!
+//! # Limitations
+//! The maximum is exact; Linux keeps three candidates and may reduce it slightly early. The long-term
+//! bandwidth of policers is not modelled.
 
 use std::collections::VecDeque;
 
@@ -19,9 +19,9 @@ use optcp_units::Duration;
 
 use crate::delivery::RateSample;
 
-/// Round trips for which a sample counts (BtlBwFilterLen).
+/// RTTs for which a sample counts (BtlBwFilterLen).
 const WINDOW: u64 = 10;
-/// Round trips without growth that fill the pipe.
+/// RTTs without growth that fill the pipe.
 const FLAT_ROUNDS: u32 = 3;
 /// Millionths of a segment a second, from segments a picosecond.
 const SCALE: u128 = 1_000_000_000_000_000_000;
@@ -55,7 +55,7 @@ impl Bandwidth {
         Bandwidth(u64::try_from(rate).unwrap_or(u64::MAX))
     }
 
-    /// Whole segments in a span at `gain` times the bandwidth, rounded up.
+    /// Returns whole segments in a span at `gain` times the bandwidth, rounded up.
     pub(in crate::congestion) fn segments_in(self, span: Duration, gain: Gain) -> u32 {
         let amount = u128::from(self.0) * u128::from(span.as_ps()) * u128::from(gain.0);
         let segments = amount.div_ceil(SCALE * u128::from(gain.1));
@@ -76,18 +76,18 @@ impl Bandwidth {
     }
 }
 
-/// Round trips counted by packets.
+/// RTTs counted by packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::congestion) struct Rounds {
     pub(in crate::congestion) count: u64,
     /// Segments delivered when the present one began.
     began: u64,
-    /// Whether the present ACK begins one.
+    /// `true`: the current ACK starts a round trip.
     pub(in crate::congestion) starts: bool,
 }
 
 impl Rounds {
-    /// Begins a new round trip without counting one.
+    /// Begins a new RTT without counting one.
     pub(in crate::congestion) fn restart(&mut self, delivered: u64) {
         self.began = delivered;
     }
@@ -102,11 +102,11 @@ impl Rounds {
     }
 }
 
-/// See the module's text.
+/// State of the bandwidth estimate.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BandwidthModel {
     pub(super) rounds: Rounds,
-    /// Round trips and samples that may yet be the maximum: the former ascend, the latter descend.
+    /// RTTs and samples that may yet be the maximum: the former ascend, the latter descend.
     samples: VecDeque<(u64, Bandwidth)>,
     full: Bandwidth,
     flat: u32,
@@ -119,7 +119,7 @@ impl BandwidthModel {
         self.samples.front().map_or(Bandwidth::default(), |&(_, bandwidth)| bandwidth)
     }
 
-    /// Whether the pipe was full once.
+    /// Returns whether the pipe has been full.
     pub(super) fn filled_pipe(&self) -> bool {
         self.filled
     }
@@ -140,7 +140,7 @@ impl BandwidthModel {
             while self.samples.back().is_some_and(|&(_, smaller)| smaller <= bandwidth) {
                 self.samples.pop_back();
             }
-            // A smaller one of the same round trip is forgotten together with the greater one.
+            // A smaller one of the same RTT is forgotten together with the greater one.
             if self.samples.back().is_none_or(|&(round, _)| round != now) {
                 self.samples.push_back((now, bandwidth));
             }
@@ -150,7 +150,7 @@ impl BandwidthModel {
         }
     }
 
-    /// Looks for growth once a round trip.
+    /// Looks for growth once per RTT.
     pub(super) fn check_full_pipe(&mut self, limited: bool) {
         if self.filled || !self.rounds.starts || limited {
             return;
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::seq::Seq;
 
-    /// One sample a round trip of 100 ms.
+    /// One sample an RTT of 100 ms.
     fn rounds(model: &mut BandwidthModel, segments: &[u64]) {
         for &segments in segments {
             let prior_delivered = model.rounds.began;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_maximum_stands_for_ten_round_trips() {
+    fn maximum_bandwidth_holds_for_ten_rtts() {
         let mut model = BandwidthModel::default();
         rounds(&mut model, &[50, 20, 40]);
         assert_eq!(model.max(), per_round(50));

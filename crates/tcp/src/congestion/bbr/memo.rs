@@ -1,4 +1,4 @@
-//! What was found last, and what it was found from.
+//! Memo of the last result and its inputs.
 
 /// One value and its key.
 #[derive(Clone, Copy, Debug)]

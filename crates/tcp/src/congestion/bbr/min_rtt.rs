@@ -1,21 +1,21 @@
-//! The round trip that BBR believes the path to have without queues.
+//! Minimum RTT of BBR: its estimate of the RTT without queueing.
 //!
-//! # Models
-//! The least round trip; one that is ten seconds old gives way to the next measurement, and asks for a
-//! probe with the queue drained.
-//! # Source
+//! # Model
+//! Minimum RTT sample. A minimum older than ten seconds is replaced by the next sample and triggers a probe
+//! with an empty queue.
+//!
+//! # References
 //! draft-cardwell-iccrg-bbr-congestion-control-00 section 4.1.2; behaviour of Linux 6.
-//! # Parameters
-//! None.
-//! # Limits
-//! Measured exactly, in picoseconds; Linux counts microseconds, and the ten seconds in ticks of its clock.
+//!
+//! # Limitations
+//! RTTs are exact, in picoseconds; Linux counts microseconds, and the ten seconds in ticks of its clock.
 
 use optcp_units::{Duration, Time};
 
 /// RTpropFilterLen.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// See the module's text.
+/// State of the minimum RTT.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MinRtt {
     least: Option<Duration>,
@@ -27,7 +27,7 @@ impl MinRtt {
         self.least
     }
 
-    /// The least round trip stands for another window.
+    /// The minimum RTT stands for another window.
     pub(super) fn renew(&mut self, now: Time) {
         self.since = now;
     }

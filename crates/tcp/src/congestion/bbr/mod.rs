@@ -1,24 +1,33 @@
 //! BBR, version 1.
 //!
-//! # Models
-//! The sender believes in a path of some bandwidth and some least round trip, paces at that bandwidth
-//! and keeps about their product in flight. It finds the bandwidth by doubling its rate each round trip
-//! (STARTUP), takes away the queue that this made (DRAIN), probes for more and gives it back in cycles of
-//! eight least round trips (`PROBE_BW`), and once in ten seconds lets the queue run empty to see the least
-//! round trip (`PROBE_RTT`: four segments for 200 ms). Losses do not slow it down: in the first round
-//! trip of a recovery it sends as much as is delivered, afterwards its window is what it was.
-//! # Source
-//! draft-cardwell-iccrg-bbr-congestion-control-00 section 4; behaviour of Linux 6 (`tcp_bbr.c`) where it
-//! is more than that: pacing 1 % below the bandwidth, the window's allowance for ACK aggregation, losses
-//! taken off the window, at least four segments also after a timeout.
+//! # Model
+//! The sender estimates the bandwidth and the minimum RTT of the path, paces at the bandwidth and keeps about
+//! one BDP in flight.
+//!
+//! - STARTUP doubles the rate every RTT to find the bandwidth.
+//! - DRAIN removes the queue of STARTUP.
+//! - `PROBE_BW` alternates between higher and lower rates in cycles of eight minimum RTTs.
+//! - `PROBE_RTT` keeps four segments in flight for 200 ms every ten seconds, to drain the queue and measure
+//!   the minimum RTT.
+//!
+//! Losses do not reduce the rate. In the first RTT of a recovery, BBR sends as much as is delivered;
+//! afterwards it restores the window.
+//!
+//! # References
+//! draft-cardwell-iccrg-bbr-congestion-control-00 section 4; behaviour of Linux 6 (`tcp_bbr.c`) where it has
+//! more: pacing 1 % below the bandwidth, the allowance for ACK aggregation, losses subtracted from the
+//! window, and at least four segments also after an RTO.
+//!
 //! # Parameters
-//! `congestion = "bbr"`, with `pacing = "rate"` and `recovery = "sack"`. Which phase of the cycle comes
-//! first is drawn from where the flow's clock stands (never the phase that drains).
-//! # Limits
-//! No long-term bandwidth under a policer. No segmentation offload: segments leave one at a time, though
-//! the window has room for three bursts as in Linux, and the flight is not corrected for a burst that is
-//! about to leave. A timeout leaves one segment, also where RACK holds others to
-//! be under way. ECN is not looked at.
+//! `congestion = "bbr"`, with `pacing = "rate"` and `recovery = "sack"`. The first phase of the cycle is
+//! drawn from the flow's clock phase; it is never the draining phase.
+//!
+//! # Limitations
+//! - The long-term bandwidth of policers is not modelled.
+//! - Without segmentation offload, segments leave one by one. The window has space for three bursts as in
+//!   Linux, but the flight is not corrected for a burst about to leave.
+//! - An RTO leaves one segment, also if RACK considers others in flight.
+//! - ECN is ignored.
 
 mod aggregation;
 pub(in crate::congestion) mod bandwidth;
@@ -41,7 +50,7 @@ use bandwidth::{Bandwidth, BandwidthModel, Gain};
 use memo::Memo;
 use min_rtt::MinRtt;
 
-/// 2 / ln 2: the least gain that doubles the rate each round trip (section 4.3.2.1).
+/// 2 / ln 2: the least gain that doubles the rate each RTT (section 4.3.2.1).
 const HIGH: Gain = Gain(2885, 1000);
 /// Its inverse (section 4.3.3).
 const DRAIN: Gain = Gain(1000, 2885);
@@ -54,11 +63,11 @@ const WINDOW: Gain = Gain(2, 1);
 const MARGIN: Gain = Gain(99, 100);
 /// BBRMinPipeCwnd (section 4.2.3.3).
 const LEAST_WINDOW: u32 = 4;
-/// How long `PROBE_RTT` lasts at the least window (section 4.3.5).
+/// Duration of `PROBE_RTT` at the minimum window (section 4.3.5).
 const PROBE_RTT: Duration = Duration::from_ms(200);
 /// Segments within which the window grows whatever the model says.
 const INITIAL: u64 = 10;
-/// The bandwidth-delay product before a round trip is measured.
+/// The bandwidth-delay product before an RTT is measured.
 const UNKNOWN_PRODUCT: u32 = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +78,7 @@ enum State {
         phase: usize,
         since: Time,
     },
-    /// Until when the least window is held, once the flight is down to it, and whether a round trip has
+    /// Until when the least window is held, once the flight is down to it, and whether an RTT has
     /// passed since.
     ProbeRtt {
         until: Option<Time>,
@@ -77,14 +86,14 @@ enum State {
     },
 }
 
-/// What a bandwidth-delay product is asked for.
+/// Purpose of a BDP computation.
 #[derive(Clone, Copy, Debug)]
 enum Use {
     Window = 0,
     Flight = 1,
 }
 
-/// See the module's text.
+/// State of BBR.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     state: State,
@@ -93,22 +102,21 @@ pub struct Bbr {
     aggregation: AckAggregation,
     /// The time between segments, once there is a rate.
     interval: Option<Duration>,
-    /// Whether that knows a measured round trip.
+    /// `true`: `interval` is based on a measured RTT.
     measured: bool,
-    /// What was being repaired at the last ACK.
+    /// Repair in progress at the last ACK.
     repair: Repair,
-    /// Whether a recovery's first round trip is under way.
+    /// `true`: the first RTT of a recovery is in progress.
     conserves: bool,
     /// The window to come back to.
     prior_window: u32,
-    /// Whether no ACK has delivered anything since sending went on after a pause.
+    /// `true`: no ACK has delivered anything since sending resumed after a pause.
     idle_restart: bool,
     draw: Draw,
     known: Known,
 }
 
-/// What was found last, with what it was found from: the bandwidth and the least round trip change seldom, and
-/// divisions of 128 bits are slow.
+/// Last results with their inputs. Bandwidth and minimum RTT rarely change, and 128-bit divisions are slow.
 #[derive(Clone, Debug, Default)]
 struct Known {
     /// For the window, and for what may be in flight.
@@ -141,16 +149,16 @@ impl Controller for Bbr {
         }
     }
 
-    /// It goes by what is delivered, of which the SYN tells nothing.
+    /// BBR uses deliveries, about which the SYN gives no information.
     fn on_lost_syn(&mut self, (): &(), _start: Start) {}
 
-    /// Linux begins with the round trip of the SYN as the least one, which a full segment's serialization exceeds.
+    /// Linux begins with the RTT of the SYN as the least one, which a full segment's serialization exceeds.
     fn on_handshake(&mut self, _window: &mut Window, _mss: f64, now: Time, rtt: Duration) {
         self.min_rtt.on_measurement(Some(rtt), now);
     }
 
     /// Section 4.3.4.4: after a pause segments leave at the bandwidth. Linux begins to count late ACKs anew, and ends a probe
-    /// for the round trip that is over.
+    /// for the RTT that is over.
     fn on_restart(&mut self, window: &mut Window, mss: f64, now: Time, rate: &DeliveryRate) {
         self.idle_restart = true;
         self.aggregation.restart(now);
@@ -181,7 +189,7 @@ impl Controller for Bbr {
         self.model.search_again();
     }
 
-    /// What seemed lost had not been. The end of the repair brings the window back.
+    /// Spurious losses: the end of the repair restores the window.
     fn on_undo(&mut self, _window: &mut Window, _before: Window) {
         self.model.search_again();
     }
@@ -222,7 +230,7 @@ impl Controller for Bbr {
 }
 
 impl Bbr {
-    /// A recovery begins, the timer expired, or the round trip is probed: keeps the window (section 4.2.3.4,
+    /// A recovery begins, the timer fired, or the RTT is probed: keeps the window (section 4.2.3.4,
     /// `BBRSaveCwnd`).
     fn keep(&mut self, window: u32) {
         let reduced =
@@ -263,8 +271,8 @@ impl Bbr {
         sum.saturating_add(sum % 2).saturating_add(if probes { 2 } else { 0 })
     }
 
-    /// What a sender with segmentation offload hands over at once: what it sends in 1/1024 s, 64 KB and
-    /// 127 segments at most, two segments at least, or one below 1.2 Mb/s.
+    /// Returns the burst of a sender with segmentation offload: the data sent in 1/1024 s, at most 64 KB and
+    /// 127 segments, at least two segments, or one below 1.2 Mb/s.
     fn burst(&mut self, mss: f64) -> u32 {
         const SLOW: f64 = 150_000.0;
         let interval = self.interval.unwrap_or(UNMEASURED);
@@ -280,13 +288,13 @@ impl Bbr {
         })
     }
 
-    /// What may be in flight at `gain` (`BBRInflight`).
+    /// Returns the allowed flight at `gain` (`BBRInflight`).
     fn in_flight(&mut self, gain: Gain, mss: f64) -> u32 {
         let product = self.product(gain, Use::Flight);
         self.with_bursts(product, mss)
     }
 
-    /// Section 4.3.4.3: a phase lasts a least round trip; the one that probes until the flight is as large
+    /// Section 4.3.4.3: a phase lasts a minimum RTT; the one that probes until the flight is as large
     /// as it asks for or something is lost, the one that drains until the queue is gone at most.
     fn cycle(&mut self, mss: f64, ack: &DeliveryEvent, rate: &DeliveryRate) {
         let State::ProbeBw { phase, since } = self.state else { return };
@@ -337,7 +345,7 @@ impl Bbr {
         rate: &mut DeliveryRate,
     ) -> u32 {
         let expired = self.min_rtt.on_measurement(ack.rtt, ack.now);
-        // The round trip after a pause is that of an empty queue: nothing needs to be drained for it.
+        // The RTT after a pause is that of an empty queue: nothing needs to be drained for it.
         let resumes = self.idle_restart;
         self.idle_restart &= ack.delivered == 0;
         if expired && !resumes && !matches!(self.state, State::ProbeRtt { .. }) {
@@ -362,7 +370,7 @@ impl Bbr {
         self.end_probe_rtt(ack.now, rate.delivered_at())
     }
 
-    /// The least round trip has been looked for; gives the window that this restores.
+    /// The minimum RTT has been looked for; gives the window that this restores.
     fn end_probe_rtt(&mut self, now: Time, delivered_at: Time) -> u32 {
         self.min_rtt.renew(now);
         if self.model.filled_pipe() {
@@ -431,7 +439,7 @@ impl Bbr {
     }
 }
 
-/// The time between segments before there is a bandwidth: the window in a round trip, at the gain of
+/// The time between segments before there is a bandwidth: the window in an RTT, at the gain of
 /// STARTUP (section 4.2.1).
 fn first_interval(window: u32, round_trip: Duration) -> Duration {
     let bandwidth = Bandwidth::of(u64::from(window), round_trip.max(Duration::from_us(1)));

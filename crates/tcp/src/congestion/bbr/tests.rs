@@ -1,8 +1,8 @@
-//! One flow on one link, held against the state machine as the draft describes it.
+//! Tests of the BBR state machine of the draft, with one flow on one link.
 //!
-//! The link carries a segment in 1 ms and is 39 ms long there and back: the least round trip is 40 ms, the
-//! bandwidth-delay product 40 segments. The rate is 1.46 MB/s, of which 1/1024 s is less than two
-//! segments: a burst counts two, and the window has room for three.
+//! The link sends a segment in 1 ms and has a propagation delay of 39 ms in both directions together. The
+//! minimum RTT is 40 ms, and the BDP is 40 segments. The rate is 1.46 MB/s, of which 1/1024 s is less than
+//! two segments: a burst counts as two, and the window has space for three.
 
 use super::{Bbr, State};
 use crate::config::{AckCounting, CongestionKind, SlowStartKind};
@@ -38,12 +38,12 @@ impl Path {
     }
 }
 
-/// Section 4.3.2: STARTUP fills the pipe in a few round trips, and three of at most 122 ms more show that
+/// Section 4.3.2: STARTUP fills the pipe in a few RTTs, and three of at most 122 ms more show that
 /// it is full; the window is 2.885 * 40 segments, rounded up to 116, and 6 for bursts.
 /// Section 4.3.3: DRAIN sends 0.99 / 2.885 = 0.343 of what the link carries, so the flight falls from 122
 /// to 40 + 6 in 76 / 0.657 = 115.7 ms.
 #[test]
-fn startup_fills_the_pipe_and_drain_takes_its_queue_away() {
+fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     let stays = Path::new(1000, Duration::ZERO).run(Time::ZERO + Duration::from_secs(1));
     let [startup, drain, ..] = stays[..] else { panic!("two states are over") };
     assert_eq!((startup.state, startup.greatest_flight), (State::Startup, 122));
@@ -77,11 +77,11 @@ fn bandwidth_is_probed_for_in_cycles_of_eight_phases() {
     }
 }
 
-/// Section 4.3.5: ten seconds after the least round trip was seen the flight goes down to four segments
-/// for 200 ms and a round trip; 42 ACKs, one each 1 ms, take it there from 46. Four segments come back
+/// Section 4.3.5: ten seconds after the minimum RTT was seen the flight goes down to four segments
+/// for 200 ms and an RTT; 42 ACKs, one each 1 ms, take it there from 46. Four segments come back
 /// each 40 ms, so that the end is seen at most so much later. Ten seconds after that, again.
 #[test]
-fn the_least_round_trip_is_looked_for_every_ten_seconds() {
+fn minimum_rtt_is_probed_every_ten_seconds() {
     let mut path = Path::new(1000, Duration::ZERO);
     let stays = path.run(Time::ZERO + Duration::from_secs(31));
     let probes: Vec<&Stay> =
@@ -98,7 +98,7 @@ fn the_least_round_trip_is_looked_for_every_ten_seconds() {
 
 /// Section 4.3.4.2: flows do not begin their cycles together, and none with the phase that drains.
 #[test]
-fn cycles_begin_with_any_phase_but_the_one_that_drains() {
+fn cycles_never_begin_with_the_draining_phase() {
     let mut seen = [0; 8];
     for microseconds in 0..100 {
         let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Once, false);
@@ -116,7 +116,7 @@ fn cycles_begin_with_any_phase_but_the_one_that_drains() {
 /// was: in the end the link is as busy as without losses, and the window is what the model says, 2 * 40
 /// segments and at most 8 for bursts.
 #[test]
-fn losses_do_not_slow_it_down() {
+fn losses_do_not_reduce_the_rate() {
     let mut path = Path::new(20, Duration::ZERO);
     path.run(Time::ZERO + Duration::from_secs(9));
     let delivered = path.0.delivered;

@@ -1,14 +1,12 @@
-//! How far ACKs come in lumps.
+//! ACK aggregation: compensation for ACKs that arrive in bursts.
 //!
-//! # Models
-//! What is acknowledged beyond what the bandwidth explains since ACKs last fell behind it. The greatest such excess of ten
-//! round trips, in STARTUP of one, is added to the window, so that sending goes on through the silence between lumps.
-//! # Source
+//! # Model
+//! The excess is the acknowledged data minus the data that the bandwidth explains, since ACKs last fell
+//! behind the bandwidth. The maximum excess of ten RTTs (in STARTUP of one RTT) is added to the window, so
+//! that sending continues between bursts of ACKs.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 section 5.5.9.
-//! # Parameters
-//! None.
-//! # Limits
-//! None.
 
 use std::collections::VecDeque;
 
@@ -16,15 +14,15 @@ use optcp_units::Time;
 
 use super::Bandwidth;
 
-/// Round trips for which an excess counts (`BBR.ExtraAckedFilterLen`), once the pipe was full.
+/// RTTs for which an excess counts (`BBR.ExtraAckedFilterLen`), once the pipe was full.
 const WINDOW: u64 = 10;
 
-/// See the module's text.
+/// State of ACK aggregation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AckAggregation {
     began: Time,
     acked: u64,
-    /// Round trips and excesses that may yet be the greatest: the former ascend, the latter descend.
+    /// RTTs and excesses that may yet be the maximum: the former ascend, the latter descend.
     excesses: VecDeque<(u64, u32)>,
 }
 
@@ -39,7 +37,7 @@ impl AckAggregation {
         self.began = now;
     }
 
-    /// An ACK at `now` for `segments` in round trip `round`, with a window of `window` segments; `full` once the pipe was
+    /// An ACK at `now` for `segments` in RTT `round`, with a window of `window` segments; `full` once the pipe was
     /// full.
     pub(super) fn on_ack(
         &mut self,
@@ -73,9 +71,9 @@ mod tests {
     use super::*;
 
     /// 1000 segments a second are acknowledged ten at a time, each lump when all before it are due, so that it is all
-    /// excess. Then 30 come at once; that counts for ten round trips.
+    /// excess. Then 30 come at once; that counts for ten RTTs.
     #[test]
-    fn the_greatest_excess_counts_for_ten_round_trips() {
+    fn maximum_excess_holds_for_ten_rtts() {
         let bandwidth = Bandwidth::of(1000, Duration::from_secs(1));
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
         let mut aggregation = AckAggregation::default();

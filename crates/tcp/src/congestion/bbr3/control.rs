@@ -1,15 +1,19 @@
-//! What the model makes of the rate and the window.
+//! Pacing rate and congestion window of BBR version 3.
 //!
-//! # Models
-//! The rate is the bandwidth times the state's gain, less 1 %; until the pipe was full it only rises. The window grows by
-//! what is delivered, up to the product times the state's gain and what came in lumps, and is never above what losses bound.
-//! # Source
+//! # Model
+//! The rate is the bandwidth times the gain of the state, minus 1 %. It only increases until the pipe is
+//! full. The window grows by the delivered data up to the BDP times the gain plus the ACK aggregation, and
+//! never exceeds the bounds set by losses.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 sections 5.5.8 and 5.6.
+//!
 //! # Parameters
-//! None; `pacing_burst` says how many segments leave together.
-//! # Limits
-//! Products are whole segments, rounded up as in Linux. The quantum is reckoned only for the budget of three of them; bursts
-//! are `pacing_burst` long whatever the rate.
+//! `pacing_burst`: number of segments that leave at once.
+//!
+//! # Limitations
+//! Products are rounded up to whole segments, as in Linux. The quantum is only used for the budget of three
+//! quanta; bursts have `pacing_burst` segments at any rate.
 
 use optcp_units::Duration;
 
@@ -19,7 +23,7 @@ use crate::pacing::UNMEASURED;
 
 /// `BBR.PacingMarginPercent`.
 const MARGIN: Gain = Gain(99, 100);
-/// The greatest quantum in bytes (section 5.6.3).
+/// The maximum quantum in bytes (section 5.6.3).
 const GREATEST_QUANTUM: u128 = 65_536;
 /// Picoseconds in which a quantum is sent.
 const QUANTUM_PS: u128 = 1_000_000_000;
@@ -112,7 +116,7 @@ impl Bbr3 {
     }
 }
 
-/// `InitPacingRate`: the initial window in a round trip, at the gain of STARTUP.
+/// `InitPacingRate`: the initial window in an RTT, at the gain of STARTUP.
 pub(super) fn first_interval(window: u32, round_trip: Duration) -> Duration {
     let bandwidth = Bandwidth::of(u64::from(window), round_trip.max(Duration::from_us(1)));
     bandwidth.interval(State::Startup.pacing_gain())

@@ -1,15 +1,15 @@
-//! What was under way, and what was known to be lost, when each outstanding segment was last sent.
+//! Segments in flight and known losses at the last transmission of each outstanding segment.
 //!
-//! # Models
-//! The loss rate of a round trip: what was found lost since a segment was sent, over the flight at that instant. More
-//! than 2 % is too much.
-//! # Source
+//! # Model
+//! The loss rate of an RTT is the number of losses detected since a segment was sent, divided by the flight
+//! at that time. Above 2 %, losses are excessive.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 sections 4.1.2.2 (`P.tx_in_flight`, `P.lost`) and 5.5.10.2 (`IsInflightTooHigh`,
 //! `InflightAtLoss`).
-//! # Parameters
-//! None.
-//! # Limits
-//! Counts segments, rounded down where the draft has bytes.
+//!
+//! # Limitations
+//! Counts segments, rounded down, where the draft counts bytes.
 
 use std::collections::VecDeque;
 
@@ -18,18 +18,18 @@ use crate::seq::Seq;
 /// One over `BBR.LossThresh` (section 2.8).
 const TOLERATED: u32 = 50;
 
-/// When a segment was last sent.
+/// State at the last transmission of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flight {
-    /// Segments under way, itself included.
+    /// Segments in flight, itself included.
     pub(super) in_flight: u32,
     /// Segments found lost before.
     lost: u32,
-    /// Whether something other than the network limited what was sent.
+    /// `true`: something other than the network limited sending.
     pub(super) limited: bool,
 }
 
-/// See the module's text.
+/// State of the flights.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flights {
     first: Seq,
@@ -68,12 +68,12 @@ impl Flights {
         self.first = self.first.max(una);
     }
 
-    /// Whether the round trip of a segment has lost too much (`IsInflightTooHigh`).
+    /// Returns whether the RTT of a segment has excessive losses (`IsInflightTooHigh`).
     pub(super) fn too_high(&self, flight: Flight) -> bool {
         u64::from(self.since(flight)) * u64::from(TOLERATED) > u64::from(flight.in_flight)
     }
 
-    /// With how many segments under way the losses passed what is tolerated, of which the last is the segment of
+    /// With how many segments in flight the losses passed what is tolerated, of which the last is the segment of
     /// `flight` (`InflightAtLoss`).
     pub(super) fn at_loss(&self, flight: Flight) -> u32 {
         let in_flight = i64::from(flight.in_flight) - 1;
@@ -93,7 +93,7 @@ impl Flights {
 mod tests {
     use super::*;
 
-    /// 100 segments under way, of which the first few are lost: 2 of 100 are tolerated, 3 are not. The one that passes
+    /// 100 segments in flight, of which the first few are lost: 2 of 100 are tolerated, 3 are not. The one that passes
     /// 2 % has 99 before it, of which 2 are lost: (0.02 * 99 - 2) / 0.98 = -0.02 more, rounded down to whole segments.
     #[test]
     fn more_than_two_per_cent_of_a_flight_is_too_much() {
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(flights.at_loss(flight), 29);
     }
 
-    /// What is sent again is counted from then on, and what is acknowledged is forgotten.
+    /// Retransmissions restart the count, and acknowledged segments are removed.
     #[test]
     fn a_segment_sent_again_counts_anew() {
         let mut flights = Flights::default();

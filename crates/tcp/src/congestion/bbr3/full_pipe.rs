@@ -1,25 +1,23 @@
-//! Whether sending faster still brings more.
+//! Full-pipe detection: a higher sending rate no longer increases the delivery rate.
 //!
-//! # Models
-//! The pipe is full once the delivery rate has not grown by a quarter for three round trips, since it was last looked for.
-//! # Source
+//! # Model
+//! The pipe is full when the delivery rate has not grown by a quarter for three RTTs since the search
+//! started.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 section 5.3.1.2.
-//! # Parameters
-//! None.
-//! # Limits
-//! None.
 
 use super::{Bandwidth, Gain};
 
-/// Round trips without growth that fill the pipe.
+/// RTTs without growth that fill the pipe.
 const FLAT_ROUNDS: u32 = 3;
 
-/// See the module's text.
+/// State of full-pipe detection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
-    /// Whether it was ever full: STARTUP is over.
+    /// `true`: the pipe has been full, so that STARTUP is over.
     pub(super) reached: bool,
-    /// Whether it was full since it was last looked for.
+    /// `true`: the pipe was full since the last search.
     pub(super) now: bool,
     base: Bandwidth,
     flat: u32,
@@ -31,7 +29,7 @@ impl FullPipe {
         (self.now, self.base, self.flat) = (false, base, 0);
     }
 
-    /// A sample at the beginning of a round trip that the network limited (`CheckFullBWReached`).
+    /// A sample at the beginning of an RTT that the network limited (`CheckFullBWReached`).
     pub(super) fn check(&mut self, bandwidth: Bandwidth) {
         if self.now {
             return;

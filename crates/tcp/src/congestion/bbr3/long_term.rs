@@ -1,33 +1,34 @@
-//! How much may be in flight before too much is lost.
+//! Long-term bound of the flight: the maximum without excessive losses.
 //!
-//! # Models
-//! The flight with which a probe for bandwidth lost too much bounds the window from then on; most of the time a share of it
-//! is left to others. Probes that lose little raise it: by a segment in their first round trip, then by 2, 4, 8 and so on.
-//! # Source
-//! draft-ietf-ccwg-bbr-06 sections 5.3.3.5 and 5.3.3.9 (`RaiseInflightLongtermSlope`, `ProbeInflightLongtermUpward`,
-//! `InflightWithHeadroom`).
-//! # Parameters
-//! None.
-//! # Limits
+//! # Model
+//! The flight at which a bandwidth probe lost too much becomes the bound. Most of the time, BBR leaves a
+//! share of it to other flows. Probes with few losses raise the bound: by one segment in their first RTT,
+//! then by 2, 4, 8 and so on.
+//!
+//! # References
+//! draft-ietf-ccwg-bbr-06 sections 5.3.3.5 and 5.3.3.9 (`RaiseInflightLongtermSlope`,
+//! `ProbeInflightLongtermUpward`, `InflightWithHeadroom`).
+//!
+//! # Limitations
 //! Counts whole segments, rounded down.
 
 use super::LEAST_WINDOW;
 
-/// The round trips after which the raise no longer doubles.
+/// The RTTs after which the raise no longer doubles.
 const STEEPEST: u32 = 30;
 
-/// See the module's text.
+/// State of the long-term bound.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LongTerm {
     /// `BBR.inflight_longterm` in segments; `None` bounds nothing.
     pub(super) limit: Option<u32>,
     /// Segments by which a window of acknowledged ones raises it: 1, 2, 4 and so on.
     growth: u64,
-    /// That many times the segments acknowledged since it was raised.
+    /// `growth` times the number of segments acknowledged since the last raise.
     acked: u64,
     /// The same for those whose acknowledgment raises it by one; `None` if nothing does.
     per_segment: Option<u64>,
-    /// Round trips of the present probe.
+    /// RTTs of the present probe.
     rounds: u32,
 }
 
@@ -48,7 +49,7 @@ impl LongTerm {
         self.per_segment = None;
     }
 
-    /// Another round trip of a probe: it is raised by twice as much.
+    /// Another RTT of a probe: it is raised by twice as much.
     pub(super) fn steepen(&mut self, window: u32) {
         let growth = 1 << self.rounds;
         self.acked *= growth / self.growth.max(1);
@@ -76,8 +77,8 @@ impl LongTerm {
 mod tests {
     use super::*;
 
-    /// Section 5.3.3.5: 1, 2, 4, 8 segments in successive round trips. The window is what the limit lets it be, and
-    /// each of its segments is acknowledged once a round trip.
+    /// Section 5.3.3.5: 1, 2, 4, 8 segments in successive RTTs. The window is what the limit lets it be, and
+    /// each of its segments is acknowledged once per RTT.
     #[test]
     fn the_raise_doubles_each_round_trip() {
         let mut long = LongTerm { limit: Some(64), ..LongTerm::default() };
@@ -94,7 +95,7 @@ mod tests {
 
     /// 0.85 of 100 and of 45, 38.25; never less than four segments.
     #[test]
-    fn headroom_is_left_to_others() {
+    fn headroom_is_left_for_other_flows() {
         let room = |limit| LongTerm { limit: Some(limit), ..LongTerm::default() }.with_headroom();
         assert_eq!([100, 45, 3].map(room), [Some(85), Some(38), Some(4)]);
         assert_eq!(LongTerm::default().with_headroom(), None);

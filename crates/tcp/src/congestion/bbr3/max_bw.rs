@@ -1,18 +1,15 @@
-//! The greatest bandwidth of two cycles.
+//! Maximum bandwidth of two cycles.
 //!
-//! # Models
-//! The greatest sample of the delivery rate in the present and in the last full cycle of probing. Samples that something
-//! other than the network limited count only if they are no smaller than that.
-//! # Source
+//! # Model
+//! Maximum delivery-rate sample in the current and in the last complete probing cycle. Samples that something
+//! other than the network limited count only if they are at least the maximum.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 sections 5.5.3 to 5.5.6.
-//! # Parameters
-//! None.
-//! # Limits
-//! None.
 
 use super::Bandwidth;
 
-/// See the module's text.
+/// State of the bandwidth maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxBandwidth {
     max: Bandwidth,
@@ -46,7 +43,7 @@ mod tests {
     use super::*;
 
     /// Section 5.5.3: a sample counts in its cycle and in the next one. Section 5.5.4: a limited one only if it is the
-    /// greatest.
+    /// maximum.
     #[test]
     fn a_sample_counts_for_two_cycles() {
         let of = |segments| Bandwidth::of(segments, Duration::from_ms(100));

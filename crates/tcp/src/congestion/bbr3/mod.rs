@@ -1,21 +1,29 @@
 //! BBR, version 3.
 //!
-//! # Models
-//! The sender believes in a path of some bandwidth and some least round trip, paces at that bandwidth and keeps about their
-//! product in flight, like version 1. Unlike it, it gives way to losses: a probe that loses more than 2 % bounds what may be
-//! in flight from then on, and leaves some room to others; any loss between probes takes rate and flight down to what is
-//! delivered. It finds the bandwidth by doubling its rate each round trip (STARTUP), takes away the queue that this made
-//! (DRAIN), probes for more when Reno would have grown back, every three seconds at the latest (`PROBE_BW`: DOWN, CRUISE,
-//! REFILL, UP), and once in five seconds halves its flight for 200 ms to see the least round trip (`PROBE_RTT`).
-//! # Source
-//! draft-ietf-ccwg-bbr-06 (6 July 2026), section 5; names in code are its names.
+//! # Model
+//! Like version 1, the sender estimates the bandwidth and the minimum RTT of the path, paces at the bandwidth
+//! and keeps about one BDP in flight. Unlike version 1, it reacts to losses. A probe that loses more than 2 %
+//! bounds the flight from then on and leaves capacity to others. Any loss between probes reduces rate and
+//! flight to the delivered amount.
+//!
+//! - STARTUP doubles the rate every RTT.
+//! - DRAIN removes the queue of STARTUP.
+//! - `PROBE_BW` (DOWN, CRUISE, REFILL, UP) probes when Reno would have recovered, at the latest after three
+//!   seconds.
+//! - `PROBE_RTT` halves the flight for 200 ms every five seconds to measure the minimum RTT.
+//!
+//! # References
+//! draft-ietf-ccwg-bbr-06 (6 July 2026), section 5. Names in the code are those of the draft.
+//!
 //! # Parameters
-//! `congestion = "bbr3"`, with `pacing = "rate"` and `recovery = "sack"`. The waits between probes are drawn from where
-//! the flow's clock stands.
-//! # Limits
-//! ECN is not looked at; the draft leaves the reaction to it open (section 3.7). Counts whole segments. The limits of the
-//! parts are in their files. A timeout leaves one segment, also where RACK holds others to be under way, in place of one
-//! more than these. No kernel here has this version: what is checked is checked against the draft's text.
+//! `congestion = "bbr3"`, with `pacing = "rate"` and `recovery = "sack"`. The waits between probes are drawn
+//! from the flow's clock phase.
+//!
+//! # Limitations
+//! - ECN is ignored; the draft leaves the reaction open (section 3.7).
+//! - Segments are counted as whole. Submodules list their own limitations.
+//! - An RTO leaves one segment, also if RACK considers others in flight, instead of one more than these.
+//! - The tests compare with the text of the draft only; no kernel with this version was available.
 
 mod aggregation;
 mod control;
@@ -59,7 +67,7 @@ fn seven_tenths(segments: u32) -> u32 {
     u32::try_from(u64::from(segments) * 7 / 10).unwrap_or(u32::MAX)
 }
 
-/// See the module's text.
+/// State of BBR.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     state: State,
@@ -80,16 +88,16 @@ pub struct Bbr3 {
     initial: u32,
     /// The time between segments, once there is a rate.
     interval: Option<Duration>,
-    /// Whether that knows a measured round trip.
+    /// `true`: `interval` is based on a measured RTT.
     measured: bool,
-    /// What was being repaired at the last ACK.
+    /// Repair in progress at the last ACK.
     repair: Repair,
-    /// Whether the losses of the last episode were none.
+    /// `true`: the losses of the last episode were spurious.
     undone: bool,
-    /// Whether all of the window was used in this round trip, and in this or the last one.
+    /// `true`: the whole window was used in this RTT; second field: in this or the last one.
     used_window: bool,
     uses_window: bool,
-    /// Whether sending goes on after a pause.
+    /// `true`: sending resumes after a pause.
     idle_restart: bool,
     /// The window to come back to.
     prior_window: u32,
@@ -101,9 +109,9 @@ struct Present<'a> {
     ack: &'a DeliveryEvent,
     /// The sample of the delivery rate; zero if there is none.
     bandwidth: Bandwidth,
-    /// Whether something other than the network limited it.
+    /// `true`: something other than the network limited the rate.
     limited: bool,
-    /// When the segment was sent that tells.
+    /// State when the sampled segment was sent.
     flight: Option<Flight>,
     /// Segments of the connection delivered so far.
     delivered: u64,
@@ -147,7 +155,7 @@ impl Controller for Bbr3 {
         }
     }
 
-    /// The SYN's round trip is the least before there are data (`OnInit`).
+    /// The SYN's RTT is the least before there are data (`OnInit`).
     fn observe(&mut self, ack: &AckEvent) {
         if self.rtt.get().is_none() {
             self.rtt.on_measurement(ack.srtt, ack.now);
@@ -313,7 +321,7 @@ impl Bbr3 {
         }
     }
 
-    /// `C.is_cwnd_limited`: whether all of the window was used before this ACK, or in the last round trip.
+    /// `C.is_cwnd_limited`: whether all of the window was used before this ACK, or in the last RTT.
     fn note_use(&mut self, all: bool) {
         self.used_window |= all;
         self.uses_window |= all;

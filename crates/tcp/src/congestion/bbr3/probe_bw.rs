@@ -1,17 +1,24 @@
-//! The cycle in which bandwidth is probed for.
+//! Bandwidth probing cycle (`PROBE_BW`).
 //!
-//! # Models
-//! DOWN gives the queue of the last probe back until no more than the product is in flight, and leaves room to others;
-//! CRUISE sends what is delivered; REFILL forgets what losses said of late and fills the pipe for a round trip; UP sends a
-//! quarter more until the pipe is full or more than 2 % is lost. The next REFILL comes 2 s to 3 s after DOWN began, or after
-//! as many round trips as the product has segments, 63 at most: about when Reno would have grown back. The probe after one
-//! that lost too much stops as soon as it reaches that flight; if nothing bad comes of it, a full one follows at once.
-//! # Source
+//! # Model
+//! - DOWN drains the queue of the last probe until at most one BDP is in flight, and leaves headroom to other
+//!   flows.
+//! - CRUISE sends as much as is delivered.
+//! - REFILL discards the short-term bounds and fills the pipe for one RTT.
+//! - UP sends a quarter more until the pipe is full or more than 2 % is lost.
+//!
+//! The next REFILL starts 2 s to 3 s after the start of DOWN, or after as many RTTs as the BDP has segments,
+//! but at most 63. This is about the time that Reno needs to recover. The probe after one with excessive
+//! losses stops at that flight. If losses are not excessive again, a full probe follows immediately.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 sections 5.3.3 and 5.5.10.2.
+//!
 //! # Parameters
-//! None. The wait is drawn from where the flow's clock stands.
-//! # Limits
-//! No reaction to ECN, which the draft leaves open (section 3.7).
+//! The wait is drawn from the flow's clock phase.
+//!
+//! # Limitations
+//! ECN is ignored; the draft leaves the reaction open (section 3.7).
 
 use optcp_units::{Duration, Time};
 
@@ -22,42 +29,42 @@ use crate::congestion::draw::Draw;
 
 /// The least wait between probes by the clock (section 5.3.3.8.2).
 const LEAST_WAIT: Duration = Duration::from_secs(2);
-/// What is drawn beyond that at most, in picoseconds.
+/// Maximum random addition to the wait, in picoseconds.
 const SECOND: u64 = 1_000_000_000_000;
-/// The most round trips between probes.
+/// The most RTTs between probes.
 const MOST_ROUNDS: u32 = 63;
 
-/// What ACKs say of the last probe (`BBR.ack_phase`).
+/// Relation of current ACKs to the last probe (`BBR.ack_phase`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     /// Nothing.
     #[default]
     Init,
-    /// They are of what filled the pipe.
+    /// ACKs of the refilled pipe.
     Refilling,
-    /// They are still of before it began.
+    /// ACKs of data sent before the probe.
     Starting,
-    /// They are of it.
+    /// ACKs of the probe.
     Feedback,
-    /// It is over, and they are of it yet.
+    /// ACKs of the probe after its end.
     Stopping,
 }
 
-/// See the module's text.
+/// State of the probing cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
-    /// When DOWN began.
+    /// Start of DOWN.
     began: Time,
-    /// How long after that REFILL begins at the latest.
+    /// Maximum time from then until REFILL.
     wait: Duration,
-    /// Round trips since the last probe, and the one that was drawn.
+    /// RTTs since the last probe, and the one that was drawn.
     pub(super) rounds: u32,
     acks: AckPhase,
     /// See [`Cycle::samples`].
     samples: bool,
-    /// Whether the last probe lost too much.
+    /// `true`: the last probe had excessive losses.
     too_high: bool,
-    /// Whether the last probe stopped early.
+    /// `true`: the last probe stopped early.
     early: bool,
 }
 
@@ -68,18 +75,18 @@ impl Cycle {
         self.wait = LEAST_WAIT + Duration::from_ps(draw.next() % SECOND);
     }
 
-    /// Whether ACKs come of a probe whose losses were not answered yet (`BBR.is_bw_probe_sample`).
+    /// `true`: ACKs belong to a probe whose losses have not been answered (`BBR.is_bw_probe_sample`).
     pub(super) fn samples(&self) -> bool {
         self.samples
     }
 
-    /// The drawn round trip, and the wait.
+    /// The drawn RTT, and the wait.
     #[cfg(test)]
     pub(super) fn waits(&self) -> (u32, Duration) {
         (self.rounds, self.wait)
     }
 
-    /// What the last probe sent is being acknowledged still.
+    /// The data of the last probe are still being acknowledged.
     pub(super) fn stop(&mut self) {
         self.acks = AckPhase::Stopping;
     }
@@ -203,7 +210,7 @@ impl Bbr3 {
         self.full.now
     }
 
-    /// Whether all that may be in flight is.
+    /// Returns whether the flight has reached its limit.
     fn uses_all(&self, at: &Present<'_>) -> bool {
         self.uses_window && self.long.limit.is_some_and(|limit| at.window >= limit)
     }

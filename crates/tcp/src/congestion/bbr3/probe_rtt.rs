@@ -1,14 +1,14 @@
-//! The least round trip, and the state that looks for it.
+//! Minimum RTT, and the state that measures it (`PROBE_RTT`).
 //!
-//! # Models
-//! The least round trip of ten seconds. When no shorter one was seen for five, half a product is kept in flight for 200 ms
-//! and a round trip, so that queues run empty.
-//! # Source
+//! # Model
+//! Minimum RTT of ten seconds. If no sample was as small for five seconds, half a BDP is kept in flight for
+//! 200 ms and one RTT, so that queues drain.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 sections 5.3.4 and 5.5.7.
-//! # Parameters
-//! None.
-//! # Limits
-//! Measured exactly, in picoseconds.
+//!
+//! # Limitations
+//! RTTs are exact, in picoseconds.
 
 use optcp_units::{Duration, Time};
 
@@ -23,7 +23,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// `BBR.ProbeRTTDuration`.
 const DURATION: Duration = Duration::from_ms(200);
 
-/// A round trip and when it was measured.
+/// An RTT and when it was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Measured {
     rtt: Duration,
@@ -37,7 +37,7 @@ pub(super) struct MinRtt {
     least: Option<Measured>,
     /// `BBR.probe_rtt_min_delay`.
     recent: Option<Measured>,
-    /// Whether the latter was older than its span at the present ACK.
+    /// `true`: the probe minimum had expired at the current ACK.
     expired: bool,
 }
 
@@ -128,10 +128,10 @@ impl Bbr3 {
 mod tests {
     use super::*;
 
-    /// Section 5.3.4.3: a round trip of 40 ms, then longer ones. After 5 s it no longer counts for the schedule, after 10 s
+    /// Section 5.3.4.3: an RTT of 40 ms, then longer ones. After 5 s it no longer counts for the schedule, after 10 s
     /// no longer for the product, which takes the least of the time since.
     #[test]
-    fn the_least_round_trip_counts_for_ten_seconds_and_is_looked_for_after_five() {
+    fn minimum_rtt_holds_ten_seconds_and_is_probed_after_five() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
         let ms = |ms| Some(Duration::from_ms(ms));
         let mut filter = MinRtt::default();

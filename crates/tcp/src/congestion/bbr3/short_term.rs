@@ -1,34 +1,34 @@
-//! What the path has delivered lately, while losses say that it carries less than it did.
+//! Short-term bounds of rate and flight, set by losses.
 //!
-//! # Models
-//! At the end of a round trip in which something was lost, and in which BBR did not probe for bandwidth, rate and flight
-//! are bounded by what that round trip delivered, or by 0.7 of their last bounds where that is more. Probing for bandwidth
-//! forgets the bounds.
-//! # Source
+//! # Model
+//! At the end of an RTT with losses and without bandwidth probing, rate and flight are bounded by the
+//! delivery of that RTT, or by 0.7 times their last bounds if that is larger. Bandwidth probing removes the
+//! bounds.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 section 5.5.10.3.
-//! # Parameters
-//! None.
-//! # Limits
+//!
+//! # Limitations
 //! Counts whole segments, rounded down.
 
 use super::{BETA, Bandwidth, seven_tenths};
 use crate::delivery::RateSample;
 
-/// See the module's text.
+/// State of the short-term bounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShortTerm {
     /// `BBR.bw_shortterm`; `None` bounds nothing.
     pub(super) bandwidth: Option<Bandwidth>,
     /// `BBR.inflight_shortterm`, in segments.
     pub(super) in_flight: Option<u32>,
-    /// The most of this round trip: `BBR.bw_latest` and `BBR.inflight_latest`.
+    /// The most of this RTT: `BBR.bw_latest` and `BBR.inflight_latest`.
     latest: Bandwidth,
     pub(super) latest_in_flight: u32,
-    /// Segments delivered when the present round trip began.
+    /// Segments delivered when the present RTT began.
     began: u64,
-    /// Whether the present ACK ends it.
+    /// `true`: the current ACK ends the round trip.
     pub(super) ends_round: bool,
-    /// Whether something was lost in it.
+    /// `true`: a loss occurred in it.
     pub(super) lost: bool,
 }
 
@@ -50,7 +50,7 @@ impl ShortTerm {
         }
     }
 
-    /// A loss: the first one of a round trip begins a new one, to see all that it delivers (`NoteLoss`).
+    /// A loss: the first one of an RTT begins a new one, to see all that it delivers (`NoteLoss`).
     pub(super) fn on_loss(&mut self, delivered: u64) {
         if !self.lost {
             self.began = delivered;
@@ -58,7 +58,7 @@ impl ShortTerm {
         self.lost = true;
     }
 
-    /// A round trip with a loss is over (`InitLowerBounds`, `LossLowerBounds`).
+    /// An RTT with a loss is over (`InitLowerBounds`, `LossLowerBounds`).
     pub(super) fn bound(&mut self, max: Bandwidth, window: u32) {
         let bandwidth = self.bandwidth.unwrap_or(max).times(BETA);
         let in_flight = seven_tenths(self.in_flight.unwrap_or(window));
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::seq::Seq;
 
-    /// From 1000 segments a second and a window of 100: 0.7 of each, then what a round trip of 100 ms delivers where
+    /// From 1000 segments a second and a window of 100: 0.7 of each, then what an RTT of 100 ms delivers where
     /// that is more, 60 segments at 600 a second.
     #[test]
     fn a_round_trip_with_losses_leaves_seven_tenths_or_what_it_delivered() {

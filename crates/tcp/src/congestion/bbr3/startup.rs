@@ -1,15 +1,12 @@
-//! How STARTUP ends, and DRAIN.
+//! Ends of STARTUP and DRAIN.
 //!
-//! # Models
-//! STARTUP ends when the pipe is full; or at the end of a round trip of fast recovery in which more than 2 % was lost, in
-//! six places at least. Then the flight that this round trip delivered, or the product where that is more, bounds the
-//! window. DRAIN ends when no more than the product is in flight, or after three round trips.
-//! # Source
+//! # Model
+//! STARTUP ends when the pipe is full. It also ends after an RTT of fast recovery that lost more than 2 % in
+//! at least six places. In that case, the flight delivered in this RTT, or the BDP if larger, bounds the
+//! window. DRAIN ends when at most one BDP is in flight, or after three RTTs.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 sections 5.3.1 and 5.3.2.
-//! # Parameters
-//! None.
-//! # Limits
-//! None.
 
 use super::state::State;
 use super::undo::Left;
@@ -17,12 +14,12 @@ use super::{Bbr3, Gain, Present};
 use crate::congestion::event::Repair;
 use crate::seq::Seq;
 
-/// Places of a round trip in which something is lost that end STARTUP (`BBRStartupFullLossCnt`).
+/// Places of an RTT in which something is lost that end STARTUP (`BBRStartupFullLossCnt`).
 const PLACES: u32 = 6;
-/// Round trips after which DRAIN ends anyway.
+/// RTTs after which DRAIN ends anyway.
 const LONGEST_DRAIN: u64 = 3;
 
-/// The places of a round trip in which something was lost: runs of consecutive segments.
+/// The places of an RTT in which something was lost: runs of consecutive segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Places {
     count: u32,
@@ -59,7 +56,7 @@ impl Bbr3 {
         }
     }
 
-    /// `CheckStartupHighLoss`: a round trip is over that began with the first loss of a fast recovery, or inside it.
+    /// `CheckStartupHighLoss`: an RTT is over that began with the first loss of a fast recovery, or inside it.
     fn loses_too_much(&self, at: &Present<'_>) -> bool {
         self.short.ends_round
             && at.ack.repair == Repair::Losses
@@ -84,7 +81,7 @@ mod tests {
 
     /// Section 5.3.1.3: 1 to 3, 7, and 9 to 10 are three discontiguous ranges.
     #[test]
-    fn a_run_of_lost_segments_is_one_place() {
+    fn consecutive_losses_count_as_one_place() {
         let mut places = Places::default();
         [1, 2, 3, 7, 9, 10].into_iter().for_each(|seq| places.on_lost(Seq::new(seq)));
         assert_eq!(places.count, 3);

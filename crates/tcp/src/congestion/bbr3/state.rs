@@ -1,4 +1,4 @@
-//! The states of BBR, and what each multiplies the bandwidth and its product with.
+//! States of BBR version 3, with their gains for bandwidth and BDP.
 
 use optcp_units::Time;
 
@@ -7,14 +7,14 @@ use super::Gain;
 /// See section 5.1.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Looks for the bandwidth by doubling its rate each round trip.
+    /// Looks for the bandwidth by doubling its rate each RTT.
     Startup,
-    /// Takes the queue of the former away; since which round trip.
+    /// Takes the queue of the former away; since which RTT.
     Drain { since: u64 },
     /// Goes round in its phases.
     ProbeBw(Phase),
-    /// Looks for the least round trip: until when half a product is held, once the flight is down to it, and whether a
-    /// round trip has passed since.
+    /// Looks for the minimum RTT: until when half a product is held, once the flight is down to it, and whether a
+    /// RTT has passed since.
     ProbeRtt { until: Option<Time>, round: bool },
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Phase {
     Down,
     /// Sends what is delivered.
     Cruise,
-    /// Fills the pipe again for a round trip.
+    /// Fills the pipe again for an RTT.
     Refill,
     /// Sends more than is delivered.
     Up,

@@ -1,7 +1,8 @@
-//! One flow on one link, held against the state machine as draft-ietf-ccwg-bbr-06 describes it.
+//! Tests of the state machine of draft-ietf-ccwg-bbr-06, with one flow on one link.
 //!
-//! The link carries a segment in 1 ms and is 39 ms long there and back: the least round trip is 40 ms, the product 40
-//! segments. A millisecond's worth is less than two segments: the budget of three quanta is six, less than the product.
+//! The link sends a segment in 1 ms and has a propagation delay of 39 ms in both directions together. The
+//! minimum RTT is 40 ms, and the BDP is 40 segments. One millisecond holds less than two segments: the budget
+//! of three quanta is six segments, less than the BDP.
 
 use super::state::{Phase, State};
 use super::{Bandwidth, Bbr3, Gain};
@@ -64,13 +65,13 @@ impl Path {
     }
 }
 
-/// Section 5.3.1: the pipe is full in a few round trips, and three of at most 88 ms more show it. Section 5.6.4.2: the
+/// Section 5.3.1: the pipe is full in a few RTTs, and three of at most 88 ms more show it. Section 5.6.4.2: the
 /// window is 2 * 40 segments, and what came in lumps while the rate was still below the link's: some of the first ten.
 /// Section 5.3.2: DRAIN's window is 80 and one, since each ACK is one segment of excess; nothing leaves until the flight
 /// is down to that, and then 0.5 * 0.99 of what the link carries: (81 - 40) / (1 - 0.495) = 81.2 ms until one product is
 /// in flight.
 #[test]
-fn startup_fills_the_pipe_and_drain_takes_its_queue_away() {
+fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     let stays = Path::new(1000).run(ms(1_000));
     let [startup, drain, ..] = stays[..] else { panic!("two states are over") };
     assert_eq!((startup.state, drain.state), (State::Startup, State::Drain { since: 0 }));
@@ -81,7 +82,7 @@ fn startup_fills_the_pipe_and_drain_takes_its_queue_away() {
     assert!((drain.lasts() - unsent - 81.2).abs() < 2.0, "{drain:?}");
 }
 
-/// Section 5.3.1.2: the first round trip's ten segments at 2.77 times their rate, without the margin (section 5.6.2):
+/// Section 5.3.1.2: the first RTT's ten segments at 2.77 times their rate, without the margin (section 5.6.2):
 /// 40 ms / 27.7. DRAIN and the phases: 1 ms over the gain and 0.99.
 #[test]
 fn the_rate_is_the_bandwidth_times_the_gain_of_the_state() {
@@ -114,9 +115,9 @@ fn the_rate_is_the_bandwidth_times_the_gain_of_the_state() {
 }
 
 /// Section 5.3.3, appendices A.5 and A.8. UP takes the flight from 40 up by 1.25 * 0.99 - 1 = 0.2375 segments a
-/// millisecond until three round trips have shown no growth by a quarter: 41 ms, then 40 + 0.2375 * 41 = 49.7, then
+/// millisecond until three RTTs have shown no growth by a quarter: 41 ms, then 40 + 0.2375 * 41 = 49.7, then
 /// 40 + 0.2375 * 90.7 = 61.5, 152.2 ms in all, to a flight of 40 + 0.2375 * 152.2 = 76.1. DOWN takes it back to 40 at
-/// 1 - 0.90 * 0.99 = 0.109 a millisecond. REFILL lasts a round trip. Section 5.3.3.8.2: probes are 40 round trips apart,
+/// 1 - 0.90 * 0.99 = 0.109 a millisecond. REFILL lasts an RTT. Section 5.3.3.8.2: probes are 40 RTTs apart,
 /// as many as the product has segments, or 39: the drawn one; those of DOWN are 40 ms to 76 ms long.
 #[test]
 fn bandwidth_is_probed_for_in_cycles() {
@@ -152,9 +153,9 @@ fn bandwidth_is_probed_for_in_cycles() {
     }
 }
 
-/// The same section: where 63 round trips are longer, probes are two to three seconds apart.
+/// The same section: where 63 RTTs are longer, probes are two to three seconds apart.
 #[test]
-fn with_a_long_round_trip_the_clock_says_when_to_probe() {
+fn with_a_long_rtt_probes_follow_the_clock() {
     let mut path = Path::new(2000);
     path.0.propagation = Duration::from_ms(199);
     let stays = path.run(ms(20_000));
@@ -172,9 +173,9 @@ fn with_a_long_round_trip_the_clock_says_when_to_probe() {
     assert!(waits >= 2, "{waits} waits");
 }
 
-/// Section 5.3.3.8.2: each of both round trips and each tenth of the second is drawn.
+/// Section 5.3.3.8.2: each of both RTTs and each tenth of the second is drawn.
 #[test]
-fn the_waits_are_drawn_from_where_the_clock_stands() {
+fn probe_waits_depend_on_clock_phase() {
     let (mut rounds, mut tenths) = ([0; 2], [0; 10]);
     for microseconds in 0..200 {
         let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Once, false);
@@ -190,10 +191,10 @@ fn the_waits_are_drawn_from_where_the_clock_stands() {
     assert!(tenths.iter().all(|&count| count > 5), "{tenths:?}");
 }
 
-/// Section 5.3.4, appendix A.10: five seconds after the least round trip was seen the window falls to 0.5 * 40 segments;
+/// Section 5.3.4, appendix A.10: five seconds after the minimum RTT was seen the window falls to 0.5 * 40 segments;
 /// 20 ACKs, one each 1 ms, take the flight there, and it stays for 200 ms. Five seconds after that, again.
 #[test]
-fn the_least_round_trip_is_looked_for_every_five_seconds() {
+fn minimum_rtt_is_probed_every_five_seconds() {
     let mut path = Path::new(1000);
     let stays = path.run(ms(31_000));
     let is_probe = |stay: &&Stay| matches!(stay.state, State::ProbeRtt { .. });
@@ -213,7 +214,7 @@ fn the_least_round_trip_is_looked_for_every_five_seconds() {
 }
 
 /// Sections 5.3.1.3 and 5.3.3.6. The path holds 40 segments and a queue of 20. STARTUP overflows it and ends at the end of
-/// a round trip of recovery. Probes stop at the second loss, of which each of some 60 is more than 1 %: the limit is the
+/// an RTT of recovery. Probes stop at the second loss, of which each of some 60 is more than 1 %: the limit is the
 /// flight at that instant. Section 3.1: the link stays busy, with a loss rate of less than 1 %.
 #[test]
 fn losses_bound_what_is_in_flight() {
@@ -221,7 +222,7 @@ fn losses_bound_what_is_in_flight() {
     while path.bbr().state == State::Startup {
         path.0.step();
     }
-    // No plateau was seen yet: the limit is what a round trip delivered, the product at least.
+    // No plateau was seen yet: the limit is what an RTT delivered, the product at least.
     assert!(!path.bbr().full.now && path.bbr().full.reached);
     assert!((40..=61).contains(&path.bbr().long.limit.unwrap()), "{:?}", path.bbr().long.limit);
     path.run(ms(3_000));
@@ -236,8 +237,8 @@ fn losses_bound_what_is_in_flight() {
     assert!(path.0.delivered - delivered > 30_000 * 96 / 100, "{}", path.0.delivered - delivered);
 }
 
-/// Section 5.5.10.3: a loss in CRUISE leaves 0.7 of the window of 81 segments, 56, since the round trip delivers less than
-/// that; of the bandwidth it leaves what the round trip delivers, all but one of 40. REFILL forgets both.
+/// Section 5.5.10.3: a loss in CRUISE leaves 0.7 of the window of 81 segments, 56, since the RTT delivers less than
+/// that; of the bandwidth it leaves what the RTT delivers, all but one of 40. REFILL forgets both.
 #[test]
 fn a_loss_between_probes_bounds_rate_and_window_until_the_next() {
     let mut path = Path::new(1000);
@@ -257,7 +258,7 @@ fn a_loss_between_probes_bounds_rate_and_window_until_the_next() {
 /// Section 5.5.10.2, appendix A.21: losses of a probe end it, and bound the flight; section 5.5.11, appendix A.18: when
 /// they turn out to have been none, the bound is gone and the probe begins anew.
 #[test]
-fn a_probe_that_losses_ended_begins_anew_when_they_were_none() {
+fn probe_restarts_after_spurious_losses() {
     let mut path = Path::new(1000);
     path.reach(State::UP, ms(1_000));
     let at = path.0.now + Duration::from_ms(20);
@@ -283,10 +284,10 @@ fn a_probe_that_losses_ended_begins_anew_when_they_were_none() {
     assert_eq!((bbr.state, bbr.long.limit), (REFILL, None));
 }
 
-/// Section 5.4.1, appendix A.11: behind a pause of seven seconds the least round trip is not looked for, the rate is the
+/// Section 5.4.1, appendix A.11: behind a pause of seven seconds the minimum RTT is not looked for, the rate is the
 /// bandwidth, and the window is what it was.
 #[test]
-fn a_pause_takes_the_place_of_looking_for_the_least_round_trip() {
+fn pause_replaces_rtt_probe() {
     let mut path = Path::new(1000);
     path.reach(State::UP, ms(2_000));
     let (mut bbr, mut window, now) = (path.bbr().clone(), path.0.sender.window(), path.0.now);

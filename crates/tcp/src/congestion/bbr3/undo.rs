@@ -1,31 +1,35 @@
-//! What comes back when losses turn out to have been none.
+//! Undoing the reaction to spurious losses.
 //!
-//! # Models
-//! The bounds at the first loss of an episode. When the losses were none, bounds are at least that again, and STARTUP or a
-//! probe for bandwidth that they ended begins anew.
-//! # Source
+//! # Model
+//! The bounds at the first loss of an episode are stored. If the losses were spurious, the bounds are raised
+//! to at least these values, and a STARTUP or bandwidth probe that they ended starts again.
+//!
+//! # References
 //! draft-ietf-ccwg-bbr-06 section 5.5.11.
+//!
 //! # Parameters
-//! None; `dsack_undo`, `timestamp_undo` and `frto` find such losses.
-//! # Limits
-//! The bounds are stored once an episode, as the section's text says. Its pseudocode stores them at the first loss of each
-//! round trip, and again when recovery begins, which forgets what an earlier loss of the same episode ended.
+//! `dsack_undo`, `timestamp_undo` and `frto` detect spurious losses.
+//!
+//! # Limitations
+//! The bounds are stored once per episode, as the text of the section says. Its pseudocode stores them at the
+//! first loss of each RTT and again at the start of recovery, which loses the state before an earlier loss of
+//! the episode.
 
 use super::Bandwidth;
 use super::Bbr3;
 use super::state::State;
 
-/// What a loss ended.
+/// State that a loss ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Left {
     Startup,
     Up,
 }
 
-/// See the module's text.
+/// State of the undo.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// Whether an episode is under way.
+    /// `true`: an episode is in progress.
     open: bool,
     /// `BBR.undo_state`.
     pub(super) left: Option<Left>,

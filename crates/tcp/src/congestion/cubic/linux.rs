@@ -1,18 +1,20 @@
-//! CUBIC as Linux 6 computes it.
+//! CUBIC as in Linux 6.
 //!
-//! # Models
-//! The curve of RFC 9438 in whole segments: it is looked up when the window has changed or 1/32 s has passed,
-//! and says how many segments must be acknowledged for the window to grow by one. Where no loss is known, after
-//! HyStart or after a timeout, that is 20 at most, however flat the curve is; it is never less than two. The
-//! time at which the curve is read lies the least round trip ahead. Round trips in the first second after a
-//! stage of congestion avoidance began count neither for that nor for HyStart. A reduction that is taken back
-//! gives the window back, not the curve.
-//! # Source
-//! Behaviour of Linux 6, recorded (see the page on evidence); RFC 9438 for what it has in common.
+//! # Model
+//! The curve of RFC 9438 in whole segments. It is evaluated when the window has changed or 1/32 s has passed,
+//! and gives the number of acknowledged segments per window increase. That number is at least two. Before the
+//! first loss (after HyStart or an RTO) it is at most 20. The curve is evaluated one minimum RTT ahead. RTT
+//! samples in the first second of a congestion avoidance period count neither for the minimum nor for
+//! HyStart. An undo restores the window, not the curve.
+//!
+//! # References
+//! Behaviour of Linux 6, recorded (see the page on evidence); RFC 9438 for the common parts.
+//!
 //! # Parameters
 //! `cubic_version = "linux"`, `fast_convergence`, `slow_start`, `ack_counting`.
-//! # Limits
-//! Linux's clock ticks every 1 to 10 ms, and its cube root errs by up to 0.2 %; here both are exact.
+//!
+//! # Limitations
+//! Linux's clock ticks every 1 to 10 ms, and its cube root has errors up to 0.2 %; both are exact here.
 
 use optcp_units::{Duration, Time};
 
@@ -22,7 +24,7 @@ use super::super::slow_start::SlowStart;
 use super::keys::CubicKeys;
 use crate::window::Window;
 
-/// What a reduction leaves, in 1024ths.
+/// Window factor after a reduction, in 1/1024.
 const BETA: u64 = 717;
 /// Segments acknowledged for a segment of Reno with the same reduction, in eighths of a window.
 const RENO_EIGHTHS: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
@@ -36,10 +38,10 @@ const CUBED: u32 = 40;
 const WITHOUT_LOSS: u64 = 20;
 /// Time after which the curve is looked up again although the window has not changed.
 const LOOK_AGAIN: Duration = Duration::from_ps(1_000_000_000_000 / 32);
-/// The beginning of congestion avoidance in which round trips are not believed.
+/// The beginning of congestion avoidance in which RTTs are not believed.
 const UNBELIEVED: Duration = Duration::from_secs(1);
 
-/// See the module's text.
+/// State of CUBIC.
 #[derive(Clone, Debug)]
 pub struct Linux {
     fast_convergence: bool,
@@ -48,7 +50,7 @@ pub struct Linux {
     w_max: u64,
     epoch: Option<Epoch>,
     least_rtt: Option<Duration>,
-    /// When the curve was looked up, and the window then.
+    /// Time and window of the last evaluation of the curve.
     looked_up: Option<(Time, u64)>,
     /// Segments that the window waits for until it grows by one.
     wait: u64,
@@ -60,12 +62,12 @@ pub struct Linux {
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start: Time,
-    /// Where the curve is flat, in segments, and when, in units.
+    /// Plateau of the curve: window in segments, and time in units.
     origin: u64,
     k: u64,
     /// Segments acknowledged that Reno's window has not yet grown by.
     acked: u64,
-    /// What Reno's window would be.
+    /// Estimated window of Reno.
     reno: u64,
 }
 
@@ -238,7 +240,7 @@ mod tests {
         Window { cwnd: window * MSS, ssthresh: ssthresh * MSS }
     }
 
-    /// An ACK of one segment, with the round trip that it measures.
+    /// An ACK of one segment, with the RTT that it measures.
     fn ack(at_ms: u64, rtt_ms: u64) -> AckEvent {
         AckEvent {
             now: Time::ZERO + Duration::from_ms(at_ms),
@@ -300,7 +302,7 @@ mod tests {
         assert_eq!((cubic.w_max, cubic.epoch.is_none()), (100, true));
     }
 
-    /// Behaviour of Linux: in the first second of congestion avoidance no round trip is looked at, so that the least
+    /// Behaviour of Linux: in the first second of congestion avoidance no RTT is looked at, so that the least
     /// one, from which HyStart and the curve start, stays 100 ms.
     #[test]
     fn round_trips_of_the_first_second_do_not_count() {

@@ -1,4 +1,4 @@
-//! CUBIC, in the version of its RFC and in that of Linux.
+//! CUBIC, in the versions of RFC 9438 and of Linux.
 
 mod keys;
 mod linux;

@@ -1,19 +1,22 @@
-//! CUBIC as its RFC has it.
+//! CUBIC according to RFC 9438.
 //!
-//! # Models
-//! In congestion avoidance the window follows a cubic of the time since its last reduction, which is flat
-//! where that reduction happened; or what Reno with the same reduction would have, where that is more.
-//! A loss leaves 7/10 of what is at stake.
-//! # Source
+//! # Model
+//! In congestion avoidance, the window is a cubic function of the time since its last reduction, with its
+//! plateau at the window before that reduction. If Reno with the same reduction would have a larger window,
+//! that window applies. A loss leaves 7/10 of the reduction basis.
+//!
+//! # References
 //! RFC 9438: figures 1 and 2 (W_cubic, K), section 4.2 (target), 4.3 (Reno-friendly region), 4.4 and 4.5
 //! (concave and convex region), 4.6 (multiplicative decrease), 4.7 (fast convergence), 4.8 (timeout), 4.9
-//! (spurious congestion events), 4.10 (slow start), 5.8 (time in which the window does not limit).
+//! (spurious congestion events), 4.10 (slow start), 5.8 (application-limited time).
+//!
 //! # Parameters
-//! `cubic_version = "rfc9438"`, `fast_convergence`, `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and
+//! `cubic_version = "rfc9438"`, `fast_convergence`, `slow_start`, `ack_counting`, `reduction_basis`,
 //! `timeout_basis`.
-//! # Limits
-//! Fractions of a segment are kept. In the Reno-friendly region the window never shrinks to W_est. A
-//! congestion avoidance that begins at W_max or above begins in the convex region, K = 0. No ECN.
+//!
+//! # Limitations
+//! Fractions of a segment are kept. In the Reno-friendly region the window never shrinks to W_est. Congestion
+//! avoidance that starts at or above W_max starts in the convex region, K = 0. ECN is ignored.
 
 use optcp_units::{Duration, Time};
 
@@ -25,22 +28,22 @@ use crate::window::Window;
 
 /// C in segments a cubic second (RFC 9438 section 5).
 const C: f64 = 0.4;
-/// What a reduction leaves (section 4.6).
+/// Window factor after a reduction (section 4.6).
 const BETA: f64 = 0.7;
 /// Reno's increase that makes up for BETA: 3 (1 - BETA) / (1 + BETA) (section 4.3).
 const ALPHA: f64 = 9.0 / 17.0;
 
-/// See the module's text.
+/// State of CUBIC.
 #[derive(Clone, Debug)]
 pub struct Rfc9438 {
     fast_convergence: bool,
     slow_start: SlowStart,
     state: State,
-    /// The state before a reduction that may yet be taken back.
+    /// The state before a reduction that may yet be undone.
     before: Option<State>,
 }
 
-/// What a spurious congestion event gives back, in segments.
+/// State that the undo of a spurious congestion event restores, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     /// `cwnd_prior`: the window before the last reduction.
@@ -235,7 +238,7 @@ mod tests {
     /// Worked from the text of RFC 9438 outside this code: tests/reference/tcp/analytic.json. The vector
     /// whose W_max is below the window that was lost comes after a greater one (fast convergence).
     #[test]
-    fn the_vectors_of_the_rfc_come_out() {
+    fn rfc_vectors_are_reproduced() {
         let vectors = vectors();
         assert_eq!(vectors.len(), 4);
         for vector in &vectors {

@@ -1,29 +1,29 @@
-//! Duplicate-ACK suppression.
+//! Duplicate-ACK suppression (DAS).
 //!
-//! # Models
-//! A segment beyond a hole whose time to live is greater than that of the last segment in order has
-//! come a shorter way: it is taken to have overtaken the others after a switch back from a longer backup
-//! path, and brings no duplicate ACK. With the same or a smaller time to live it brings one as usual.
-//! # Source
+//! # Model
+//! An out-of-order segment with a larger time to live than the last in-order segment has taken a shorter
+//! path. It is assumed to have overtaken others after reversion from a longer backup path, and triggers no
+//! duplicate ACK. With the same or a smaller time to live it does.
+//!
+//! # References
 //! Mao, Wen and Yeung, "Enhancing TCP performance in IP fast reroute", IEEE ICC 2012, section II. Its
-//! pseudocode has two branches too few: what becomes of a duplicate ACK when the time to live is equal
-//! and nothing has been suppressed, and when it is smaller. Both are read as its text asks: "the rest of
-//! TCP remains unchanged". Its flag `DUP_ACK_SUPPRESS` is left out: it changes no action.
-//! # Parameters
-//! None.
-//! # Limits
-//! The last segment in order decides for as long as the hole lasts. If the first segment on the shorter
-//! path is lost, everything behind it is suppressed and the hole waits for the sender's timer (the
-//! paper's Fig. 6(c) says otherwise). Tunnels that hide their hops, and backup paths of equally many
-//! hops, are not seen. With SACK the ACKs of segments in order still report those that overtook them, so
-//! that a sender retransmits all the same; the paper has senders without SACK.
+//! pseudocode lacks two branches: a duplicate ACK with an equal time to live if nothing was suppressed, and
+//! one with a smaller time to live. Both follow its text: "the rest of TCP remains unchanged". Its flag
+//! `DUP_ACK_SUPPRESS` changes no action and is omitted.
+//!
+//! # Limitations
+//! - The last in-order segment counts as long as the gap exists. If the first segment on the shorter path is
+//!   lost, all later ACKs are suppressed until the sender's RTO (the paper's Fig. 6(c) shows otherwise).
+//! - Tunnels that hide their hops, and backup paths with the same number of hops, are not detected.
+//! - With SACK, ACKs of in-order segments still report segments that overtook them, so that a sender
+//!   retransmits anyway. The paper's senders do not use SACK.
 
 use super::seen::Seen;
 
-/// See the module's text.
+/// State of duplicate-ACK suppression.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Das {
-    /// The paper's `last_in_order_ttl`; none before the first segment.
+    /// The paper's `last_in_order_ttl`; `None` before the first segment.
     last_in_order_ttl: Option<u8>,
 }
 

@@ -1,32 +1,36 @@
-//! Duplicate-ACK suppression that ends by itself.
+//! Duplicate-ACK suppression with a time limit.
 //!
-//! # Models
-//! As [`Das`](super::Das), for a time after the first suppressed segment, and after each segment in order
-//! that leaves a hole before the suppressed ones. If the hole is still there then, as many duplicate ACKs
-//! are sent at once as segments have come beyond it, three at most: the sender needs three, and after its
-//! window's last segment nothing more comes that could bring one. From then on every segment beyond the
-//! hole brings its duplicate ACK. The next segment in order ends all of it.
+//! # Model
+//! As [`Das`](super::Das), but limited in time after the first suppressed segment, and after each in-order
+//! segment that leaves a gap before the suppressed ones. If the gap still exists then, up to three duplicate
+//! ACKs are sent at once, one per out-of-order segment: the sender needs three, and no further segment may
+//! arrive to trigger one. From then on, every out-of-order segment triggers its duplicate ACK. The next
+//! in-order segment resets the state.
 //!
-//! With SACK the ACKs of segments in order, too, keep silent meanwhile about what lies beyond: three
-//! segments in a block are as good as three duplicate ACKs (RFC 6675, `IsLost`).
+//! With SACK, ACKs of in-order segments also omit the out-of-order segments during this time: three segments
+//! in a block count like three duplicate ACKs (RFC 6675, `IsLost`).
 //!
-//! The time is a bound of how long a segment may come after those that overtook it.
+//! The limit bounds the time between overtaking segments and a segment that they overtook:
 //!
-//! * With timestamps: twice what the way of the last segment in order was longer than that of the first
-//!   suppressed one, and a tick. Timestamps tell when both were sent, by the sender's clock, and the
-//!   difference of two differences does not depend on how the clocks stand. A tick, since timestamps are
-//!   cut to whole ticks; twice, since the queue on the longer way may have grown.
-//! * Without: a round trip, measured as [`RoundTrip`] says. Before the first measurement nothing is
-//!   suppressed.
-//! # Source
-//! OpTCP: a repair of what the paper's Fig. 6(c) promises. RFC 5681 section 3.2 for the three.
+//! - With timestamps: twice the delay difference between the last in-order segment and the first suppressed
+//!   one, plus one tick. Timestamps give the send times of both by the sender's clock, so that the difference
+//!   does not depend on clock offsets. One tick covers the rounding of timestamps. The factor of two covers
+//!   queue growth on the longer path.
+//! - Without timestamps: one RTT, measured by [`RoundTrip`]. Nothing is suppressed before the first
+//!   measurement.
+//!
+//! # References
+//! OpTCP: a correction towards the result of the paper's Fig. 6(c). RFC 5681 section 3.2 for the three
+//! duplicate ACKs.
+//!
 //! # Parameters
 //! `timestamps`, `timestamp_tick`.
-//! # Limits
-//! A segment that comes later than the bound is taken for lost: without timestamps where the paths
-//! differ by more than a round trip of the shortest path. Duplicate ACKs that are held back come about a
-//! round trip later than the plain receiver's. The tick of the sender's timestamps is taken as known;
-//! receivers learn it by comparing with their own clock.
+//!
+//! # Limitations
+//! A segment later than the limit counts as lost. Without timestamps, this happens if the paths differ by
+//! more than one RTT of the shortest path. Withheld duplicate ACKs are sent about one RTT later than by a
+//! plain receiver. The tick of the sender's timestamps is assumed to be known; real receivers estimate it
+//! with their own clock.
 
 use optcp_units::{Duration, Time};
 
@@ -37,10 +41,10 @@ use crate::acknowledgment::Timestamp;
 use crate::config::Config;
 use crate::seq::Seq;
 
-/// What a fast retransmit takes (RFC 5681 section 3.2).
+/// Number of duplicate ACKs for a fast retransmit (RFC 5681 section 3.2).
 const ENOUGH: u32 = 3;
 
-/// See the module's text.
+/// State of suppression with a time limit.
 #[derive(Clone, Debug)]
 pub struct DasBounded {
     das: Das,
@@ -48,10 +52,10 @@ pub struct DasBounded {
     hold: Hold,
 }
 
-/// How the time is found.
+/// Source of the time limit.
 #[derive(Clone, Debug)]
 enum Bound {
-    /// When the last segment in order came, and its timestamp.
+    /// Arrival time and timestamp of the last in-order segment.
     Timestamps {
         tick: Duration,
         last: Option<(Time, Timestamp)>,
@@ -59,16 +63,16 @@ enum Bound {
     RoundTrip(RoundTrip),
 }
 
-/// How it stands with the present hole.
+/// State of the current gap.
 #[derive(Clone, Copy, Debug)]
 enum Hold {
     /// Nothing has been suppressed.
     None,
-    /// Something has, and may be so until then; for how long after each segment in order.
+    /// Suppression until this time, and its duration after each in-order segment.
     Until(Time, Duration),
-    /// The time was over then: so many duplicate ACKs are to be sent.
+    /// The limit expired at this time; number of duplicate ACKs still to send.
     Releasing(Time, u32),
-    /// Nothing is suppressed any more.
+    /// Suppression has ended.
     Over,
 }
 
@@ -82,7 +86,7 @@ impl DasBounded {
         DasBounded { das: Das::default(), bound, hold: Hold::None }
     }
 
-    /// `whole`: nothing lies beyond a hole after it.
+    /// Processes an in-order segment. `whole`: no gap remains.
     pub(super) fn on_in_order(&mut self, segment: Seen, whole: bool) {
         self.das.on_in_order(segment);
         self.hold = match self.hold {
@@ -119,7 +123,7 @@ impl DasBounded {
         false
     }
 
-    /// Whether ACKs of segments in order say nothing of what lies beyond.
+    /// Returns whether ACKs of in-order segments omit out-of-order segments.
     pub(super) fn withholds(&self) -> bool {
         matches!(self.hold, Hold::Until(..))
     }
@@ -131,7 +135,7 @@ impl DasBounded {
         }
     }
 
-    /// `beyond`: how many segments lie beyond the hole.
+    /// Starts the release of withheld ACKs. `beyond`: number of out-of-order segments.
     pub(super) fn on_release(&mut self, beyond: u32) {
         let (at, left) = match self.hold {
             Hold::Until(at, _) => (at, beyond.min(ENOUGH)),
@@ -143,14 +147,14 @@ impl DasBounded {
 }
 
 impl Bound {
-    /// For how long duplicate ACKs are held back from this first segment on.
+    /// Returns the duration of suppression, starting with this first segment.
     fn after(&self, first: Seen) -> Option<Duration> {
         match *self {
             Bound::RoundTrip(ref round_trip) => round_trip.shortest(),
             Bound::Timestamps { tick, last } => {
                 let (at, stamp) = last?;
-                // How much later than the last segment in order this one was sent, and how much later it came.
-                // It may also be older: the last in order may have been sent again.
+                // Difference to the last in-order segment in send time and in arrival time. The segment may
+                // also be older, if the in-order one was retransmitted.
                 let ticks = first.stamp.wrapping_sub(stamp).cast_signed().max(0);
                 let sent = (tick * u64::from(ticks.cast_unsigned())).as_ps();
                 let longer = sent.saturating_sub((first.at - at).as_ps());

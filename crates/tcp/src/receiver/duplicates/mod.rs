@@ -1,4 +1,4 @@
-//! Whether a segment beyond a hole brings a duplicate ACK.
+//! Duplicate ACKs for out-of-order segments.
 
 mod das;
 mod das_bounded;
@@ -13,7 +13,7 @@ pub use das::Das;
 pub use das_bounded::DasBounded;
 pub(super) use seen::Seen;
 
-/// A policy by which some segments beyond a hole bring none.
+/// Policy that suppresses duplicate ACKs of some out-of-order segments.
 #[derive(Clone, Debug)]
 pub enum Suppression {
     /// See [`Das`].
@@ -23,7 +23,7 @@ pub enum Suppression {
 }
 
 impl Suppression {
-    /// The policy of a receiver that has got nothing yet; `None` if every segment brings one.
+    /// Returns the policy of a new receiver; `None` if every out-of-order segment triggers a duplicate ACK.
     #[must_use]
     pub fn new(config: &Config) -> Option<Self> {
         match config.duplicate_acks {
@@ -33,7 +33,7 @@ impl Suppression {
         }
     }
 
-    /// A segment has come that was the next in order; `whole` if nothing lies beyond a hole after it.
+    /// Processes an in-order segment. `whole`: no gap remains.
     pub(super) fn on_in_order(&mut self, segment: Seen, whole: bool) {
         match self {
             Suppression::Das(das) => das.on_in_order(segment),
@@ -41,7 +41,7 @@ impl Suppression {
         }
     }
 
-    /// A segment has come that lies beyond a hole: whether its duplicate ACK is sent.
+    /// Processes an out-of-order segment; returns whether its duplicate ACK is sent.
     pub(super) fn answers(&mut self, segment: Seen) -> bool {
         match self {
             Suppression::Das(das) => das.answers(segment),
@@ -49,26 +49,26 @@ impl Suppression {
         }
     }
 
-    /// An ACK for everything below `next` is sent while nothing is missing.
+    /// Records an ACK for everything below `next`, sent without a gap.
     pub(super) fn on_ack(&mut self, now: Time, next: Seq) {
         if let Suppression::Bounded(das) = self {
             das.on_ack(now, next);
         }
     }
 
-    /// When duplicate ACKs that were held back are due.
+    /// Returns the time at which withheld duplicate ACKs are due.
     pub(super) fn deadline(&self) -> Option<Time> {
         if let Suppression::Bounded(das) = self { das.deadline() } else { None }
     }
 
-    /// One duplicate ACK that was held back is sent; `beyond` segments lie beyond the hole.
+    /// Records that one withheld duplicate ACK is sent. `beyond`: number of out-of-order segments.
     pub(super) fn on_release(&mut self, beyond: u32) {
         if let Suppression::Bounded(das) = self {
             das.on_release(beyond);
         }
     }
 
-    /// Whether ACKs of segments in order carry no SACK blocks now.
+    /// Returns whether ACKs of in-order segments omit SACK blocks now.
     pub(super) fn withholds(&self) -> bool {
         if let Suppression::Bounded(das) = self { das.withholds() } else { false }
     }

@@ -1,17 +1,17 @@
-//! What a receiver sees of a segment.
+//! Properties of a segment that the receiver uses.
 
 use optcp_units::Time;
 
 use crate::acknowledgment::Timestamp;
 use crate::seq::Seq;
 
-/// A data segment as the receiver sees it.
+/// Data segment from the receiver's perspective.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::receiver) struct Seen {
     pub(in crate::receiver) at: Time,
     pub(in crate::receiver) seq: Seq,
-    /// The time to live that is left of it.
+    /// Remaining time to live.
     pub(in crate::receiver) ttl: u8,
-    /// Its timestamp; without meaning unless timestamps are in use.
+    /// Timestamp; undefined without timestamps.
     pub(in crate::receiver) stamp: Timestamp,
 }

@@ -1,17 +1,20 @@
-//! Delayed ACKs with a timer for each segment that waits.
+//! Delayed ACKs with one timer per delayed segment.
 //!
-//! # Models
-//! An ACK that waits is sent with the second in-order segment, or when its own timer expires.
-//! # Source
-//! RFC 5681 section 4.2; RFC 9293 section 3.8.6.3 (500 ms at most).
+//! # Model
+//! A delayed ACK is sent with the second in-order segment, or when its timer fires.
+//!
+//! # References
+//! RFC 5681 section 4.2; RFC 9293 section 3.8.6.3 (at most 500 ms).
+//!
 //! # Parameters
 //! `ack_delay`.
-//! # Limits
-//! The delay is fixed; it does not follow the rate of arrivals.
+//!
+//! # Limitations
+//! The delay is fixed and does not adapt to the arrival rate.
 
 use optcp_units::{Duration, Time};
 
-/// See the module's text.
+/// Delayed ACKs with one timer per segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Delayed {
     pub(super) delay: Duration,

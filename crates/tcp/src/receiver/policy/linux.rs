@@ -1,19 +1,28 @@
-//! Delayed ACKs as Linux has them.
+//! Delayed ACKs as in Linux.
 //!
-//! # Models
-//! An ACK waits for a second segment or its timer, but not at the start of a connection (`quick_acks`), nor after a
-//! segment that came twice or later than a timeout after the one before, nor while the receiver's window grows: each
-//! segment that raises the window is acknowledged at once. The window grows by two segments a segment up to what the
-//! buffer has room for, and the buffer is made larger once a round trip in which more was delivered than in any
-//! before (dynamic right-sizing): to twice that, and twice as much again in proportion to the growth.
-//! # Source
+//! # Model
+//! An ACK waits for a second segment or its timer, with these exceptions, which are acknowledged immediately:
+//!
+//! - segments at the start of a connection (`quick_acks`);
+//! - segments after a duplicate one, or after one that arrived more than an RTO after its predecessor;
+//! - segments that increase the receive window.
+//!
+//! The window grows by two segments per segment up to the buffer size. The buffer grows once per RTT in which
+//! more was delivered than in any RTT before (dynamic right-sizing): to twice that amount, and by twice the
+//! amount in proportion to the growth.
+//!
+//! # References
 //! Behaviour of Linux 6.18, recorded (see the page on evidence); Fisk and Feng, "Dynamic right-sizing", 2001.
+//!
 //! # Parameters
 //! `ack_delay`, `quick_acks`, `mss`.
-//! # Limits
-//! The application reads at once; the buffer has no greatest size, and the sender is not held to the window: that is
-//! `window_limit`. A segment is taken to need 8/5 of its size in the buffer. Segments that end a burst are not
-//! acknowledged for that (Linux sets PSH on them), nor are ACKs beyond a hole held back for a millisecond.
+//!
+//! # Limitations
+//! - The application reads immediately. The buffer has no maximum size, and the sender does not use this
+//!   window but `window_limit`.
+//! - A segment takes 8/5 of its size in the buffer.
+//! - Segments at the end of a burst are not acknowledged early (Linux sets PSH on them), and ACKs of
+//!   out-of-order segments are not delayed by a millisecond.
 
 use optcp_units::{Duration, Time};
 
@@ -21,32 +30,32 @@ use super::super::round_trip::RoundTrip;
 use crate::config::Config;
 use crate::seq::Seq;
 
-/// Linux's `tcp_rmem`, the default: what the buffer holds at first, and what of it is window then, in bytes.
+/// Default of Linux's `tcp_rmem`: initial buffer size, and the part of it that is window, in bytes.
 const BUFFER: u64 = 131_072;
 const FIRST_WINDOW: u64 = 65_535;
-/// What is copied in the first round trip without making the buffer larger, in segments.
+/// Number of segments read in the first RTT without buffer growth.
 const FIRST_COPY: u64 = 10;
-/// The timeout of a receiver is its round trip and this.
+/// Time added to the RTT for the receiver's timeout.
 const LEAST_TIMEOUT: Duration = Duration::from_ms(200);
 
-/// See the module's text.
+/// State of Linux's delayed ACKs.
 #[derive(Clone, Debug)]
 pub struct Linux {
     pub(super) delay: Duration,
     quick_acks: u32,
-    /// Whether segment 0 is a SYN, which is no data.
+    /// `true`: segment 0 is a SYN, which is not data.
     handshake: bool,
     /// Bytes of a segment.
     segment: u64,
-    /// The window in bytes, and what it may grow to.
+    /// Window in bytes, and its maximum.
     window: u64,
     room: u64,
-    /// The most that was delivered in a round trip, in bytes.
+    /// Maximum bytes delivered in an RTT.
     copied: u64,
-    /// The first segment of the round trip under way, and when it began.
+    /// First segment and start of the current RTT.
     since: (Seq, Time),
     round_trip: RoundTrip,
-    /// When the last segment in order came.
+    /// Arrival of the last in-order segment.
     last: Option<Time>,
 }
 
@@ -67,7 +76,8 @@ impl Linux {
         }
     }
 
-    /// Segments are in order up to `next` now, of which `quick` more would be acknowledged at once: how many are.
+    /// Processes in-order data up to `next`, with `quick` immediate ACKs left. Returns the new number of
+    /// immediate ACKs.
     pub(super) fn on_in_order(&mut self, now: Time, seq: Seq, next: Seq, quick: u32) -> u32 {
         if self.handshake && seq == Seq::ZERO {
             self.since = (next, now);
@@ -83,11 +93,11 @@ impl Linux {
             self.window = self.room.min(self.window.saturating_add(2 * self.segment));
         }
         self.read(now, next);
-        // An odd number: one more where none is left.
+        // An odd number: one more if none is left.
         if grows { quick | 1 } else { quick }
     }
 
-    /// The application has read everything below `next`.
+    /// Records that the application has read everything below `next`.
     fn read(&mut self, now: Time, next: Seq) {
         let (seq, at) = self.since;
         if self.round_trip.shortest().is_none_or(|shortest| now - at < shortest) {
@@ -96,7 +106,7 @@ impl Linux {
         self.since = (next, now);
         let copied = u64::from(next - seq) * self.segment;
         if copied > self.copied {
-            // Of some gigabytes in a round trip the product is beyond 64 bits.
+            // The product exceeds 64 bits for some gigabytes per RTT.
             let (twice, before) = (2 * u128::from(copied), u128::from(self.copied));
             let growth = twice * (u128::from(copied) - before) / before;
             let room = u64::try_from(twice + 2 * growth).unwrap_or(u64::MAX);
@@ -114,7 +124,7 @@ impl Linux {
     }
 }
 
-/// The window that a buffer of `bytes` has, with room left for the segment that comes.
+/// Returns the window of a buffer of `bytes`, with space for the segment that arrives.
 fn room(bytes: u64, segment: u64) -> u64 {
     bytes * 5 / 8 - segment
 }
@@ -125,8 +135,8 @@ mod tests {
     use crate::profile::Profile;
     use crate::receiver::Receiver;
 
-    /// How many segments each ACK of a transfer covers: flights of so many segments, one each 1.2 ms, a round trip of
-    /// 100 ms apart, behind a SYN.
+    /// Returns the number of segments per ACK of a transfer: flights of the given sizes, one segment per 1.2
+    /// ms, RTTs of 100 ms, after a SYN.
     fn covered(flights: &[u32]) -> Vec<u32> {
         let config = Config { handshake: true, ..Profile::Linux6.config() };
         let mut receiver = Receiver::new(&config, Duration::ZERO);

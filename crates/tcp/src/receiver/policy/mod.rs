@@ -1,4 +1,4 @@
-//! How long the ACK of an in-order segment may wait.
+//! ACK policy: delay of the ACK of an in-order segment.
 
 mod delayed;
 mod linux;
@@ -13,10 +13,10 @@ pub use delayed::Delayed;
 pub use linux::Linux;
 pub use tick::Tick;
 
-/// The chosen policy.
+/// Selected policy.
 #[derive(Clone, Debug)]
 pub enum AckPolicy {
-    /// Nothing waits.
+    /// No delay.
     EveryPacket,
     /// See [`Delayed`].
     Delayed(Delayed),
@@ -27,7 +27,7 @@ pub enum AckPolicy {
 }
 
 impl AckPolicy {
-    /// The policy of a receiver whose clock stands at `clock_phase` at time zero.
+    /// Creates the policy of a receiver. `clock_phase` is the value of its clock at time zero.
     #[must_use]
     pub fn new(config: &Config, clock_phase: Duration) -> Self {
         match config.ack {
@@ -40,7 +40,7 @@ impl AckPolicy {
         }
     }
 
-    /// Until when an ACK that falls due now may wait; `None` sends it at once.
+    /// Returns the time until which an ACK that is due now may wait; `None` sends it immediately.
     #[must_use]
     pub fn deadline(&self, now: Time) -> Option<Time> {
         match self {
@@ -51,8 +51,8 @@ impl AckPolicy {
         }
     }
 
-    /// Segment `seq` has come, everything below `next` is in order now, and `quick` more segments are acknowledged at
-    /// once: how many are, by this policy.
+    /// Processes segment `seq` with everything below `next` in order and `quick` immediate ACKs left. Returns
+    /// the number of immediate ACKs under this policy.
     pub(super) fn on_in_order(&mut self, now: Time, seq: Seq, next: Seq, quick: u32) -> u32 {
         match self {
             AckPolicy::Linux(policy) => policy.on_in_order(now, seq, next, quick),
@@ -60,14 +60,14 @@ impl AckPolicy {
         }
     }
 
-    /// A segment has come beyond a hole.
+    /// Processes an out-of-order segment.
     pub(super) fn on_hole(&mut self) {
         if let AckPolicy::Linux(policy) = self {
             policy.on_hole();
         }
     }
 
-    /// An ACK for everything below `next` is sent while nothing is missing.
+    /// Records an ACK for everything below `next`, sent without a gap.
     pub(super) fn on_ack(&mut self, now: Time, next: Seq) {
         if let AckPolicy::Linux(policy) = self {
             policy.on_ack(now, next);

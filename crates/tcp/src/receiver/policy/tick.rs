@@ -1,22 +1,25 @@
-//! Delayed ACKs with one timer that runs freely.
+//! Delayed ACKs with one free-running timer.
 //!
-//! # Models
-//! A clock ticks with a fixed period, whatever arrives; each tick sends the ACK that waits. An ACK
-//! therefore waits for any time up to the period, not for all of it.
-//! # Source
+//! # Model
+//! A clock ticks with a fixed period, independent of arrivals. Each tick sends a waiting ACK, which has
+//! therefore waited for any time up to the period.
+//!
+//! # References
 //! The fast timer of 4.3BSD (200 ms; W. R. Stevens, "TCP/IP Illustrated", volume 1, section 19.3).
+//!
 //! # Parameters
-//! `ack_delay`: the period. Where a flow's clock stands at time zero is the flow's own.
-//! # Limits
-//! A segment that comes at the instant of a tick waits for the next one.
+//! `ack_delay`: the period. The clock phase is drawn per flow.
+//!
+//! # Limitations
+//! A segment that arrives exactly at a tick waits for the next one.
 
 use optcp_units::{Duration, Time};
 
-/// See the module's text.
+/// Delayed ACKs with a free-running timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Tick {
     pub(super) period: Duration,
-    /// How far the clock is into a period at time zero.
+    /// Time since the last tick at time zero.
     pub(super) phase: Duration,
 }
 
@@ -31,7 +34,7 @@ impl Tick {
 mod tests {
     use super::*;
 
-    /// Worked by hand: a clock of 200 ms that is 50 ms into its period ticks at 150, 350, 550 ms.
+    /// Computed by hand: a clock with a period of 200 ms and a phase of 50 ms ticks at 150, 350, 550 ms.
     #[test]
     fn every_ack_waits_for_the_next_tick() {
         let tick = Tick { period: Duration::from_ms(200), phase: Duration::from_ms(50) };

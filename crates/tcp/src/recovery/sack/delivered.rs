@@ -1,24 +1,24 @@
-//! What one ACK tells of segments.
+//! Segments that one ACK reports.
 
 use optcp_units::Time;
 
 use super::scoreboard::Outstanding;
 
-/// What an ACK delivered.
+/// Deliveries reported by an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivery {
-    /// Segments that no ACK had told of before.
+    /// Number of newly reported segments.
     pub(super) segments: u32,
-    /// Whether one of them was outstanding at the last timeout and never sent again.
+    /// `true`: one of them was outstanding at the last RTO and never retransmitted.
     pub(super) original: bool,
-    /// When those were sent that were sent once: acknowledged cumulatively, and by SACK.
+    /// Send times of segments sent once: acknowledged cumulatively, and by SACK.
     acknowledged: Option<Times>,
     sacked: Option<Times>,
-    /// Whether one that it acknowledges cumulatively was sent again.
+    /// `true`: a cumulatively acknowledged segment was retransmitted.
     again: bool,
 }
 
-/// When the first and the last of some segments were sent.
+/// Send times of the first and the last of some segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) first: Time,
@@ -42,8 +42,8 @@ impl Delivery {
         }
     }
 
-    /// When the oldest and the newest segment were sent whose round trips can be told. As in Linux an
-    /// ACK that covers a retransmission tells none of what it acknowledges cumulatively.
+    /// Returns the send times of the oldest and newest segments with unambiguous RTT. As in Linux, an ACK
+    /// that covers a retransmission gives no sample for cumulatively acknowledged segments.
     pub(super) fn unambiguous(&self) -> Option<Times> {
         let acknowledged = self.acknowledged.filter(|_| !self.again);
         let (oldest, newest) = (acknowledged.or(self.sacked)?, self.sacked.or(acknowledged)?);

@@ -1,4 +1,4 @@
-//! Which segments are lost.
+//! Loss detection.
 
 use optcp_units::{Duration, Time};
 
@@ -9,7 +9,7 @@ use crate::config::LossDetectionKind;
 use crate::recovery::policy::DUP_THRESH;
 use crate::seq::Seq;
 
-/// The state of the chosen loss detection.
+/// State of the selected loss detection.
 #[derive(Clone, Debug)]
 pub(super) enum LossDetection {
     /// See [`Duplicates`].
@@ -26,7 +26,7 @@ impl LossDetection {
         }
     }
 
-    /// When it wants to look again without an ACK.
+    /// Returns the time of the next check without an ACK.
     pub(super) fn deadline(&self) -> Option<Time> {
         match self {
             LossDetection::Duplicates(_) => None,
@@ -34,7 +34,7 @@ impl LossDetection {
         }
     }
 
-    /// Segments beyond a hole that make it a loss, or would without a look at the time.
+    /// Returns the number of later segments that declares a loss, ignoring time.
     pub(super) fn reordering(&self) -> u32 {
         match self {
             LossDetection::Duplicates(_) => DUP_THRESH,
@@ -55,7 +55,7 @@ impl LossDetection {
         }
     }
 
-    /// An ACK tells of a segment for the first time; `sacked` if SACK tells.
+    /// Records a newly reported segment. `sacked`: reported by SACK.
     pub(super) fn on_delivered(&mut self, seq: Seq, segment: Outstanding, now: Time, sacked: bool) {
         match self {
             LossDetection::Duplicates(d) if sacked => d.on_sacked(seq),
@@ -64,7 +64,7 @@ impl LossDetection {
         }
     }
 
-    /// A segment came twice.
+    /// Records a duplicate segment.
     pub(super) fn on_duplicate(&mut self, una: Seq, end: Seq) {
         match self {
             LossDetection::Duplicates(_) => {}
@@ -72,7 +72,7 @@ impl LossDetection {
         }
     }
 
-    /// Marks what is lost of the segments that it `looks_at`; how many are so now that were not before.
+    /// Marks losses among the segments that `looks_at` selects; returns the number of new losses.
     pub(super) fn detect(
         &mut self,
         board: &mut Scoreboard,
@@ -85,7 +85,7 @@ impl LossDetection {
         }
     }
 
-    /// The latest sent of all segments that have arrived, and its round trip, where losses are told by time.
+    /// Returns the latest transmission that has arrived, and its RTT, for time-based detection.
     pub(super) fn evidence(&self) -> Option<(Sent, Duration)> {
         match self {
             LossDetection::Duplicates(_) => None,
@@ -93,7 +93,7 @@ impl LossDetection {
         }
     }
 
-    /// A recovery, or the repair after a timeout, has ended.
+    /// Records the end of a recovery or of the repair after an RTO.
     pub(super) fn on_recovered(&mut self) {
         match self {
             LossDetection::Duplicates(_) => {}
@@ -101,7 +101,7 @@ impl LossDetection {
         }
     }
 
-    /// What was held to be lost is under way after all.
+    /// Records that segments considered lost count as in flight again.
     pub(super) fn on_undo(&mut self, board: &Scoreboard) {
         match self {
             LossDetection::Duplicates(d) => d.on_undo(board),
@@ -109,7 +109,7 @@ impl LossDetection {
         }
     }
 
-    /// The scoreboard forgets what SACK has covered.
+    /// Records that the scoreboard clears its SACK information.
     pub(super) fn forget_sacked(&mut self) {
         match self {
             LossDetection::Duplicates(d) => d.forget_sacked(),
@@ -117,7 +117,7 @@ impl LossDetection {
         }
     }
 
-    /// The retransmission timer expired.
+    /// Processes an RTO.
     pub(super) fn on_timeout(
         &mut self,
         board: &mut Scoreboard,

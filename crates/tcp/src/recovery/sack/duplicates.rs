@@ -1,30 +1,29 @@
-//! Loss detection by what SACK covers beyond a segment.
+//! Loss detection from SACKed segments (duplicate threshold).
 //!
-//! # Models
-//! A segment is lost once three segments beyond it have arrived; the test for a retransmission is the
-//! retransmission timer's.
-//! # Source
-//! RFC 6675 section 4, `IsLost`, for full segments: three of them are more than
-//! (DupThresh - 1) * SMSS bytes.
-//! # Parameters
-//! None.
-//! # Limits
-//! Reordering by three segments or more looks like loss.
+//! # Model
+//! A segment is lost once three later segments have arrived. Lost retransmissions are detected by the
+//! retransmission timer only.
+//!
+//! # References
+//! RFC 6675 section 4, `IsLost`, for full segments: three of them are more than (DupThresh - 1) * SMSS bytes.
+//!
+//! # Limitations
+//! Reordering by three or more segments looks like loss.
 
 use super::scoreboard::Scoreboard;
 use crate::seq::Seq;
 
-/// See the module's text.
+/// State of duplicate-based loss detection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Duplicates {
-    /// The three highest segments that SACK covers, plus one, in descending order; zeros at first.
+    /// The three highest SACKed segments, plus one, in descending order; initially zeros.
     highest: [Seq; 3],
-    /// Everything below has been looked at.
+    /// Everything below has been checked.
     checked: Seq,
 }
 
 impl Duplicates {
-    /// SACK covers a segment that it did not cover before.
+    /// Records a newly SACKed segment.
     pub(super) fn on_sacked(&mut self, seq: Seq) {
         let mut above = seq.next();
         for place in &mut self.highest {
@@ -34,7 +33,7 @@ impl Duplicates {
         }
     }
 
-    /// Marks what is lost of the segments that it `looks_at`; how many are so for the first time.
+    /// Marks losses among the segments that `looks_at` selects; returns the number of new losses.
     pub(super) fn detect(
         &mut self,
         board: &mut Scoreboard,
@@ -49,17 +48,17 @@ impl Duplicates {
         lost
     }
 
-    /// What was held to be lost is not: the test of RFC 6675 knows nothing of before.
+    /// Resets the check after an undo: RFC 6675's test has no memory.
     pub(super) fn on_undo(&mut self, board: &Scoreboard) {
         self.checked = board.una();
     }
 
-    /// The scoreboard forgets what SACK has covered.
+    /// Records that the scoreboard clears its SACK information.
     pub(super) fn forget_sacked(&mut self) {
         self.highest = [Seq::ZERO; 3];
     }
 
-    /// The retransmission timer expired: everything that SACK does not cover is lost.
+    /// Processes an RTO: everything that is not SACKed is lost.
     pub(super) fn on_timeout(&mut self, board: &mut Scoreboard) {
         for seq in board.una().until(board.end()) {
             board.mark_last_lost(seq);

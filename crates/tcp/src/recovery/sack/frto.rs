@@ -1,47 +1,50 @@
-//! F-RTO: was the timeout spurious?
+//! F-RTO: detection of spurious RTOs.
 //!
-//! # Models
-//! After a timeout only the oldest segment is sent again. If its ACK moves on, two new segments are sent
-//! instead of more retransmissions; if the next ACK then covers data that was never sent again, the
-//! originals were only late, and the timeout is taken back.
-//! # Source
+//! # Model
+//! After an RTO, only the oldest segment is retransmitted. If its ACK advances, two new segments are sent
+//! instead of more retransmissions. If the next ACK then covers data that were not retransmitted, the
+//! originals were only delayed, and the RTO is undone.
+//!
+//! # References
 //! RFC 5682 section 3.1 (the SACK-enhanced algorithm).
+//!
 //! # Parameters
 //! `frto`.
-//! # Limits
-//! Not tried when the timeout interrupts a recovery, nor when it repeats (RFC 5682 section 3.1 step 1).
+//!
+//! # Limitations
+//! Not used if the RTO interrupts a recovery or is repeated (RFC 5682 section 3.1 step 1).
 
-/// What an ACK after the timeout says.
+/// Properties of an ACK after the RTO.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
-    /// Whether the cumulative ACK moved.
+    /// `true`: the cumulative ACK advanced.
     pub(super) advanced: bool,
-    /// Whether everything outstanding at the timeout is acknowledged.
+    /// `true`: everything outstanding at the RTO is acknowledged.
     pub(super) complete: bool,
-    /// Whether it delivers data that was outstanding at the timeout and never sent again.
+    /// `true`: it delivers data that were outstanding at the RTO and never retransmitted.
     pub(super) original: bool,
-    /// Whether new segments can be sent.
+    /// `true`: new segments can be sent.
     pub(super) new_data: bool,
 }
 
-/// What follows from it.
+/// Conclusion from an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Conclusion {
-    /// Nothing changes.
+    /// No change.
     Wait,
-    /// Two new segments are to be sent now.
+    /// Send two new segments now.
     SendNew,
-    /// The timeout was spurious.
+    /// The RTO was spurious.
     Spurious,
 }
 
-/// Where the algorithm stands, by RFC 5682's numbers.
+/// Step of the algorithm, by RFC 5682's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ForwardRto {
-    /// Not under way.
+    /// Not in progress.
     #[default]
     Off,
-    /// Step 2: the oldest segment was sent again.
+    /// Step 2: the oldest segment was retransmitted.
     Step2,
     /// Step 3: new segments were sent.
     Step3,
@@ -51,7 +54,7 @@ impl ForwardRto {
     pub(super) fn on_ack(&mut self, ack: Evidence) -> Conclusion {
         match self {
             ForwardRto::Off => Conclusion::Wait,
-            // Step 2: a duplicate ACK leaves it there, since SACK tells what arrived.
+            // Step 2: a duplicate ACK changes nothing, because SACK reports the arrivals.
             ForwardRto::Step2 if !ack.advanced => Conclusion::Wait,
             ForwardRto::Step2 if ack.complete || !ack.new_data => {
                 *self = ForwardRto::Off;

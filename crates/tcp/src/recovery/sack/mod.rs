@@ -5,12 +5,15 @@
 //! window allows, in one round trip if possible. After a timeout only missing segments are retransmitted. In files of their
 //! own: loss detection ([`detection`]), the next segment ([`next_segment`]), the window ([`reduction`]), tail loss probes
 //! ([`probing`]) and undoing ([`undo`]).
+//!
 //! # References
 //! RFC 6675 sections 4 and 5; RFC 2018 section 8 (forgetting at a timeout).
+//!
 //! # Parameters
 //! `loss_detection`, `rate_reduction`, `speculative_retransmit`, `rescue_retransmit`, `after_timeout`,
 //! `limited_transmit`, `tail_loss_probe`, `frto`, `dsack_undo`, `timestamp_undo`, `exit_ack_grows`,
 //! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`, `measurement`.
+//!
 //! # Limitations
 //! One state serves the whole connection; [`SackPerNetwork`] keeps one for each of several networks.
 
@@ -51,53 +54,54 @@ use undo::Undo;
 
 pub use per_network::SackPerNetwork;
 
-/// See the module's text.
+/// SACK loss recovery.
 #[derive(Clone, Debug)]
 pub struct Sack {
     board: Scoreboard,
     detection: LossDetection,
     phase: Phase,
-    /// RecoveryPoint, plus one: a recovery or the repair after a timeout ends there.
+    /// RecoveryPoint, plus one: end of a recovery or of the repair after an RTO.
     until: Seq,
-    /// The first retransmission of a recovery, or after a timeout, is sent whatever the window.
+    /// `true`: the first retransmission of a recovery or after an RTO is sent regardless of the window.
     forced: bool,
-    /// The reduction under way, if it is not made at once.
+    /// Reduction in progress, if it is spread over time.
     reduction: Option<ProportionalRateReduction>,
-    /// Everything below was looked at for `NextSeg` rule 3.
+    /// Everything below was checked for `NextSeg` rule 3.
     speculated: Seq,
     /// RescueRxt.
     rescued: Option<Seq>,
     probe: TailLossProbe,
     frto: ForwardRto,
-    /// New segments that F-RTO still sends.
+    /// Number of new segments that F-RTO still sends.
     frto_new: u32,
     undo: Undo,
 }
 
-/// An ACK, and what is known of it before the phase changes.
+/// ACK, with information from before the change of phase.
 #[derive(Clone, Copy, Debug)]
 struct AckReport<'a> {
     ack: &'a Ack,
-    /// Whether it acknowledges new data cumulatively.
+    /// `true`: it acknowledges new data cumulatively.
     advanced: bool,
-    /// Whether it may answer the original or the retransmission of a segment, so that its timestamp tells which.
+    /// `true`: it may answer the original or the retransmission of a segment, so that its timestamp
+    /// distinguishes them.
     answers: bool,
     delivery: Delivery,
 }
 
-/// Segments before an ACK or a timer, from which a reduction starts.
+/// Counts before an ACK or a timer, from which a reduction starts.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     outstanding: u32,
     sacked: u32,
 }
 
-/// Losses that an ACK or a timer reveals.
+/// Losses detected by an ACK or a timer.
 #[derive(Clone, Copy, Debug)]
 struct NewLosses {
-    /// Segments that are lost now and were not before.
+    /// Number of newly lost segments.
     lost: u32,
-    /// Whether a retransmission is among them: the repair after a timeout becomes a recovery.
+    /// `true`: a retransmission is among them, so that the repair after an RTO becomes a recovery.
     again: bool,
 }
 
@@ -126,7 +130,7 @@ impl Sack {
         }
     }
 
-    /// Brings the scoreboard up to date; `reports` says that the first SACK block is of a duplicate.
+    /// Updates the scoreboard. `reports`: the first SACK block reports a duplicate.
     fn update(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack, reports: bool) -> Delivery {
         let Sack { board, detection, until, phase, .. } = self;
         let mut delivery = Delivery::default();
@@ -148,7 +152,7 @@ impl Sack {
         delivery
     }
 
-    /// The kind of repair, for congestion control.
+    /// Returns the repair in progress, for congestion control.
     fn repair(&self) -> Repair {
         match self.phase {
             Phase::Open => Repair::Nothing,
@@ -157,8 +161,8 @@ impl Sack {
         }
     }
 
-    /// Looks for lost segments. A retransmission among them is a new loss: what repairs a timeout becomes a recovery, as
-    /// in Linux.
+    /// Detects lost segments. A lost retransmission is a new loss: the repair after an RTO becomes a
+    /// recovery, as in Linux.
     fn detect(&mut self, tcb: &mut Tcb, now: Time) -> NewLosses {
         let resent = self.board.resent();
         let view = self.view(tcb, now, self.phase != Phase::Open);
@@ -167,13 +171,13 @@ impl Sack {
         NewLosses { lost, again: self.board.resent() < resent }
     }
 
-    /// What loss detection takes into account apart from the scoreboard.
+    /// Returns the inputs of loss detection other than the scoreboard.
     fn view(&self, tcb: &Tcb, now: Time, recovering: bool) -> View {
         let (sacked, srtt) = (self.board.sacked(), tcb.timer.srtt());
         View { recovering, sacked, srtt, now, beyond: None }
     }
 
-    /// Ends a recovery or the repair after a timeout, or undoes it.
+    /// Ends or undoes a recovery or the repair after an RTO.
     fn change_phase(&mut self, tcb: &mut Tcb, report: AckReport<'_>) {
         let AckReport { ack, advanced, answers, delivery } = report;
         let needless = (tcb.config.dsack_undo && self.undo.all_came_twice())
@@ -184,7 +188,7 @@ impl Sack {
             Phase::Open => {}
             Phase::Recovery | Phase::Loss if needless => self.undo_repair(tcb),
             Phase::Recovery if complete => {
-                // A reduction that was spread over the recovery ends where it was to end.
+                // A reduction spread over the recovery ends with its final value.
                 if self.reduction.take().is_some() {
                     tcb.window.cwnd = tcb.window.ssthresh;
                 }
@@ -213,7 +217,8 @@ impl Sack {
         self.phase = Phase::Open;
     }
 
-    /// Nothing was lost: restores the window, and counts the segments held to be lost as in flight.
+    /// Undoes a repair without losses: restores the window, and counts the segments considered lost as in
+    /// flight.
     fn undo_repair(&mut self, tcb: &mut Tcb) {
         self.undo.apply(tcb);
         self.board.clear_lost();
@@ -224,7 +229,8 @@ impl Sack {
         self.end_repair();
     }
 
-    /// Begins a recovery if a segment is lost and nothing is being repaired, or if a timeout is and it was lost `again`.
+    /// Starts a recovery if a segment is lost and nothing is being repaired, or if an RTO is being repaired
+    /// and a retransmission was lost (`again`).
     fn recover(&mut self, tcb: &mut Tcb, now: Time, before: Before, again: bool) {
         let lost = self.board.next_lost().is_some();
         if self.begins_recovery(tcb, lost, again) {
@@ -233,7 +239,7 @@ impl Sack {
         }
     }
 
-    /// Whether a recovery begins.
+    /// Returns whether a recovery starts.
     fn begins_recovery(&self, tcb: &Tcb, lost: bool, again: bool) -> bool {
         match self.phase {
             Phase::Open => lost && !tcb.first_waits_for_timer(),
@@ -261,25 +267,25 @@ impl Sack {
         let goes_on = tcb.is_reduced_enough();
         let reduces = tcb.reduce();
         if goes_on && self.reduction.is_some() {
-            // The reduction that a mark began is that of the recovery.
+            // The reduction started by a mark continues as that of the recovery.
             tcb.window.cwnd = cwnd;
             return;
         }
         self.reduction = Self::begin_reduction(tcb, before).filter(|_| reduces);
         if self.reduction.is_some() {
-            // The window follows what is delivered from here on.
+            // From here on, the window follows the delivered segments.
             tcb.window.cwnd = cwnd;
         }
     }
 
-    /// Enters the repair after a timeout.
+    /// Starts the repair after an RTO.
     fn enter_loss(&mut self, tcb: &Tcb) {
         let first = self.phase == Phase::Open;
         self.frto = if tcb.config.frto && first { ForwardRto::Step2 } else { ForwardRto::Off };
         self.frto_new = 0;
         self.phase = Phase::Loss;
         self.until = tcb.max;
-        // RACK may hold later segments to be in flight still, which must not keep the oldest back.
+        // RACK may still count later segments as in flight, which must not delay the oldest.
         self.forced = true;
         self.reduction = None;
         self.probe.forget();
@@ -356,7 +362,7 @@ impl Recovery for Sack {
                 ..DeliveryEvent::default()
             });
         }
-        // RFC 8985 section 7.2: an ACK that tells of nothing new does not put the probe off.
+        // RFC 8985 section 7.2: an ACK that reports nothing new does not reschedule the probe.
         if advanced || delivery.segments > 0 {
             self.schedule_probe(tcb, now);
         }
@@ -400,7 +406,7 @@ impl Recovery for Sack {
         self.schedule_probe(tcb, now);
     }
 
-    /// When its own timers are due: the probe's and the reordering window's.
+    /// Returns the time of its own timers: probe and reordering window.
     fn deadline(&self) -> Option<Time> {
         [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
     }
@@ -409,7 +415,7 @@ impl Recovery for Sack {
         self.expire_probe(tcb, now);
         if self.detection.deadline().is_some_and(|at| at <= now) {
             let before = Before { outstanding: tcb.max - tcb.una, sacked: self.board.sacked() };
-            // As in Linux, whatever this timer finds makes a recovery.
+            // As in Linux, losses detected by this timer start a recovery.
             let again = self.detect(tcb, now).lost > 0;
             self.recover(tcb, now, before, again);
             if self.phase == Phase::Recovery {
@@ -419,7 +425,7 @@ impl Recovery for Sack {
     }
 }
 
-/// Loss detection looks at all segments, since one network carries them all.
+/// Selects all segments, because one network carries them all.
 fn every_segment(_: &Scoreboard, _: Seq) -> bool {
     true
 }

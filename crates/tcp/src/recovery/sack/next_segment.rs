@@ -1,15 +1,19 @@
-//! The next segment that a SACK sender may send.
+//! Next segment of a SACK sender.
 //!
 //! # Model
-//! Without losses new segments as the window allows. In a recovery the lost ones first, in order; then new ones; then, as
-//! configured, what may be lost. F-RTO has an order of its own after a timeout.
+//! Without losses, new segments are sent as the window allows. In recovery, lost segments come first, in
+//! order, then new ones, then, if configured, segments that may be lost. F-RTO has its own order after an
+//! RTO.
+//!
 //! # References
 //! RFC 6675 section 4 (`NextSeg`) and section 5; RFC 5682 (F-RTO).
+//!
 //! # Parameters
 //! `speculative_retransmit`, `rescue_retransmit`, `limited_transmit`, `frto`.
+//!
 //! # Limitations
-//! A rescue retransmission counts as in flight, which RFC 6675 leaves out of the pipe, and is not made while another
-//! retransmission of the same segment is in flight, which the RFC does not say.
+//! A rescue retransmission counts as in flight, although RFC 6675 excludes it from the pipe. It is not sent
+//! while another retransmission of the same segment is in flight, which the RFC does not require.
 
 use super::frto::ForwardRto;
 use super::{Phase, Sack};
@@ -18,7 +22,7 @@ use crate::seq::Seq;
 use crate::tcb::Tcb;
 
 impl Sack {
-    /// The next segment that may be sent now, if any.
+    /// Returns the next segment that may be sent now, if any.
     pub(super) fn choose_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
         if self.probe.due {
             return self.probe_segment(tcb);
@@ -31,7 +35,7 @@ impl Sack {
                     return None;
                 }
                 let new = new_segment(tcb)?;
-                // RFC 5681 section 3.2: what limited transmit sends does not count as flight.
+                // RFC 5681 section 3.2: segments sent by limited transmit do not count as flight.
                 tcb.limited_sent += u32::from(outstanding >= cwnd);
                 Some(new)
             }
@@ -49,7 +53,7 @@ impl Sack {
         }
     }
 
-    /// F-RTO sends the oldest segment again, then new ones only.
+    /// Returns the next segment of F-RTO: the oldest segment, then new ones.
     fn frto_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
         if self.frto == ForwardRto::Step2 {
             return self.board.next_lost().filter(|&seq| seq == tcb.una);
@@ -58,7 +62,7 @@ impl Sack {
         new_segment(tcb)
     }
 
-    /// RFC 6675 `NextSeg` rule 3: returns a segment that is not known to be lost, if no better one is left.
+    /// RFC 6675 `NextSeg` rule 3: returns a segment that may not be lost, if there is no better one.
     fn speculative_segment(&mut self, tcb: &Tcb) -> Option<Seq> {
         if !tcb.config.speculative_retransmit || self.phase != Phase::Recovery {
             return None;
@@ -68,7 +72,8 @@ impl Sack {
         Some(seq)
     }
 
-    /// RFC 6675 `NextSeg` rule 4: once in a recovery the last segment again, since its loss shows nowhere.
+    /// RFC 6675 `NextSeg` rule 4: returns the last segment once per recovery, because its loss cannot be
+    /// detected otherwise.
     fn rescue_segment(&mut self, tcb: &Tcb) -> Option<Seq> {
         let allowed = tcb.config.rescue_retransmit
             && self.phase == Phase::Recovery
@@ -80,7 +85,7 @@ impl Sack {
     }
 }
 
-/// The next segment that was never sent, if the receiver has room for it.
+/// Returns the next new segment, if the receive window allows it.
 pub(super) fn new_segment(tcb: &mut Tcb) -> Option<Seq> {
     if tcb.max >= tcb.end || tcb.room() == 0 {
         return None;

@@ -1,43 +1,46 @@
-//! Tail loss probes.
+//! Tail loss probes (TLP): scheduling and interpretation of their ACKs.
 //!
-//! # Models
-//! When ACKs stop for two round trips with data outstanding, one segment is sent: a new one if there is
-//! one, else the last again. Its ACK shows what SACK needs to see to repair the rest without a timeout.
-//! A probe that itself repaired the only loss halves the window.
-//! # Source
+//! # Model
+//! If no ACK arrives for two RTTs with data outstanding, one segment is sent: a new one if possible,
+//! otherwise the last one again. Its ACK gives SACK the information to repair the rest without an RTO. A
+//! probe that repaired the only loss halves the window.
+//!
+//! # References
 //! RFC 8985 section 7.
+//!
 //! # Parameters
 //! `tail_loss_probe`.
-//! # Limits
-//! The receiver's greatest ACK delay is taken to be 200 ms where a single segment is outstanding.
+//!
+//! # Limitations
+//! The maximum ACK delay of the receiver is assumed to be 200 ms if a single segment is outstanding.
 
 use optcp_units::{Duration, Time};
 
 use crate::seq::Seq;
 
-/// TLP.max_ack_delay of RFC 8985 section 7.2: what Linux takes.
+/// TLP.max_ack_delay of RFC 8985 section 7.2, with Linux's value.
 const MAX_ACK_DELAY: Duration = Duration::from_ms(200);
-/// PTO without a measured round trip (RFC 8985 section 7.2).
+/// PTO without an RTT sample (RFC 8985 section 7.2).
 const UNMEASURED: Duration = Duration::from_secs(1);
 
-/// What the ACK of a probe means.
+/// Meaning of a probe's ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing yet, or nothing was lost.
+    /// Not known yet, or no loss.
     Nothing,
-    /// The probe repaired a loss: congestion.
+    /// The probe repaired a loss, which indicates congestion.
     Repaired,
 }
 
-/// See the module's text.
+/// State of tail loss probes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TailLossProbe {
     deadline: Option<Time>,
-    /// One past the highest segment sent when the probe was: TLP.end_seq.
+    /// TLP.end_seq: one past the highest segment sent when the probe was sent.
     end: Option<Seq>,
-    /// Whether the probe was a retransmission.
+    /// `true`: the probe was a retransmission.
     again: bool,
-    /// Whether a probe is to be sent now.
+    /// `true`: a probe is to be sent now.
     pub(super) due: bool,
 }
 
@@ -46,8 +49,8 @@ impl TailLossProbe {
         self.deadline
     }
 
-    /// Puts the probe off, `outstanding` segments being so, or off for good. It is never later than
-    /// the retransmission timer at `rto`.
+    /// Reschedules the probe for the given number of outstanding segments, or cancels it. It is never later
+    /// than the retransmission timer at `rto`.
     pub(super) fn schedule(
         &mut self,
         now: Time,
@@ -72,27 +75,27 @@ impl TailLossProbe {
         self.due = false;
     }
 
-    /// The time has come.
+    /// Makes the probe due.
     pub(super) fn expire(&mut self) {
         self.deadline = None;
         self.due = true;
     }
 
-    /// The probe is sent.
+    /// Records the transmission of the probe.
     pub(super) fn on_sent(&mut self, end: Seq, again: bool) {
         self.due = false;
         self.end = Some(end);
         self.again = again;
     }
 
-    /// A recovery or a timeout makes the probe's ACK meaningless.
+    /// Discards the probe after a recovery or an RTO, which makes its ACK meaningless.
     pub(super) fn forget(&mut self) {
         self.cancel();
         self.end = None;
     }
 
-    /// RFC 8985 section 7.4: an ACK for everything below `ack`, with `duplicate` the segments that it
-    /// reports as come twice, and `plain` if it carries nothing new at all.
+    /// RFC 8985 section 7.4: processes an ACK for everything below `ack`. `duplicate`: segments reported as
+    /// duplicates. `plain`: the ACK contains nothing new.
     pub(super) fn on_ack(
         &mut self,
         ack: Seq,

@@ -1,11 +1,15 @@
 //! Tail loss probes of a SACK sender.
 //!
 //! # Model
-//! [`super::probe`] says when a probe is due and what its ACK means. Here it is scheduled, sent and answered.
+//! Schedules, sends and completes the probes. [`super::probe`] decides when a probe is due and interprets its
+//! ACK.
+//!
 //! # References
 //! RFC 8985 section 7.
+//!
 //! # Parameters
 //! `tail_loss_probe`.
+//!
 //! # Limitations
 //! See [`super::probe`].
 
@@ -19,7 +23,7 @@ use crate::seq::Seq;
 use crate::tcb::Tcb;
 
 impl Sack {
-    /// RFC 8985 section 7.3: a new segment if the receiver has room for one, else the last again.
+    /// RFC 8985 section 7.3: returns a new segment if the receive window allows it, otherwise the last one.
     pub(super) fn probe_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
         let new = new_segment(tcb);
         let again = new.is_none();
@@ -31,7 +35,8 @@ impl Sack {
         seq
     }
 
-    /// RFC 8985 section 7.4: a probe that repaired a loss means congestion. The ACK is `plain` if it reports nothing new.
+    /// RFC 8985 section 7.4: reduces the window if the probe repaired a loss. `plain`: the ACK reports
+    /// nothing new.
     pub(super) fn look_at_probe(
         &mut self,
         tcb: &mut Tcb,
@@ -46,23 +51,23 @@ impl Sack {
         }
     }
 
-    /// The probe's timer may have expired.
+    /// Checks whether the probe's timer has fired.
     pub(super) fn expire_probe(&mut self, tcb: &mut Tcb, now: Time) {
         if self.probe.deadline().is_some_and(|at| at <= now) {
             self.probe.expire();
             tcb.pacer.release(now);
-            // RFC 8985 section 7.3: the retransmission timer starts anew behind the probe.
+            // RFC 8985 section 7.3: the retransmission timer restarts after the probe.
             tcb.timer.restart(now);
         }
     }
 
-    /// Puts the probe off after an ACK or a segment, or cancels it.
+    /// Reschedules the probe after an ACK or a segment, or cancels it.
     pub(super) fn schedule_probe(&mut self, tcb: &Tcb, now: Time) {
         if !tcb.config.tail_loss_probe {
             return;
         }
-        // RFC 8985 section 7.2: not in a recovery, nor while SACK shows a hole. A SYN has its timer alone, since
-        // nothing may be sent behind it.
+        // RFC 8985 section 7.2: no probe in recovery or while SACK shows a gap. A SYN only has the
+        // retransmission timer, because nothing may be sent after it.
         if tcb.opens()
             || self.phase != Phase::Open
             || self.board.sacked() > 0

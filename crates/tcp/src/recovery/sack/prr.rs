@@ -1,34 +1,37 @@
-//! Proportional rate reduction.
+//! Proportional rate reduction (PRR).
 //!
-//! # Models
-//! During fast recovery what is sent follows what is delivered: in the proportion of ssthresh to the
-//! flight at its start while more than ssthresh is under way, and below that as far as a bound allows.
-//! # Source
-//! RFC 6937 section 3 (the two fixed bounds); RFC 9937 section 6 (the bound that follows the progress of
-//! the recovery, and the flight without what SACK had covered).
+//! # Model
+//! During fast recovery, sending follows delivery. While more than ssthresh is in flight, the ratio is
+//! ssthresh to the initial flight. Below, a bound limits sending.
+//!
+//! # References
+//! RFC 6937 section 3 (the two fixed bounds); RFC 9937 section 6 (the bound that depends on the progress of
+//! recovery, and the flight without SACKed data).
+//!
 //! # Parameters
 //! `rate_reduction`: `prr-crb` and `prr-ssrb` of RFC 6937, `prr` of RFC 9937.
-//! # Limits
-//! Counts whole segments, the proportion rounded up.
+//!
+//! # Limitations
+//! Counts whole segments; the ratio is rounded up.
 
 use crate::config::RateReduction;
 
-/// What one ACK in recovery tells the reduction, in segments.
+/// Progress reported by one ACK in recovery, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
-    /// Newly acknowledged, cumulatively or by SACK.
+    /// Newly acknowledged segments, cumulatively or by SACK.
     pub(super) delivered: u32,
-    /// Whether the cumulative ACK moved and nothing more was found lost (RFC 9937's SafeACK).
+    /// `true`: the cumulative ACK advanced and no further loss was detected (RFC 9937's SafeACK).
     pub(super) safe: bool,
-    /// What the network carries now.
+    /// Current number of segments in flight.
     pub(super) pipe: u32,
 }
 
-/// See the module's text.
+/// State of a proportional rate reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProportionalRateReduction {
     bound: Bound,
-    /// The flight at the start: RecoverFS.
+    /// RecoverFS: initial flight.
     flight: u32,
     ssthresh: u32,
     delivered: u32,
@@ -43,10 +46,10 @@ enum Bound {
 }
 
 impl ProportionalRateReduction {
-    /// The reduction at the start of a recovery; `None` if the whole of it happens at once.
+    /// Starts a reduction at the beginning of a recovery; `None` if it takes effect immediately.
     ///
-    /// `outstanding` is FlightSize before the ACK that starts it, `sacked` what SACK covered then; both,
-    /// like `ssthresh`, in segments.
+    /// `outstanding` is FlightSize before the ACK that starts it, and `sacked` the number of SACKed segments
+    /// at that time; like `ssthresh`, both are in segments.
     pub(super) fn begin(
         kind: RateReduction,
         outstanding: u32,
@@ -62,9 +65,9 @@ impl ProportionalRateReduction {
         Some(ProportionalRateReduction { bound, flight, ssthresh, delivered: 0, sent: 0 })
     }
 
-    /// The window after an ACK, in segments; `None` leaves it.
+    /// Returns the window after an ACK, in segments; `None` keeps it.
     pub(super) fn on_ack(&mut self, ack: Progress) -> Option<u32> {
-        // RFC 9937: an ACK that delivers nothing moves nothing.
+        // RFC 9937: an ACK that delivers nothing changes nothing.
         if ack.delivered == 0 && self.sent > 0 {
             return None;
         }
@@ -88,7 +91,7 @@ impl ProportionalRateReduction {
         Some((ack.pipe + count).max(1))
     }
 
-    /// A segment is sent.
+    /// Records the transmission of a segment.
     pub(super) fn on_sent(&mut self) {
         self.sent += 1;
     }
@@ -98,16 +101,15 @@ impl ProportionalRateReduction {
 mod tests {
     use super::*;
 
-    /// Sends what the window allows, and gives it.
+    /// Sends all segments that the window allows, and returns the window.
     fn send(prr: &mut ProportionalRateReduction, ack: Progress) -> u32 {
         let count = prr.on_ack(ack).map_or(0, |window| window - ack.pipe);
         (0..count).for_each(|_| prr.on_sent());
         count
     }
 
-    /// Worked by hand from RFC 6937 section 3: 20 segments in flight, the first lost, ssthresh 10, so
-    /// 16 under way at the third duplicate ACK. Every other ACK sends until ssthresh is reached, then
-    /// every one.
+    /// Computed by hand from RFC 6937 section 3: 20 segments in flight, the first lost, ssthresh 10, so 16 in
+    /// flight at the third duplicate ACK. Every other ACK sends until ssthresh is reached, then every one.
     #[test]
     fn half_a_window_is_spread_over_the_round_trip() {
         let mut prr = ProportionalRateReduction::begin(RateReduction::PrrSsrb, 20, 0, 10).unwrap();
@@ -121,8 +123,8 @@ mod tests {
         assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1]);
     }
 
-    /// Worked by hand from RFC 6937 section 3: 20 in flight, 15 lost, ssthresh 10, so 2 under way at the
-    /// third duplicate ACK. The conservative bound sends what was delivered, the other one more each time.
+    /// Computed by hand from RFC 6937 section 3: 20 in flight, 15 lost, ssthresh 10, so 2 in flight at the
+    /// third duplicate ACK. The conservative bound sends the delivered number, the other one more per ACK.
     #[test]
     fn heavy_losses_are_bounded_by_what_was_delivered() {
         for (kind, want) in

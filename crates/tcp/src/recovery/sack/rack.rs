@@ -1,20 +1,24 @@
-//! Loss detection by time: RACK.
+//! RACK: time-based loss detection.
 //!
-//! # Models
-//! A segment is lost if one that was sent later has arrived and a reordering window has passed since
-//! then; retransmissions are held to the same test. The window is zero until reordering is seen, then
-//! a quarter of the least round trip, and grows with every round trip that DSACK shows to have sent
-//! something needlessly.
-//! # Source
+//! # Model
+//! A segment is lost if a later transmission has arrived and a reordering window has passed since then.
+//! Retransmissions are tested in the same way. The reordering window is zero until reordering is detected,
+//! then a quarter of the minimum RTT. It grows with every RTT in which DSACK reports a spurious
+//! retransmission.
+//!
+//! # References
 //! RFC 8985 section 6.
+//!
 //! # Parameters
 //! `loss_detection = "rack"`.
-//! # Limits
-//! What it held to be lost in a recovery that is taken back is not looked at again until it is sent again, as in
-//! Linux.
-//! The least round trip is that of the whole connection, not of the last minutes. Timestamps do not tell whether a
-//! retransmission or its original has arrived, as in Linux: an ACK beyond a hole echoes that of a segment before
-//! the hole (RFC 7323 section 4.3), so that RFC 8985's condition would leave every such retransmission out.
+//!
+//! # Limitations
+//! - Segments declared lost in an undone recovery are not tested again until they are retransmitted, as in
+//!   Linux.
+//! - The minimum RTT covers the whole connection, not the last minutes.
+//! - Timestamps do not distinguish a retransmission from its original, as in Linux: an ACK after a gap echoes
+//!   the timestamp of a segment before the gap (RFC 7323 section 4.3), so that RFC 8985's condition would
+//!   exclude every such retransmission.
 
 use std::collections::VecDeque;
 
@@ -24,36 +28,36 @@ use super::scoreboard::{Outstanding, Scoreboard};
 use crate::recovery::policy::DUP_THRESH;
 use crate::seq::Seq;
 
-/// Recoveries without DSACK until the window is small again (RFC 8985 section 6.2).
+/// Number of recoveries without DSACK until the window is small again (RFC 8985 section 6.2).
 const PERSIST: u32 = 16;
 
-/// When a segment was sent, and which: the order of transmissions.
+/// Send time and segment: the order of transmissions.
 pub(super) type Sent = (Time, Seq);
 
-/// What it goes by beside the scoreboard.
+/// Inputs of RACK other than the scoreboard.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
-    /// Whether losses are being repaired.
+    /// `true`: losses are being repaired.
     pub(super) recovering: bool,
-    /// Segments that SACK covers.
+    /// Number of SACKed segments.
     pub(super) sacked: u32,
     pub(super) srtt: Option<Duration>,
     pub(super) now: Time,
-    /// The latest sent of all that have arrived on other networks, and what round trip it allows.
+    /// Latest transmission that has arrived on other networks, and the RTT that it allows.
     pub(super) beyond: Option<(Sent, Duration)>,
 }
 
-/// See the module's text.
+/// State of RACK.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rack {
-    /// RACK.segment: the latest sent of all that have arrived.
+    /// RACK.segment: the latest transmission that has arrived.
     latest: Option<Sent>,
-    /// RACK.rtt: the round trip of the highest segment that the last ACK covered cumulatively, or by SACK.
+    /// RACK.rtt: RTT of the highest segment that the last ACK covered, cumulatively or by SACK.
     rtt: Duration,
-    /// Whether the ACK that is looked at has covered one cumulatively.
+    /// `true`: the current ACK covered a segment cumulatively.
     advanced: bool,
     min_rtt: Option<Duration>,
-    /// The farthest that a segment arrived behind the highest, in segments; 0 if none ever did.
+    /// Maximum reordering distance in segments; 0 without reordering.
     reordering: u32,
     /// RACK.fack: one past the highest segment that has arrived.
     highest: Seq,
@@ -61,10 +65,10 @@ pub(super) struct Rack {
     persist: u32,
     /// RACK.dsack_round.
     round: Option<Seq>,
-    /// Transmissions in their order; those that another one or an arrival has overtaken are stale.
+    /// Transmissions in order. Entries overtaken by another transmission or an arrival are stale.
     order: VecDeque<Sent>,
-    /// First transmissions from this segment on are not in that list: they follow all that are, and most of
-    /// them never need to be.
+    /// First transmissions from this segment on are not in the list: they follow all that are, and most never
+    /// need to be listed.
     unlisted: Seq,
     deadline: Option<Time>,
 }
@@ -78,12 +82,12 @@ impl Rack {
         self.deadline
     }
 
-    /// Segments beyond a hole that do not yet make it a loss by themselves, as far as is known.
+    /// Returns the known number of later segments that does not yet declare a loss.
     pub(super) fn reordering(&self) -> u32 {
         self.reordering.max(DUP_THRESH)
     }
 
-    /// The segment `seq` was sent, which the scoreboard knows already.
+    /// Records the transmission of segment `seq`, which the scoreboard already contains.
     pub(super) fn on_sent(
         &mut self,
         board: &Scoreboard,
@@ -102,7 +106,7 @@ impl Rack {
         self.order.push_back((now, seq));
     }
 
-    /// Steps 1 to 3 of RFC 8985 section 6.2: a segment has arrived.
+    /// Steps 1 to 3 of RFC 8985 section 6.2: records the arrival of a segment.
     pub(super) fn on_delivered(&mut self, seq: Seq, segment: Outstanding, now: Time, sacked: bool) {
         let rtt = now - segment.sent;
         if segment.again && self.min_rtt.is_some_and(|least| rtt < least) {
@@ -120,7 +124,7 @@ impl Rack {
         self.latest = self.latest.max(Some((segment.sent, seq)));
     }
 
-    /// Step 4, DSACK: the window grows once a round trip in which a segment came twice.
+    /// Step 4, DSACK: increases the window once per RTT with a duplicate segment.
     pub(super) fn on_duplicate(&mut self, una: Seq, end: Seq) {
         if self.round.is_none_or(|round| una >= round) {
             self.round = Some(end);
@@ -137,7 +141,7 @@ impl Rack {
         }
     }
 
-    /// The reordering window (RACK_update_reo_wnd).
+    /// Returns the reordering window (RACK_update_reo_wnd).
     fn window(&self, View { recovering, sacked, srtt, .. }: View) -> Duration {
         if self.reordering == 0 && (recovering || sacked >= DUP_THRESH) {
             return Duration::ZERO;
@@ -147,13 +151,13 @@ impl Rack {
         srtt.map_or(window, |srtt| window.min(srtt))
     }
 
-    /// The latest sent of all that have arrived, and the last round trip.
+    /// Returns the latest transmission that has arrived, and the last RTT.
     pub(super) fn evidence(&self) -> Option<(Sent, Duration)> {
         self.latest.map(|latest| (latest, self.rtt))
     }
 
-    /// Step 5: marks what is lost of the segments that it `looks_at`, sets the timer for what may yet be; how many are
-    /// lost now.
+    /// Step 5: marks losses among the segments that `looks_at` selects, and sets the timer for possible
+    /// losses. Returns the number of new losses.
     pub(super) fn detect(
         &mut self,
         board: &mut Scoreboard,
@@ -165,7 +169,8 @@ impl Rack {
         let Some(latest) = self.latest else { return 0 };
         let (now, window) = (view.now, self.window(view));
         let own = self.rtt + window;
-        // What is later than all that have arrived on its own network may be behind one on another.
+        // A transmission after all arrivals on its own network may still precede an arrival on another
+        // network.
         let (last, other) =
             view.beyond.map_or((latest, own), |(sent, rtt)| (latest.max(sent), rtt + window));
         let allowed = |sent: Sent| if sent < latest { own } else { other };
@@ -188,7 +193,7 @@ impl Rack {
                 Verdict::Lost => lost += u32::from(board.mark_last_lost(sent.1)),
                 Verdict::Stale => {}
             }
-            // Times ascend, so what is lost or stale comes before all that waits, with rare exceptions.
+            // Times ascend, so that lost or stale entries precede the waiting ones, with rare exceptions.
             if waiting == 0 {
                 self.order.pop_front();
             } else {
@@ -220,8 +225,8 @@ impl Rack {
         lost
     }
 
-    /// The retransmission timer expired: what was sent a round trip and a window ago is lost too
-    /// (RFC 8985 section 6.3).
+    /// Processes an RTO: segments sent more than one RTT and one window ago are also lost (RFC 8985 section
+    /// 6.3).
     pub(super) fn on_timeout(
         &mut self,
         board: &mut Scoreboard,
@@ -240,18 +245,18 @@ impl Rack {
     }
 }
 
-/// What a transmission is when it is compared with one that was sent later and has arrived.
+/// Result of comparing a transmission with a later one that has arrived.
 enum Verdict {
-    /// Another one, or an arrival, has overtaken it.
+    /// Overtaken by another transmission or an arrival.
     Stale,
-    /// The timer took it for lost, which it may yet be found not to be.
+    /// Declared lost by the timer, which may turn out to be wrong.
     Held,
-    /// It may still be lost, then.
+    /// May be declared lost at this time.
     Waits(Time),
     Lost,
 }
 
-/// Looks at a transmission that may take as long as is `allowed`.
+/// Tests a transmission that may take up to `allowed`.
 fn judge(board: &Scoreboard, sent: Sent, allowed: Duration, now: Time) -> Verdict {
     match board.get(sent.1).filter(|s| { s.sent } == sent.0 && !s.sacked) {
         None => Verdict::Stale,

@@ -1,14 +1,17 @@
-//! The window while losses are repaired, or a mark has been reported.
+//! Window reduction during loss recovery, or after a reported ECN mark.
 //!
 //! # Model
-//! A reduction happens at once, or is spread over a round trip ([`super::prr`]). While it is, the window follows the
-//! segments that ACKs deliver; otherwise congestion control grows it.
+//! A reduction takes effect immediately or is spread over an RTT ([`super::prr`]). While it is spread, the
+//! window follows the segments that ACKs deliver; otherwise congestion control increases it.
+//!
 //! # References
 //! RFC 6675 section 5; RFC 9937 (proportional rate reduction); RFC 3168 section 6.1.2 (marks).
+//!
 //! # Parameters
 //! `rate_reduction`, `exit_ack_grows`.
+//!
 //! # Limitations
-//! Where congestion control leaves ssthresh at a loss the window is not reduced here.
+//! If congestion control does not change ssthresh at a loss, the window is not reduced here.
 
 use super::prr::{Progress, ProportionalRateReduction};
 use super::{Before, Phase, Sack};
@@ -16,15 +19,15 @@ use crate::congestion::event::AckEvent;
 use crate::tcb::Tcb;
 
 impl Sack {
-    /// The reduction that is spread over a round trip, if reductions are.
+    /// Returns the reduction spread over an RTT, if reductions are spread.
     pub(super) fn begin_reduction(tcb: &Tcb, before: Before) -> Option<ProportionalRateReduction> {
         let Before { outstanding, sacked } = before;
         let (kind, ssthresh) = (tcb.config.rate_reduction, tcb.ssthresh_segments());
         ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh)
     }
 
-    /// Sets the window after an ACK that delivers so many segments and shows no new loss if it is `safe`: as the reduction
-    /// says, or as congestion control grows it.
+    /// Sets the window after an ACK that delivers these segments, without new loss if `safe`: by the
+    /// reduction in progress, or by congestion control.
     pub(super) fn set_window(
         &mut self,
         tcb: &mut Tcb,
@@ -42,7 +45,7 @@ impl Sack {
         }
     }
 
-    /// Sets the window by what was delivered, if the reduction is spread over the recovery.
+    /// Sets the window by the delivered segments, if the reduction is spread over the recovery.
     pub(super) fn reduce(&mut self, tcb: &mut Tcb, delivered: u32, safe: bool) {
         let progress = Progress { delivered, safe, pipe: self.board.pipe() };
         if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
@@ -50,7 +53,7 @@ impl Sack {
         }
     }
 
-    /// Reduces the window for a mark that the ACK reports, spread over a round trip if reductions are.
+    /// Reduces the window for a reported mark, spread over an RTT if reductions are spread.
     pub(super) fn reduce_for_mark(&mut self, tcb: &mut Tcb, before: Before) {
         let cwnd = tcb.window.cwnd;
         if !tcb.reduce_for_mark() {
@@ -65,7 +68,7 @@ impl Sack {
         }
     }
 
-    /// A reduction for a mark that was spread over a round trip ends where it was to end.
+    /// Ends a reduction for a mark with its final value.
     pub(super) fn end_reduction_for_mark(&mut self, tcb: &mut Tcb) {
         if self.phase == Phase::Open && self.reduction.is_some() && !tcb.reduces_for_mark() {
             self.reduction = None;

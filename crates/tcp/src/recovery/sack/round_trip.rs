@@ -1,4 +1,4 @@
-//! Which round trip an ACK measures.
+//! RTT samples from ACKs.
 
 use optcp_units::{Duration, Time};
 
@@ -7,9 +7,9 @@ use crate::acknowledgment::Ack;
 use crate::config::Measurement;
 use crate::tcb::Tcb;
 
-/// The round trip of an ACK that is not yet counted, if it measures one: of the newest segment for
-/// congestion control; the timer is given that of the oldest. Where networks are kept apart it measures one of
-/// segments that were sent since the network changed.
+/// Takes the RTT sample of an ACK that has not been counted, if any: of the newest segment for congestion
+/// control, and of the oldest for the timer. With per-network state, only segments sent since the last change
+/// of network are measured.
 pub(super) fn measure(
     tcb: &mut Tcb,
     now: Time,

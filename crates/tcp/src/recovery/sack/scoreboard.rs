@@ -1,14 +1,14 @@
-//! What a SACK sender knows of every outstanding segment.
+//! Scoreboard of a SACK sender.
 //!
-//! # Models
-//! Each segment between the cumulative ACK and the highest sent: when it was last sent, whether it has
-//! been retransmitted, whether SACK covers it, whether it is held to be lost.
-//! # Source
+//! # Model
+//! For each segment between the cumulative ACK and the highest one sent: time of the last transmission, and
+//! whether it was retransmitted, is SACKed, or is considered lost.
+//!
+//! # References
 //! RFC 6675 section 3 (scoreboard), section 4 (`Update`, `SetPipe`, `NextSeg` rule 1).
-//! # Parameters
-//! None.
-//! # Limits
-//! Data that SACK has covered is not given up by the receiver (no reneging).
+//!
+//! # Limitations
+//! The receiver never discards SACKed data (no reneging).
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -19,66 +19,66 @@ use crate::acknowledgment::SackBlocks;
 use crate::ranges::Ranges;
 use crate::seq::Seq;
 
-/// One outstanding segment.
-// Of each sender there are hundreds: without gaps more of them are in the caches.
+/// Outstanding segment.
+// Hundreds exist per sender: a compact layout keeps more of them in the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub(super) struct Outstanding {
-    /// When it was last sent.
+    /// Time of the last transmission.
     pub(super) sent: Time,
-    /// Whether it was ever sent again.
+    /// `true`: it was retransmitted.
     pub(super) again: bool,
-    /// Whether SACK covers it.
+    /// `true`: it is SACKed.
     pub(super) sacked: bool,
-    /// Whether its last transmission but the retransmission under way is held to be lost.
+    /// `true`: its last transmission, except a retransmission in flight, is considered lost.
     pub(super) lost: bool,
-    /// Whether a retransmission of it is under way.
+    /// `true`: a retransmission is in flight.
     pub(super) resent: bool,
 }
 
 impl Outstanding {
-    /// Whether it is held to be lost, and no retransmission of it is under way.
+    /// Returns whether it is considered lost without a retransmission in flight.
     fn waits(self) -> bool {
         self.lost && !self.resent
     }
 }
 
-/// See the module's text.
+/// Scoreboard.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     una: Seq,
     segments: VecDeque<Outstanding>,
     sacked: Ranges,
-    /// Blocks that the last option reported: most of the next option are the same.
+    /// Blocks of the last option, which are mostly repeated in the next one.
     reported: SackBlocks,
     sacked_count: u32,
     lost_count: u32,
     resent_count: u32,
-    /// Segments that wait for their retransmission: held to be lost, and none is under way.
+    /// Segments awaiting retransmission: considered lost, with no retransmission in flight.
     waiting: BTreeSet<Seq>,
-    /// Those found lost since they were last told of, where anybody asks.
+    /// Losses detected since the last query, if they are recorded.
     untold: Option<Vec<Seq>>,
-    /// The counts of each network, where the state of networks is kept apart.
+    /// Counts per network, with per-network state.
     pub(super) by_network: Option<Box<CountsByNetwork>>,
 }
 
 impl Scoreboard {
-    /// A scoreboard of nothing, which remembers what is found lost if it `tells`.
+    /// Creates an empty scoreboard. `tells`: it records detected losses.
     pub(super) fn new(tells: bool) -> Self {
         Scoreboard { untold: tells.then(Vec::new), ..Scoreboard::default() }
     }
 
-    /// Segments found lost since this was last called, in that order.
+    /// Takes the losses detected since the last call, in order of detection.
     pub(super) fn newly_lost(&mut self) -> impl Iterator<Item = Seq> + '_ {
         self.untold.iter_mut().flat_map(|lost| lost.drain(..))
     }
 
-    /// Oldest segment that is not cumulatively acknowledged.
+    /// Returns the oldest segment that is not cumulatively acknowledged.
     pub(super) fn una(&self) -> Seq {
         self.una
     }
 
-    /// One past the highest segment sent.
+    /// Returns one past the highest segment sent.
     pub(super) fn end(&self) -> Seq {
         self.una + self.outstanding()
     }
@@ -87,27 +87,28 @@ impl Scoreboard {
         u32::try_from(self.segments.len()).unwrap_or(u32::MAX)
     }
 
-    /// One past the highest segment that SACK covers; `una` if there is none.
+    /// Returns one past the highest SACKed segment; `una` if there is none.
     pub(super) fn highest_sacked(&self) -> Seq {
         self.sacked.end().unwrap_or(self.una)
     }
 
-    /// Segments that SACK covers.
+    /// Returns the number of SACKed segments.
     pub(super) fn sacked(&self) -> u32 {
         self.sacked_count
     }
 
-    /// Segments held to be lost, retransmitted or not.
+    /// Returns the number of segments considered lost, retransmitted or not.
     pub(super) fn lost(&self) -> u32 {
         self.lost_count
     }
 
-    /// Retransmissions under way.
+    /// Returns the number of retransmissions in flight.
     pub(super) fn resent(&self) -> u32 {
         self.resent_count
     }
 
-    /// Segments held to be in flight (RFC 6675's pipe); on the network in view, where networks are kept apart.
+    /// Returns the number of segments considered in flight (RFC 6675's pipe); with per-network state, on the
+    /// network in view.
     pub(super) fn pipe(&self) -> u32 {
         match &self.by_network {
             None => self.counts().pipe,
@@ -115,7 +116,8 @@ impl Scoreboard {
         }
     }
 
-    /// Segments sent and not cumulatively acknowledged; on the network in view, where networks are kept apart.
+    /// Returns the number of segments not cumulatively acknowledged; with per-network state, on the network
+    /// in view.
     pub(super) fn flight(&self) -> u32 {
         match &self.by_network {
             None => self.outstanding(),
@@ -123,24 +125,24 @@ impl Scoreboard {
         }
     }
 
-    /// The counts of all networks together.
+    /// Returns the counts of all networks together.
     pub(super) fn counts(&self) -> Counts {
         let outstanding = self.outstanding();
         let pipe = outstanding - self.sacked_count - self.lost_count + self.resent_count;
         Counts { outstanding, sacked: self.sacked_count, pipe }
     }
 
-    /// The place of a segment from `una` on.
+    /// Returns the index of a segment, counted from `una`.
     pub(super) fn place(&self, seq: Seq) -> Option<usize> {
         seq.checked_since(self.una).map(|place| place as usize)
     }
 
-    /// What is known of an outstanding segment.
+    /// Returns the state of an outstanding segment.
     pub(super) fn get(&self, seq: Seq) -> Option<Outstanding> {
         self.segments.get(self.place(seq)?).copied()
     }
 
-    /// The segment `seq` is sent now: the next new one, or an outstanding one again.
+    /// Records the transmission of `seq`: the next new segment, or a retransmission.
     pub(super) fn on_sent(&mut self, seq: Seq, now: Time) {
         let place = (seq - self.una) as usize;
         let Some(segment) = self.segments.get_mut(place) else {
@@ -168,7 +170,7 @@ impl Scoreboard {
         }
     }
 
-    /// Everything below `ack` has arrived; calls `delivered` for what SACK had not told.
+    /// Processes a cumulative ACK; calls `delivered` for segments that SACK had not reported.
     pub(super) fn acknowledge(&mut self, ack: Seq, mut delivered: impl FnMut(Seq, Outstanding)) {
         while self.una < ack
             && let Some(segment) = self.segments.pop_front()
@@ -191,7 +193,7 @@ impl Scoreboard {
         self.sacked.remove_below(self.una);
     }
 
-    /// SACK covers `blocks`; calls `delivered` for what they cover for the first time.
+    /// Processes SACK `blocks`; calls `delivered` for newly covered segments.
     pub(super) fn sack_all(
         &mut self,
         blocks: &[(Seq, Seq)],
@@ -202,7 +204,7 @@ impl Scoreboard {
             if !self.reported.as_slice().contains(&(start, end)) {
                 self.sack(start, end, &mut delivered);
             }
-            // Of one that reaches beyond what was sent only a part is known.
+            // Blocks beyond the highest segment sent are ignored.
             if end <= self.end() {
                 reported.push((start, end));
             }
@@ -210,7 +212,7 @@ impl Scoreboard {
         self.reported = reported;
     }
 
-    /// SACK covers `start..end`; calls `delivered` for what it covers for the first time.
+    /// Processes one block `start..end`; calls `delivered` for newly covered segments.
     fn sack(&mut self, start: Seq, end: Seq, mut delivered: impl FnMut(Seq, Outstanding)) {
         let (start, end) = (start.max(self.una), end.min(self.end()));
         if start >= end {
@@ -241,7 +243,7 @@ impl Scoreboard {
         self.resent_count -= resent;
     }
 
-    /// Holds an outstanding segment to be lost; a retransmission under way is not doubted.
+    /// Marks an outstanding segment as lost, unless a retransmission is in flight.
     pub(super) fn mark_lost(&mut self, seq: Seq) -> bool {
         let place = (seq - self.una) as usize;
         let segment = &mut self.segments[place];
@@ -261,7 +263,7 @@ impl Scoreboard {
         true
     }
 
-    /// Holds the last transmission of an outstanding segment to be lost, retransmission or not.
+    /// Marks the last transmission of an outstanding segment as lost, retransmission or not.
     pub(super) fn mark_last_lost(&mut self, seq: Seq) -> bool {
         let place = (seq - self.una) as usize;
         let segment = &mut self.segments[place];
@@ -281,9 +283,9 @@ impl Scoreboard {
         true
     }
 
-    /// Holds nothing to be lost any more: what was held to be lost is under way after all.
+    /// Clears all loss marks: these segments count as in flight again.
     pub(super) fn clear_lost(&mut self) {
-        // They are among the lowest.
+        // They are among the lowest segments.
         let mut left = self.lost_count + self.resent_count;
         for (place, segment) in self.segments.iter_mut().enumerate() {
             if left == 0 {
@@ -300,7 +302,7 @@ impl Scoreboard {
         (self.lost_count, self.resent_count) = (0, 0);
     }
 
-    /// Forgets what SACK has covered (RFC 2018 section 8, after a timeout).
+    /// Clears the SACK information (RFC 2018 section 8, after an RTO).
     pub(super) fn forget_sacked(&mut self) {
         for (place, segment) in self.segments.iter_mut().enumerate() {
             let before = *segment;
@@ -314,30 +316,30 @@ impl Scoreboard {
         self.sacked_count = 0;
     }
 
-    /// The segments from `from` on, the lowest first.
+    /// Iterates over the segments from `from` on, in ascending order.
     pub(super) fn iter_from(&self, from: Seq) -> impl Iterator<Item = (Seq, Outstanding)> {
         let from = from.max(self.una);
         let segments = self.segments.iter().skip((from - self.una) as usize).copied();
         from.until(self.end()).zip(segments)
     }
 
-    /// The lowest segment from `from` on that SACK does not cover and that was not sent again.
+    /// Returns the lowest segment from `from` on that is neither SACKed nor retransmitted.
     pub(super) fn next_unsacked(&self, from: Seq) -> Option<Seq> {
         let waits = |seq: &Seq| self.get(*seq).is_some_and(|s| !s.sacked && !s.resent);
         from.max(self.una).until(self.highest_sacked()).find(waits)
     }
 
-    /// The highest segment that SACK does not cover.
+    /// Returns the highest segment that is not SACKed.
     pub(super) fn highest_unsacked(&self) -> Option<Seq> {
         self.una.until(self.end()).rev().find(|&seq| self.get(seq).is_some_and(|s| !s.sacked))
     }
 
-    /// Whether a retransmission of it is under way.
+    /// Returns whether a retransmission of the segment is in flight.
     pub(super) fn is_resent(&self, seq: Seq) -> bool {
         self.get(seq).is_some_and(|segment| segment.resent)
     }
 
-    /// The lowest segment that is held to be lost and not retransmitted (RFC 6675, `NextSeg` rule 1).
+    /// Returns the lowest segment that is lost and not retransmitted (RFC 6675, `NextSeg` rule 1).
     pub(super) fn next_lost(&self) -> Option<Seq> {
         self.waiting.first().copied()
     }
@@ -357,18 +359,18 @@ mod tests {
         Seq::new(number)
     }
 
-    /// RFC 6675 section 4, `NextSeg` rule 1: the lowest that is lost and was not sent again, also while a
-    /// segment that is not held to be lost is under way twice, as a probe is.
+    /// RFC 6675 section 4, `NextSeg` rule 1: the lowest lost segment that was not retransmitted, also while a
+    /// segment not considered lost is in flight twice, like a probe.
     #[test]
-    fn a_probe_under_way_keeps_no_lost_segment_back() {
+    fn probe_in_flight_does_not_delay_lost_segments() {
         let mut board = five_sent();
         board.on_sent(seq(4), Time::ZERO);
         assert!(board.mark_lost(seq(1)));
         assert_eq!(board.next_lost(), Some(seq(1)));
     }
 
-    /// The same rule: lowest first, each once, again if its retransmission is lost, and never once it has
-    /// arrived.
+    /// The same rule: lowest first, each once, again if its retransmission is lost, and never after its
+    /// arrival.
     #[test]
     fn lost_segments_wait_in_order_until_they_are_sent_or_arrive() {
         let mut board = five_sent();

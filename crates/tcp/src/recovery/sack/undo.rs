@@ -1,45 +1,49 @@
-//! Taking back a reduction that was not needed.
+//! Undo of a spurious window reduction.
 //!
-//! # Models
-//! The window and threshold before a recovery are kept. They come back when every retransmission since
-//! has been reported as a duplicate, or when a timestamp shows that the ACK was for the original.
-//! # Source
-//! RFC 2883 and RFC 3708 (duplicates), RFC 3522 (timestamps), RFC 4015 (response); the response is that
-//! of Linux: cwnd and ssthresh are at least what they were. A reduction that a mark asked for too stays.
+//! # Model
+//! Window and threshold before a recovery are stored. They are restored when every retransmission since has
+//! been reported as a duplicate, or when a timestamp shows that the ACK answers the original.
+//!
+//! # References
+//! RFC 2883 and RFC 3708 (duplicates), RFC 3522 (timestamps), RFC 4015 (response). The response is Linux's:
+//! cwnd and ssthresh are at least their stored values. A reduction that an ECN mark also requested is not
+//! undone.
+//!
 //! # Parameters
 //! `dsack_undo`, `timestamp_undo`.
-//! # Limits
-//! The window comes back at once, not paced; the retransmission timer is not adapted.
+//!
+//! # Limitations
+//! The window is restored at once, without pacing; the retransmission timer is not adapted.
 
 use crate::acknowledgment::Timestamp;
 use crate::seq::Seq;
 use crate::tcb::Tcb;
 use crate::window::Window;
 
-/// See the module's text.
+/// Undo state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     episode: Option<Episode>,
-    /// Timestamp of the first retransmission of those that may still be under way.
+    /// Timestamp of the first retransmission that may still be in flight.
     first: Option<Timestamp>,
 }
 
-/// One reduction that may yet be taken back.
+/// Reduction that may be undone.
 #[derive(Clone, Copy, Debug)]
 struct Episode {
     /// Oldest outstanding segment at its start.
     marker: Seq,
     before: Window,
-    /// Retransmissions that no duplicate report has accounted for.
+    /// Number of retransmissions without a duplicate report.
     open: u32,
-    /// Whether there was any.
+    /// `true`: there was a retransmission.
     any: bool,
-    /// Whether a mark asked for the reduction too, so that it stays.
+    /// `true`: a mark also requested the reduction, so that it is not undone.
     marked: bool,
 }
 
 impl Undo {
-    /// The window is about to be reduced, while `resent` retransmissions are under way, which an ACK may answer too.
+    /// Records the start of a reduction, with `resent` retransmissions in flight that an ACK may also answer.
     pub(super) fn begin(&mut self, tcb: &mut Tcb, resent: u32) {
         tcb.congestion.save();
         if resent == 0 {
@@ -50,19 +54,19 @@ impl Undo {
         self.episode = Some(Episode { marker, before, open: resent, any: resent > 0, marked });
     }
 
-    /// The oldest segment outstanding when the reduction began that may be taken back.
+    /// Returns the oldest segment that was outstanding at the start of the reduction.
     pub(super) fn marker(&self) -> Option<Seq> {
         self.episode.map(|episode| episode.marker)
     }
 
-    /// An ACK reports a mark, which is no error: the reduction stays, be it needless or not.
+    /// Records a reported mark: the reduction stays, spurious or not.
     pub(super) fn on_mark(&mut self) {
         if let Some(episode) = &mut self.episode {
             episode.marked = true;
         }
     }
 
-    /// A segment is sent again, with `stamp` on it.
+    /// Records a retransmission with timestamp `stamp`.
     pub(super) fn on_retransmission(&mut self, stamp: Timestamp) {
         if let Some(episode) = &mut self.episode {
             episode.open += 1;
@@ -71,7 +75,7 @@ impl Undo {
         self.first.get_or_insert(stamp);
     }
 
-    /// Segments `block` have come twice.
+    /// Records duplicate segments `block`.
     pub(super) fn on_duplicate(&mut self, block: (Seq, Seq)) {
         if let Some(episode) = &mut self.episode
             && block.0 >= episode.marker
@@ -80,19 +84,19 @@ impl Undo {
         }
     }
 
-    /// Whether every retransmission was needless.
+    /// Returns whether every retransmission was spurious.
     pub(super) fn all_came_twice(&self) -> bool {
         self.episode.is_some_and(|episode| episode.any && episode.open == 0)
     }
 
-    /// Whether an ACK that echoes `echo` answers something sent before the first retransmission.
+    /// Returns whether an ACK that echoes `echo` answers a segment sent before the first retransmission.
     pub(super) fn answers_original(&self, echo: Timestamp) -> bool {
         let first = self.first.filter(|_| self.episode.is_some());
         // Timestamps wrap: the difference is taken modulo 2^32 (RFC 7323 section 5.2).
         first.is_some_and(|first| first.wrapping_sub(echo).cast_signed() > 0)
     }
 
-    /// Takes the reduction back.
+    /// Undoes the reduction.
     pub(super) fn apply(&mut self, tcb: &mut Tcb) {
         if let Some(episode) = self.episode.take()
             && !episode.marked

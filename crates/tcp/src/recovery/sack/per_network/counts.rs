@@ -1,15 +1,12 @@
-//! Counts of the segments on a scoreboard for each network.
+//! Scoreboard counts per network.
 //!
 //! # Model
-//! A segment belongs to the network on which it was sent first, a retransmission in flight to the one on which it was
-//! sent. Invariant: summed over networks, the counts are those of the scoreboard.
+//! A segment belongs to the network of its first transmission; a retransmission in flight belongs to the
+//! network of the retransmission. Invariant: the sums over all networks equal the counts of the scoreboard.
+//!
 //! # References
-//! S. Chen and others, SIGCOMM 2022, and their kernel: `packets_out`, `sacked_out` and `lost_out` by the first transmission,
-//! `retrans_out` by the retransmission.
-//! # Parameters
-//! None.
-//! # Limitations
-//! None.
+//! S. Chen and others, SIGCOMM 2022, and their kernel: `packets_out`, `sacked_out` and `lost_out` by the
+//! first transmission, `retrans_out` by the retransmission.
 
 use std::collections::VecDeque;
 
@@ -19,43 +16,43 @@ use crate::seq::Seq;
 /// Segments on one network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::recovery::sack) struct Counts {
-    /// Sent there first and not cumulatively acknowledged.
+    /// Segments first sent there and not cumulatively acknowledged.
     pub(in crate::recovery::sack) outstanding: u32,
-    /// Those of them that SACK covers.
+    /// SACKed segments among them.
     pub(in crate::recovery::sack) sacked: u32,
-    /// Held to be in flight there (RFC 6675's pipe).
+    /// Segments considered in flight there (RFC 6675's pipe).
     pub(in crate::recovery::sack) pipe: u32,
 }
 
-/// The networks on which a segment was sent first and last.
+/// Networks of a segment's first and last transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SentOn {
     pub(super) first: u8,
     pub(super) last: u8,
 }
 
-/// A segment that an ACK reports for the first time.
+/// Segment newly reported by an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivered {
     pub(super) seq: Seq,
-    /// Its state before the ACK.
+    /// State before the ACK.
     pub(super) segment: Outstanding,
     pub(super) sent_on: SentOn,
-    /// Whether SACK reports it.
+    /// `true`: reported by SACK.
     pub(super) sacked: bool,
 }
 
-/// See the module's text.
+/// Counts of all networks.
 #[derive(Clone, Debug)]
 pub(in crate::recovery::sack) struct CountsByNetwork {
-    /// The network in view, on which segments are sent.
+    /// Network in view, on which segments are sent.
     pub(super) at: u8,
     pub(super) each: Vec<Counts>,
-    /// By outstanding segment.
+    /// Networks by outstanding segment.
     sent_on: VecDeque<SentOn>,
-    /// Segments that the present ACK reports for the first time.
+    /// Segments newly reported by the current ACK.
     delivered: Vec<Delivered>,
-    /// By network: how many segments it acknowledges cumulatively.
+    /// Number of cumulatively acknowledged segments by network.
     acked: Vec<u32>,
 }
 
@@ -71,23 +68,23 @@ impl CountsByNetwork {
         }
     }
 
-    /// The counts of the network in view.
+    /// Returns the counts of the network in view.
     pub(in crate::recovery::sack) fn in_view(&self) -> Counts {
         self.each[usize::from(self.at)]
     }
 
-    /// Where an outstanding segment was sent, by its place.
+    /// Returns the networks of an outstanding segment, by index.
     pub(super) fn sent_on(&self, place: usize) -> Option<SentOn> {
         self.sent_on.get(place).copied()
     }
 
-    /// The segments that were reported since the last call, and by network how many were acknowledged cumulatively.
+    /// Takes the segments reported since the last call, and the cumulatively acknowledged numbers by network.
     pub(super) fn take_delivered(&mut self) -> (Vec<Delivered>, Vec<u32>) {
         let none = vec![0; self.each.len()];
         (std::mem::take(&mut self.delivered), std::mem::replace(&mut self.acked, none))
     }
 
-    /// A new segment is sent.
+    /// Records the transmission of a new segment.
     pub(in crate::recovery::sack) fn on_new(&mut self) {
         self.sent_on.push_back(SentOn { first: self.at, last: self.at });
         let counts = &mut self.each[usize::from(self.at)];
@@ -95,7 +92,7 @@ impl CountsByNetwork {
         counts.pipe += 1;
     }
 
-    /// A segment is sent again.
+    /// Records a retransmission.
     pub(in crate::recovery::sack) fn on_resent(
         &mut self,
         place: usize,
@@ -107,7 +104,7 @@ impl CountsByNetwork {
         self.add(place, after);
     }
 
-    /// The state of a segment changes.
+    /// Records a change of a segment's state.
     pub(in crate::recovery::sack) fn on_change(
         &mut self,
         place: usize,
@@ -118,7 +115,7 @@ impl CountsByNetwork {
         self.add(place, after);
     }
 
-    /// The lowest segment is acknowledged cumulatively.
+    /// Records the cumulative acknowledgment of the lowest segment.
     pub(in crate::recovery::sack) fn on_acknowledged(&mut self, seq: Seq, segment: Outstanding) {
         self.remove(0, segment);
         let Some(sent_on) = self.sent_on.pop_front() else { return };
@@ -130,7 +127,7 @@ impl CountsByNetwork {
         }
     }
 
-    /// SACK covers a segment for the first time.
+    /// Records a newly SACKed segment.
     pub(in crate::recovery::sack) fn on_sacked(
         &mut self,
         place: usize,

@@ -1,22 +1,27 @@
-//! Loss recovery where each of several networks has a state of its own.
+//! SACK loss recovery with separate state per network.
 //!
 //! # Model
-//! The scoreboard and the tail loss probe are those of the connection. Each network has a loss detection, a phase of
-//! repair, a reduction and what may undo it: those of a [`Sack`], of which one is *in view* at a time, where an undivided
-//! connection has its only one. An ACK is shared out among networks; each takes its share in view.
+//! Scoreboard and tail loss probe belong to the connection. Each network has its own loss detection, recovery
+//! phase, reduction and undo state: those of a [`Sack`]. One of them is *in view* at a time, at the place of
+//! the only one in an undivided connection. An ACK is divided among networks, each of which processes its
+//! share in view.
 //!
-//! A segment behind which others have arrived is lost by the rule of the loss detection if these were sent on the same
-//! network; those on another network may only have been faster. RACK takes such a segment for lost once it is older than
-//! the reordering window and the mean of its own network's and the longest round trip; counting of duplicates leaves it to
-//! the timer. Lost segments are retransmitted on the present network.
+//! The loss detection declares a segment lost only because of later segments on the same network, because
+//! another network may be faster. RACK declares it lost after the reordering window plus the mean of its own
+//! network's RTT and the longest RTT. Duplicate counting leaves it to the timer. Lost segments are
+//! retransmitted on the active network.
+//!
 //! # References
-//! See [`crate::networks`]. How long a gap after a change of networks is waited for is this simulator's choice: the authors'
-//! kernel has one RACK for the connection, and the paper leaves such losses to RACK-TLP and the timer.
+//! See [`crate::networks`]. The wait for a gap after a change of networks is a decision of OpTCP: the
+//! authors' kernel has one RACK per connection, and the paper leaves such losses to RACK-TLP and the timer.
+//!
 //! # Parameters
 //! `path_state`, and those of [`Sack`].
+//!
 //! # Limitations
-//! Segments that a timeout marks lost reduce the window of the present network only. An undone reduction makes all segments
-//! count as in flight again, as in the authors' kernel. Tail loss probes and what repairs them are of the present network.
+//! Segments that an RTO marks as lost reduce the window of the active network only. After an undo, all
+//! segments count as in flight again, as in the authors' kernel. Tail loss probes and their repairs belong to
+//! the active network.
 
 pub(super) mod counts;
 
@@ -38,44 +43,45 @@ use crate::tcb::Tcb;
 
 use counts::{Counts, CountsByNetwork, Delivered, SentOn};
 
-/// See the module's text.
+/// SACK recovery with per-network state.
 #[derive(Clone, Debug)]
 pub struct SackPerNetwork {
-    /// The state of the network in view, and of the connection.
+    /// State of the network in view, and of the connection.
     sack: Sack,
-    /// By network the state of the others; nothing in the place of the one in view.
+    /// States of the other networks; a placeholder for the one in view.
     inactive: Vec<Sack>,
-    /// The network in view.
+    /// Network in view.
     in_view: u8,
-    /// The network in use, which is in view but while an ACK, a timer or a timeout is shared out.
+    /// Active network. It is in view except while an ACK, a timer or an RTO is divided.
     present: u8,
-    /// A recovery has begun on a network that is not in use: its first retransmission is sent whatever the window.
+    /// `true`: a recovery has started on an inactive network, and its first retransmission is sent regardless
+    /// of the window.
     forced: bool,
-    /// The network on which a retransmitted segment had been lost, from the oldest reduction on that may be undone.
+    /// Networks that lost retransmitted segments, from the oldest reduction on that may be undone.
     repaired: BTreeMap<Seq, u8>,
 }
 
-/// What an ACK reports of one network.
+/// Part of an ACK that concerns one network.
 struct Share {
     before: Counts,
-    /// Segments that it acknowledges cumulatively.
+    /// Number of cumulatively acknowledged segments.
     acked: u32,
     delivery: Delivery,
-    /// Whether it acknowledges a retransmission of a segment that the network had lost.
+    /// `true`: it acknowledges a retransmission of a segment that the network had lost.
     answers: bool,
 }
 
-/// The networks on which an outstanding segment was sent.
+/// Returns the networks on which an outstanding segment was sent.
 fn networks_of(board: &Scoreboard, seq: Seq) -> Option<SentOn> {
     board.by_network.as_ref()?.sent_on(board.place(seq)?)
 }
 
-/// The segments that were sent last on a network.
+/// Selects segments that were last sent on a network.
 fn sent_on(network: u8) -> impl Fn(&Scoreboard, Seq) -> bool {
     move |board, seq| networks_of(board, seq).is_some_and(|sent_on| sent_on.last == network)
 }
 
-/// Exchanges what is not of the connection.
+/// Exchanges the state that does not belong to the connection.
 fn exchange(sack: &mut Sack, other: &mut Sack) {
     std::mem::swap(sack, other);
     std::mem::swap(&mut sack.board, &mut other.board);
@@ -83,7 +89,7 @@ fn exchange(sack: &mut Sack, other: &mut Sack) {
 }
 
 impl SackPerNetwork {
-    /// Divides a connection with nothing outstanding between `networks` networks, of which `present` is in use.
+    /// Divides a connection without outstanding data into `networks` networks, of which `present` is active.
     pub(in crate::recovery) fn new(
         mut sack: Sack,
         tcb: &mut Tcb,
@@ -102,7 +108,7 @@ impl SackPerNetwork {
         }
     }
 
-    /// This network is in use from now on.
+    /// Activates a network.
     pub(in crate::recovery) fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) {
         if self.present != network {
             self.present = network;
@@ -111,7 +117,7 @@ impl SackPerNetwork {
         }
     }
 
-    /// Brings a network into view: its state is where that of an undivided connection is.
+    /// Brings a network into view: its state moves to the place of an undivided connection's state.
     fn bring_into_view(&mut self, tcb: &mut Tcb, network: u8) {
         if self.in_view != network {
             exchange(&mut self.sack, &mut self.inactive[usize::from(self.in_view)]);
@@ -124,17 +130,17 @@ impl SackPerNetwork {
         tcb.select(usize::from(network), self.counts().outstanding);
     }
 
-    /// The numbers of the networks.
+    /// Returns the numbers of the networks.
     fn networks(&self) -> std::ops::Range<u8> {
         0..u8::try_from(self.inactive.len()).unwrap_or(u8::MAX)
     }
 
-    /// The counts of the network in view.
+    /// Returns the counts of the network in view.
     fn counts(&self) -> Counts {
         self.sack.board.by_network.as_ref().map(|counts| counts.in_view()).unwrap_or_default()
     }
 
-    /// The state of a network, in view or not.
+    /// Returns the state of a network, in view or not.
     fn state(&mut self, network: u8) -> &mut Sack {
         if network == self.in_view {
             &mut self.sack
@@ -143,13 +149,13 @@ impl SackPerNetwork {
         }
     }
 
-    /// Segments before an ACK or a timer, on a network with these counts.
+    /// Returns the counts before an ACK or a timer, for a network with these counts.
     fn before(counts: Counts) -> Before {
         Before { outstanding: counts.outstanding, sacked: counts.sacked }
     }
 
-    /// Retransmissions in flight of segments that the network in view had lost. A reduction begins: older reductions of this
-    /// network cannot be undone any more, and what only they needed is forgotten.
+    /// Returns the retransmissions in flight of segments that the network in view had lost, at the start of a
+    /// reduction. Older reductions of this network can no longer be undone, and their records are removed.
     fn resent(&mut self) -> u32 {
         let board = &self.sack.board;
         let of_it = |seq: Seq, lost: u8| lost == self.in_view && board.is_resent(seq);
@@ -161,7 +167,7 @@ impl SackPerNetwork {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    /// Shares out a report of segments that have arrived twice: it may undo the reductions of networks that had lost them.
+    /// Divides a report of duplicate segments: it may undo the reductions of networks that had lost them.
     fn share_duplicate(&mut self, block: (Seq, Seq)) {
         let (una, end) = (self.sack.board.una(), self.sack.board.end());
         self.sack.detection.on_duplicate(una, end);
@@ -173,7 +179,7 @@ impl SackPerNetwork {
         }
     }
 
-    /// Brings the scoreboard up to date, and shares out among networks what the ACK reports.
+    /// Updates the scoreboard, and divides the report of an ACK among networks.
     fn share_out(&mut self, now: Time, ack: &Ack, reports: bool) -> Vec<Share> {
         let board = &mut self.sack.board;
         let before = board.by_network.as_ref().map_or_else(Vec::new, |counts| counts.each.clone());
@@ -205,11 +211,11 @@ impl SackPerNetwork {
         shares
     }
 
-    /// What loss detection goes by on the network in view.
+    /// Returns the inputs of loss detection on the network in view.
     fn detection_view(&self, tcb: &Tcb, now: Time, recovering: bool) -> View {
         let own = self.sack.detection.evidence();
         let others = self.inactive.iter().filter_map(|inactive| inactive.detection.evidence());
-        // Without a round trip of its own nothing tells how much slower it is.
+        // Without its own RTT, the speed difference to other networks is unknown.
         let beyond = own.and_then(|(_, rtt)| {
             let (latest, longest) =
                 others.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)))?;
@@ -218,7 +224,7 @@ impl SackPerNetwork {
         View { sacked: self.counts().sacked, beyond, ..self.sack.view(tcb, now, recovering) }
     }
 
-    /// Looks for segments that the network in view has lost.
+    /// Detects segments that the network in view has lost.
     fn detect(&mut self, tcb: &Tcb, now: Time) -> NewLosses {
         let resent = self.sack.board.resent();
         let view = self.detection_view(tcb, now, self.sack.phase != Phase::Open);
@@ -227,19 +233,19 @@ impl SackPerNetwork {
         NewLosses { lost, again: board.resent() < resent }
     }
 
-    /// Begins a recovery of the network in view as [`Sack::recover`] does, where `lost` says whether it has lost a segment.
+    /// Starts a recovery of the network in view like [`Sack::recover`]. `lost`: it has lost a segment.
     fn recover(&mut self, tcb: &mut Tcb, now: Time, before: Before, lost: bool, again: bool) {
         if self.sack.begins_recovery(tcb, lost, again) {
             let resent = self.resent();
             self.sack.enter_recovery(tcb, now, before, resent);
         }
-        // A segment beyond the window is sent on the present network, whichever is in view.
+        // A segment beyond the window is sent on the active network, whichever is in view.
         if self.in_view != self.present {
             self.forced |= std::mem::take(&mut self.sack.forced);
         }
     }
 
-    /// What follows from an ACK for the network in view.
+    /// Processes the part of an ACK that concerns the network in view.
     fn take_share(
         &mut self,
         tcb: &mut Tcb,
@@ -261,7 +267,7 @@ impl SackPerNetwork {
         self.sack.set_window(tcb, delivery.segments, safe, event, phase_before);
     }
 
-    /// Whether the counts of all networks together are those of the scoreboard.
+    /// Returns whether the counts of all networks add up to those of the scoreboard.
     fn adds_up(&self) -> bool {
         let each = self.sack.board.by_network.iter().flat_map(|counts| &counts.each);
         let sum = each.fold(Counts::default(), |sum, counts| Counts {
@@ -272,7 +278,8 @@ impl SackPerNetwork {
         sum == self.sack.board.counts()
     }
 
-    /// Puts the probe off after an ACK or a segment, or cancels it: also while losses of another network are repaired.
+    /// Reschedules the probe after an ACK or a segment, or cancels it, also while losses of another network
+    /// are repaired.
     fn schedule_probe(&mut self, tcb: &Tcb, now: Time) {
         if self.inactive.iter().any(|inactive| inactive.phase != Phase::Open) {
             self.sack.probe.cancel();
@@ -322,7 +329,7 @@ impl Recovery for SackPerNetwork {
 
     fn on_marks(&mut self, _tcb: &mut Tcb) {}
 
-    /// The retransmission timer expired, on the present network.
+    /// Processes an RTO on the active network.
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
         if self.sack.phase == Phase::Open {
             let resent = self.resent();
@@ -361,7 +368,7 @@ impl Recovery for SackPerNetwork {
         self.sack.carried(tcb)
     }
 
-    /// A segment is sent on the present network, perhaps again.
+    /// Records a transmission on the active network, possibly a retransmission.
     fn on_sent(&mut self, tcb: &mut Tcb, seq: Seq, now: Time) {
         let sent_before = networks_of(&self.sack.board, seq);
         let Sack { detection, board, .. } = &mut self.sack;
@@ -378,7 +385,7 @@ impl Recovery for SackPerNetwork {
         self.schedule_probe(tcb, now);
     }
 
-    /// When the probe's timer or a network's reordering window ends.
+    /// Returns the earliest time of the probe's timer and the networks' reordering windows.
     fn deadline(&self) -> Option<Time> {
         let inactive = self.inactive.iter().map(|inactive| inactive.detection.deadline());
         inactive.chain([self.sack.deadline()]).flatten().min()
