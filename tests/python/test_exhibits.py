@@ -220,7 +220,7 @@ def test_two_exhibits_of_one_name(monkeypatch):
 
 def test_results_read_back(results, results_directory):
     for id_, result in results.items():
-        assert stored.sealed(result.to_json()) == (results_directory / f"{id_}.json").read_text()
+        assert stored.with_checksum(result.to_json()) == (results_directory / f"{id_}.json").read_text()
     for text in ("[]", "{}", '{"rows": 1}', "not JSON"):
         with pytest.raises(ValueError, match=r".+"):
             Result.from_json(text)

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from optcp import Done, InputError, Study, load
+from optcp import InputError, Study, StudyResult, load
 from optcp.common.files import is_name
-from optcp.common.stored import sealed
+from optcp.common.stored import with_checksum
 from optcp.errors import Damaged
 
 WORLD = """
@@ -48,11 +48,11 @@ def rewrite(path, change):
     said = json.loads(path.read_text())
     del said["sha256"]
     change(said)
-    path.write_text(sealed(json.dumps(said, indent=1, ensure_ascii=False) + "\n"))
+    path.write_text(with_checksum(json.dumps(said, indent=1, ensure_ascii=False) + "\n"))
 
 
 def read(study):
-    done = Done.open(study)
+    done = StudyResult.open(study)
     for name in done.tables:
         done.table(name)
     return done

@@ -7,7 +7,7 @@ import optcp
 from handmade import HandMade
 from optcp.common import stored
 from optcp.errors import InputError
-from optcp.study.done import Done
+from optcp.study.done import StudyResult
 from optcp.study.grid import Grid, short_names
 from optcp.study.store import Store
 
@@ -92,7 +92,7 @@ def test_digests_are_those_of_the_runs_cell_by_cell(tmp_path):
     assert done.digests("metrics_sha256") == single
     assert single[:2] == single[4:] != single[2:4]
     assert done.digests("records_sha256") == [""] * 6
-    assert Done(done.grid, (), done.store).digests("metrics_sha256") == []
+    assert StudyResult(done.grid, (), done.store).digests("metrics_sha256") == []
 
 
 def test_cells_of_other_intervals_are_refused(tmp_path):
@@ -111,7 +111,7 @@ def test_axes_may_have_names_and_values_of_their_own(tmp_path):
     assert [axis.name for axis in study.grid.axes] == ["speed", "stop"]
     assert study.grid.branches[1].key == {"parameters.switch_delay": "1 s", "stop": "12 s"}
     done = study.run(tmp_path / "study")
-    again = Done.open(tmp_path / "study")
+    again = StudyResult.open(tmp_path / "study")
     assert again.axes == done.axes
     for one in (done, again):
         assert one.metric("sent").at(speed="fast", stop="12 s").values.tolist() == [

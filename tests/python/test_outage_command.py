@@ -6,12 +6,12 @@ import re
 import pytest
 
 from optcp.outage import study
-from optcp.outage.asked import SETTINGS, Asked, Assumed
+from optcp.outage.asked import SETTINGS, Assumed, OutageQuery
 from optcp.outage.capacity import spare_of
 from optcp.outage.network import Network
 from optcp.outage.result import WORST, grid_of
 from optcp.outage.world import Assumptions, World
-from optcp.study import Done
+from optcp.study import StudyResult
 
 # TopoHub leaves its data files to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
@@ -44,8 +44,8 @@ def test_a_network_of_ones_own_from_end_to_end(optcp, ring):
     assumed = {one["name"]: (one["value"], one["default"]) for one in found["assumed"]}
     assert (assumed["rate_mbps"], assumed["peak"]) == ((20, False), (0.6, True))
     # What a failure cost is what the functions say of the stored runs.
-    asked = Asked.of("ring.gml", "demands.csv", ["none", "1+1"], settings={"rate_mbps": "20", "window_s": "1"})
-    done = Done.open(directory)
+    asked = OutageQuery.of("ring.gml", "demands.csv", ["none", "1+1"], settings={"rate_mbps": "20", "window_s": "1"})
+    done = StudyResult.open(directory)
     assert len(done.grid.branches) == 2 * (1 + 4)
     costs = study.CostsOf(asked.network, asked.events)(done)
     values = {(row["mechanism"], row["metric"]): row for row in found["rows"]}
@@ -150,7 +150,7 @@ def test_demands_may_have_the_names_of_the_file_and_any_unit(ring):
     network = Network.find("named.gml", "named.csv")
     # Rows of one pair add up, whichever name they use.
     assert network.demands[("A-Coruña", "B")] == 16 * network.demands[("B", "A-Coruña")]
-    warned = {one.name: one.message for one in Asked.of("named.gml", "named.csv").of_file()}
+    warned = {one.name: one.message for one in OutageQuery.of("named.gml", "named.csv").of_file()}
     assert warned == {
         "rates-not-read": "the links of named.gml have `capacity`, which is not read: each has 100 Mb/s (rate_mbps)"
     }
@@ -158,7 +158,7 @@ def test_demands_may_have_the_names_of_the_file_and_any_unit(ring):
 
 def test_nodes_and_pairs_of_links_fail_too(optcp, ring):
     for failures in ("nodes", "doubles"):
-        asked = Asked.of("ring.gml", mechanisms=["ti-lfa"], failures=failures)
+        asked = OutageQuery.of("ring.gml", mechanisms=["ti-lfa"], failures=failures)
         assert len({one.name for one in asked.events}) == len(asked.events)
         assert not asked.left_out
     set_ = ("--set", "rate_mbps=10", "--set", "window_s=1")
@@ -170,7 +170,7 @@ def test_nodes_and_pairs_of_links_fail_too(optcp, ring):
 
 
 def test_own_demands_need_no_file():
-    asked = Asked.of("sndlib/abilene", mechanisms=["none"])
+    asked = OutageQuery.of("sndlib/abilene", mechanisms=["none"])
     assert asked.own_demands
-    assert not any("gravity" in str(one) for one in asked.standing())
+    assert not any("gravity" in str(one) for one in asked.default_assumptions())
     assert len(grid_of(asked).branches) == 1 + 14

@@ -8,7 +8,7 @@ from optcp.constellation.recorded import Recorded
 from optcp.plots.trace import rtt
 from optcp.plots.trace.frame import Frame
 from optcp.plots.trace.request import Request
-from optcp.study import Done
+from optcp.study import StudyResult
 
 LINE = """
 title = "a line"
@@ -61,7 +61,7 @@ def test_what_fits_into_the_path_is_its_rate_times_its_round_trip_and_the_queue(
     """Three satellites, so four links, each 1434 B and 54 B at 10 Mb/s; 101 packets before the first."""
     assert optcp(*ASKED)[0] == 0
     assert optcp("run", "leo/world.toml", "--out", "reno")[0] == 0
-    run = next(iter(Done.open(tmp_path / "reno")))[1][0]
+    run = next(iter(StudyResult.open(tmp_path / "reno")))[1][0]
     frame = Frame.of(run, Request())
     way = rtt._Way.of(frame, "long/Manila/0")
     empty = way.empty_ms(

@@ -11,7 +11,7 @@ import pytest
 from conftest import WORLD
 from optcp.data.table import Table
 from optcp.errors import InputError, Interrupted
-from optcp.study import Done, Store, single
+from optcp.study import Store, StudyResult, single
 from optcp.study.runner import run_missing
 
 SWEEP = '[sweep]\n"parameters.delay" = ["5 ms", "20 ms"]\n'
@@ -36,7 +36,7 @@ def made(study, tmp_path, silent):
         store = Store(tmp_path / "out")
         store.open(asked.grid, force=force)
         run_missing([(asked, store)], jobs, silent)
-        return Done(asked.grid, asked.seeds, store)
+        return StudyResult(asked.grid, asked.seeds, store)
 
     return make
 
@@ -63,7 +63,8 @@ def test_metrics_are_those_of_the_observations(made):
     assert done.metrics["goodput_bps"].values[:, 0] == pytest.approx(bits)
     assert (done.metrics["drops"].total("reason").values == done["drops"].count().values).all()
     assert (
-        Done.open(done.store.root).metrics["goodput_bps"].values.tolist() == done.metrics["goodput_bps"].values.tolist()
+        StudyResult.open(done.store.root).metrics["goodput_bps"].values.tolist()
+        == done.metrics["goodput_bps"].values.tolist()
     )
 
 
@@ -232,7 +233,7 @@ def test_two_processes_share_a_directory(made, tmp_path):
     printed = [one.communicate(timeout=60)[0] for one in both]
     assert [one.returncode for one in both] == [0, 0]
     assert printed[0] == printed[1]
-    runs = [tuple(run) for part in Done.open(tmp_path / "out").store.parts for run in part.manifest["runs"]]
+    runs = [tuple(run) for part in StudyResult.open(tmp_path / "out").store.parts for run in part.manifest["runs"]]
     assert len(runs) == len(set(runs)) == 60
 
 

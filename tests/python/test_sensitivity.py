@@ -22,7 +22,7 @@ from optcp.papers.model import Row
 from optcp.papers.plausible import PARTS, Choices, Span
 from optcp.papers.registry import select
 from optcp.papers.sensitivity import compatible, indices
-from optcp.papers.sensitivity.answer import Answer
+from optcp.papers.sensitivity.answer import SettingResult
 from optcp.papers.sensitivity.contrast import pooled
 from optcp.papers.sensitivity.design import design, places
 from optcp.papers.sensitivity.indices import effects
@@ -229,12 +229,12 @@ def test_bound_and_rounding():
 
 
 def test_what_is_no_measurement_is_not_compared():
-    answers = [Answer({"a": row(1, 0, 0), "b": row(one, 2, 2.5), "c": row(1, 1, None)}, {}) for one in (1, 2)]
+    answers = [SettingResult({"a": row(1, 0, 0), "b": row(one, 2, 2.5), "c": row(1, 1, None)}, {}) for one in (1, 2)]
     roundings = compatible.compared(answers)
     assert list(roundings) == ["b"]
     fit = compatible.fit(answers[0], roundings, 150)
     assert (fit.worst, fit.values, fit.within, fit.compatible) == ("b", 1, 1, True)
-    assert not compatible.fit(Answer({"b": row(7, 1, 2.5)}, {}), roundings, 150).compatible
+    assert not compatible.fit(SettingResult({"b": row(7, 1, 2.5)}, {}), roundings, 150).compatible
 
 
 def test_profile_and_slices_by_hand():
@@ -458,7 +458,7 @@ def test_what_is_beyond_the_paper_agrees_with_no_print(stored_runs, table3):
 
 def test_a_result_is_read_back(ran):
     file = ran[0] / FILE
-    assert stored.sealed(stored.load(file, Result.from_json).to_json()) == file.read_text()
+    assert stored.with_checksum(stored.load(file, Result.from_json).to_json()) == file.read_text()
     with pytest.raises(ValueError, match="the key `exhibit` is missing"):
         Result.from_json("{}")
 

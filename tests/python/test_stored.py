@@ -188,7 +188,7 @@ def test_a_damaged_result_is_refused_or_shown(tmp_path):
     for text, result in readable(Result.from_json, RESULT):
         loaded += 1
         build.render([result])
-        file.write_text(stored.sealed(json.dumps(json.loads(text), indent=1) + "\n"))
+        file.write_text(stored.with_checksum(json.dumps(json.loads(text), indent=1) + "\n"))
         for form in ("csv", "parquet", "latex"):
             list(export.files(tmp_path, form))
     assert loaded > 0

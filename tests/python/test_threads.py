@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from optcp import Done, Scenario, Study, Table
+from optcp import Scenario, Study, StudyResult, Table
 from optcp.common.processors import processors
 from optcp.errors import InputError
 
@@ -141,7 +141,7 @@ def test_a_study_with_threads_is_the_one_without(tmp_path, optcp):
         words = ["run", "world.toml", "--runs", "2", "--digest", "--out", name, *more]
         status, out, err = optcp(*words)
         assert status == 0, err
-        done = Done.open(name)
+        done = StudyResult.open(name)
         digests[name] = [done.digests(which) for which in ("records_sha256", "metrics_sha256")]
     assert digests["one"] == digests["two"]
     # Nothing is left to run, however many threads there are.

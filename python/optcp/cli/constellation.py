@@ -13,7 +13,7 @@ import click
 
 from optcp.cli import completion
 from optcp.cli.options import DIRECTORY, FILE, Whole, console, pairs
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def constellation(
     files = _files(out, made, force)
     console().print(f"{chosen.name}: {chosen.summary}", soft_wrap=True)
     console().print(
-        f"{many(count, 'flow')}, each from one of {many(count, 'city', 'cities')} to another", soft_wrap=True
+        f"{count_noun(count, 'flow')}, each from one of {count_noun(count, 'city', 'cities')} to another",
+        soft_wrap=True,
     )
     _write(files, out)
 

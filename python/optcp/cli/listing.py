@@ -9,7 +9,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.constellation import SHELLS, cities
 from optcp.papers.registry import exhibits
 from optcp.scenarios.shipped import scenarios
@@ -29,7 +29,7 @@ def families() -> Families:
         source = f" [{entry['source']}]" if entry["source"] else ""
         found.setdefault(entry["family"], []).append((entry["name"], entry["summary"] + source))
     found["topologies"] = [
-        (collection, f"{many(len(names), 'network')}, such as {names[0]}: `optcp list {collection}`")
+        (collection, f"{count_noun(len(names), 'network')}, such as {names[0]}: `optcp list {collection}`")
         for collection, names in networks().items()
     ]
     found["constellations"] = [(name, f"{one.summary} [{one.source}]") for name, one in SHELLS.items()]

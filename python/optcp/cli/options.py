@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.errors import InputError
 from optcp.scenarios.shipped import ScenarioType
 
@@ -155,7 +155,11 @@ def workers(jobs: int | None, dask: str | None = None) -> Jobs:
     client = cluster.connected(dask)
     click.get_current_context().call_on_close(client.close)
     count, threads = cluster.workers(client)
-    there = f"{many(count, 'worker')} with {many(threads, 'thread')}" if count else "no workers yet; runs wait for them"
+    there = (
+        f"{count_noun(count, 'worker')} with {count_noun(threads, 'thread')}"
+        if count
+        else "no workers yet; runs wait for them"
+    )
     click.echo(f"{dask}: {there}", err=True)
     executor: Executor = client
     return executor

@@ -59,9 +59,9 @@ def outage(
     import functools
 
     from optcp.common.files import check_directory, write_text
-    from optcp.common.stored import sealed
+    from optcp.common.stored import with_checksum
     from optcp.data.labelled import missing
-    from optcp.outage.asked import Asked
+    from optcp.outage.asked import OutageQuery
     from optcp.outage.made import make
     from optcp.report.outage import page
     from optcp.scenarios import warned
@@ -69,11 +69,11 @@ def outage(
 
     target = out or Path("results") / f"outage-{Path(network).stem}"
     check_directory(target)
-    asked = Asked.of(network, str(demands) if demands else None, mechanisms, failures, pairs(settings), sender)
+    asked = OutageQuery.of(network, str(demands) if demands else None, mechanisms, failures, pairs(settings), sender)
     where = workers(jobs)
     warn = functools.partial(warned.show, whole=True)
     result = make(asked, target, where, for_console(console(stderr=True)), warn=warn, force=force)
-    write_text(target / "outage.json", sealed(result.to_json()))
+    write_text(target / "outage.json", with_checksum(result.to_json()))
     given = [("--mechanism", one) for one in mechanisms] + [("--set", one) for one in settings]
     given += [("--demands", str(demands))] if demands else []
     given += [("--failures", failures), ("--sender", sender), ("--out", str(target))]

@@ -23,7 +23,7 @@ from optcp.cli.options import (
     pairs,
     workers,
 )
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def sensitivity(
     import time
 
     from optcp.common.files import check_directory, write_text
-    from optcp.common.stored import sealed
+    from optcp.common.stored import with_checksum
     from optcp.data.labelled import missing
     from optcp.papers.registry import select
     from optcp.papers.sensitivity import confirm as again
@@ -212,11 +212,12 @@ def sensitivity(
     found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"
-    write_text(path, sealed(found.to_json()))
+    write_text(path, with_checksum(found.to_json()))
     show(console(), found)
     made, runs = progress.runs, found.design["runs"]
     click.echo(
-        f"\n{made} of {many(runs, 'run')} made now, with the analysis in {took_s:.0f} s: {made / took_s:.0f} runs/s"
+        f"\n{made} of {count_noun(runs, 'run')} simulated in {took_s:.0f} s, analysis included: "
+        f"{made / took_s:.0f} runs/s"
     )
     click.echo(f"{path}")
     if bare := missing("matplotlib"):

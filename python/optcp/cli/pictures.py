@@ -66,8 +66,7 @@ def animate(
     from optcp.constellation.beside import beside
     from optcp.plots.trace.request import seconds
     from optcp.scenarios.scenario import Scenario
-    from optcp.scenarios.topologies import given as given_files
-    from optcp.scenarios.topologies import places
+    from optcp.scenarios.topologies import places, use_files
     from optcp.web.animation import animate as page
 
     files: dict[str, bytes] | None = None
@@ -89,7 +88,7 @@ def animate(
         (option, text) for option, text in (("--from", start), ("--to", end)) if text is not None
     ]
     command = shlex.join(["optcp", "animate", target, *(part for pair in given for part in pair)])
-    with contextlib.nullcontext() if files is None else given_files(files):
+    with contextlib.nullcontext() if files is None else use_files(files):
         known = places(dict(world.core.settings()), source)
     made = page(world, seed, start_s=window[0], end_s=window[1], known=known, beside=beside(folder), command=command)
     where = out or Path(f"{name}.html")
@@ -131,17 +130,17 @@ def playground(scenarios: tuple[Path, ...], settings: tuple[str, ...], out: Path
 def _stored(directory: Path, cells: tuple[str, ...], seed: int | None) -> tuple[Scenario, int, str, dict[str, bytes]]:
     """The world and the seed of a run of a study, what it is called, and the files that it may read."""
     from optcp.scenarios.scenario import Scenario
-    from optcp.scenarios.topologies import given
-    from optcp.study import Done, choose
+    from optcp.scenarios.topologies import use_files
+    from optcp.study import StudyResult, choose
 
-    done = Done.open(directory)
+    done = StudyResult.open(directory)
     run = choose.one(done, axes_of("--cell", cells), seed)
     toml = done.store.cell(run.cell_id).get("toml")
     if toml is None:
         raise InputError(f"{directory}: the study is of before worlds were kept in it; name its scenario")
     # A study that was handed over reads what lies in its directory, and nothing else of this machine.
     files = done.store.beside()
-    with given(files):
+    with use_files(files):
         return Scenario.parse(toml, str(directory / "scenario.toml")), run.seed, run.id, files
 
 

@@ -99,10 +99,10 @@ def run(
     from optcp.common.processors import check_threads
     from optcp.constellation import beside
     from optcp.scenarios import warned
-    from optcp.scenarios.topologies import noted
+    from optcp.scenarios.topologies import record_files
     from optcp.study import single
     from optcp.study.asked import check_observed
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.progress import for_console
     from optcp.study.ranked import WORST, show_ranked
     from optcp.study.runner import run_missing
@@ -116,7 +116,7 @@ def run(
         raise click.UsageError("--threads N has one run after the other: it does not go with --jobs or --dask")
     named: dict[str, bytes] = {}
     changed = list(pairs(settings).items())
-    with noted(named):
+    with record_files(named):
         study = single.study(scenario, changed, seed, runs, digest=digest, fork=fork, engine=engine)
     if by is not None:
         check_observed(study.grid, by, "--by")
@@ -131,7 +131,7 @@ def run(
     store.open(study.grid, force=force, beside=copied)
     warned.show(study.warnings)
     run_missing([(study, store)], where, for_console(console(stderr=True)), threads=threads)
-    done = Done(study.grid, study.seeds, store)
+    done = StudyResult(study.grid, study.seeds, store)
     if quiet:
         show_where(console(), done)
     elif by is not None or top is not None or len(done.grid.branches) > MOST:

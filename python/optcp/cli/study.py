@@ -39,12 +39,12 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
     from optcp.data.labelled import MOST_ROWS
     from optcp.scenarios import warned
     from optcp.study import asked
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
     reference = dict(settings("--at", at))
     for name in metrics:
         asked.check_metric(name, "--metric")
-    done = Done.open(directory, lambda grid: asked.check_values(grid, "--at", reference))
+    done = StudyResult.open(directory, lambda grid: asked.check_values(grid, "--at", reference))
     found = done.compare(at=reference, metrics=metrics or None)
     warned.show(warned.identical(done), whole=True)
     if form == "csv":
@@ -84,10 +84,10 @@ def plot(
     optional("matplotlib")
     from optcp.plots.study import Request, check, write
     from optcp.scenarios import warned
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
     asked = Request(y, x, by, dict(settings("--at", at)), of, dict(settings("--minus", minus)), columns)
-    done = Done.open(directory, lambda grid: check(grid, asked, out))
+    done = StudyResult.open(directory, lambda grid: check(grid, asked, out))
     click.echo(str(write(done, asked, out)))
     cut = [one for one in warned.unfinished(done) if y in one.message]
     warned.show([*warned.identical(done), *cut], whole=True)
@@ -127,11 +127,11 @@ def trace(
     optional("matplotlib")
     from optcp.plots.trace.draw import check, draw
     from optcp.plots.trace.request import Request, seconds
-    from optcp.study import Done, choose
+    from optcp.study import StudyResult, choose
 
     asked = Request(kinds, flows, ports, seconds(start, "--from"), seconds(end, "--to"))
     check(asked, out, form)
-    done = Done.open(directory)
+    done = StudyResult.open(directory)
     run = choose.one(done, settings("--cell", cells), seed)
     for path, remark in draw(run, asked, done.store.written("plots"), out, form):
         click.echo(f"{path}{remark}")

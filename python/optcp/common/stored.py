@@ -45,7 +45,7 @@ def sha256(content: bytes | memoryview) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def sealed(text: str) -> str:
+def with_checksum(text: str) -> str:
     """Add its checksum to the text of a JSON object of several lines: :func:`load` wants one."""
     body = text.removesuffix("\n}\n")
     return f'{body},\n "sha256": "{sha256(text.encode())}"\n}}\n'
@@ -54,7 +54,7 @@ def sealed(text: str) -> str:
 def load(path: Path, parse: Callable[[str], T], away: str = "it", *, seal: bool = True) -> T:
     """Read a file whose text ``parse`` understands; ``away`` is what to delete where it does not.
 
-    With ``seal`` it must be as :func:`sealed` made it.
+    With ``seal`` it must be as :func:`with_checksum` made it.
 
     Raises
     ------

@@ -25,7 +25,7 @@ PLACES, ROUND_TRIPS = "places.csv", "rtt.csv"
 
 
 @dataclass(frozen=True)
-class Beside:
+class ConstellationFiles:
     """What was found; nothing is an empty dictionary and None.
 
     Attributes
@@ -39,12 +39,12 @@ class Beside:
     places: dict[str, Track]
     paths: Recorded | None
 
-    def of(self, nodes: Collection[str]) -> Beside:
+    def of(self, nodes: Collection[str]) -> ConstellationFiles:
         """The same; nothing where the ends of the path are no nodes of a world."""
-        return self if set(list(self.places)[:2]) <= set(nodes) else Beside({}, None)
+        return self if set(list(self.places)[:2]) <= set(nodes) else ConstellationFiles({}, None)
 
 
-def beside(folder: Path) -> Beside:
+def beside(folder: Path) -> ConstellationFiles:
     """Read what lies in a folder.
 
     Raises
@@ -55,7 +55,7 @@ def beside(folder: Path) -> Beside:
     found = places.read(folder / PLACES) if (folder / PLACES).is_file() else {}
     names = (*found, "", "")[:2]
     there = (folder / ROUND_TRIPS).is_file()
-    return Beside(found, round_trips(folder / ROUND_TRIPS, (names[0], names[1])) if there else None)
+    return ConstellationFiles(found, round_trips(folder / ROUND_TRIPS, (names[0], names[1])) if there else None)
 
 
 def copies(folder: Path, named: Mapping[str, bytes], taken: Collection[str]) -> dict[str, bytes]:

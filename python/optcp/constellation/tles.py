@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.common.files import read_lines
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.constellation import orbits, shells
 from optcp.constellation.paths import plus_grid
 from optcp.data.labelled import optional
@@ -107,7 +107,7 @@ class Tles:
 
         begins = f"{sat_epoch_datetime(self.records[0]):%Y-%m-%d %H:%M:%S} UTC"
         reach = shells.reach(self.gsl_km, self.elevation_deg)
-        return f"{many(self.size, 'satellite')}, {many(len(self.isls), 'ISL')}, time zero {begins}; {reach}"
+        return f"{count_noun(self.size, 'satellite')}, {count_noun(len(self.isls), 'ISL')}, time zero {begins}; {reach}"
 
     def positions(self, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return where satellites are.

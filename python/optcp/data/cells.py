@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.common import arguments
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.axes import Axis
 from optcp.data.estimates import Estimates
 from optcp.data.labelled import label, optional, position, tidy
@@ -411,9 +411,10 @@ class Cells:
     def __repr__(self) -> str:
         axes = "".join(f" x {axis.name} ({', '.join(axis.shown)})" for axis in self.axes)
         undefined = int(np.isnan(self.values).sum())
+        unit = f" [{self.unit}]" if self.unit else ""
         return (
-            f"{self.name or 'cells'}{f' [{self.unit}]' if self.unit else ''}: {many(len(self.seeds), 'seed')}{axes}"
-            + (f", {undefined} of {many(self.values.size, 'value')} undefined" if undefined else "")
+            f"{self.name or 'cells'}{unit}: {count_noun(len(self.seeds), 'seed')}{axes}"
+            + (f", {undefined} of {count_noun(self.values.size, 'value')} undefined" if undefined else "")
         )  # fmt: skip
 
     def columns(self) -> dict[str, NDArray[Any]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optcp.data.axes import Axis
     from optcp.data.cells import Cells
     from optcp.scenarios.run import Run
-    from optcp.study import Done
+    from optcp.study import StudyResult
 
 Bounded = tuple[float, float]
 """A value and its lower bound: the value itself where it is known; infinite values are cut, NaN is undefined."""
@@ -94,7 +94,7 @@ class Censored:
 
 
 def each(
-    done: Done,
+    done: StudyResult,
     function: Callable[[Run], Bounded | Sequence[Bounded] | Sequence[Sequence[Bounded]]],
     *more: Axis,
     name: str = "",

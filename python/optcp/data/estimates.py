@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.common import arguments
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.axes import Axis
 from optcp.data.labelled import cells_of, censored, html_table, label, number, optional, position, text_table, tidy
 
@@ -141,7 +141,7 @@ class Estimates:
 
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
         unit = f" [{self.unit}]" if self.unit else ""
-        title = f"{self.name or 'estimate'}{unit}, 95 % interval over {many(self.seeds, 'seed')}"
+        title = f"{self.name or 'estimate'}{unit}, 95 % interval over {count_noun(self.seeds, 'seed')}"
         if (self.n < self.seeds).any():
             title += "; n is less where some were undefined"
         rows = [

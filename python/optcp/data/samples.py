@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.common import arguments
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.cells import UNBOUNDED, Cells
 from optcp.data.estimates import Estimates
 from optcp.data.labelled import label
@@ -161,4 +161,5 @@ class Samples:
         axes = "".join(f" x {axis.name} ({', '.join(axis.shown)})" for axis in self.axes)
         total = sum(one.size for one in self.values.ravel())
         unit = f" [{self.unit}]" if self.unit else ""
-        return f"{self.name or 'samples'}{unit}: {many(total, 'value')} of {many(len(self.seeds), 'seed')}{axes}"
+        seeds = count_noun(len(self.seeds), "seed")
+        return f"{self.name or 'samples'}{unit}: {count_noun(total, 'value')} of {seeds}{axes}"

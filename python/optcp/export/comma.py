@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from optcp.data.table import Table
     from optcp.export import Chosen
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 
 def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
@@ -36,7 +36,7 @@ def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
             yield target, ""
 
 
-def _table(study: Done, name: str) -> Iterator[tuple[Path, str]]:
+def _table(study: StudyResult, name: str) -> Iterator[tuple[Path, str]]:
     """Write a table part by part: that of many runs would not fit into memory."""
     target = tabular.folder(study) / f"{name}.csv"
     pieces = study.pieces(name)

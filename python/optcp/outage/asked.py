@@ -7,14 +7,14 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.errors import InputError, nearest
 from optcp.outage import events, study
 from optcp.outage.mechanisms import DETECTION, MECHANISMS
 from optcp.outage.network import US_A_KM, Network
 from optcp.outage.world import SIZES, Assumptions
 from optcp.scenarios import shipped
-from optcp.scenarios.warned import Warned
+from optcp.scenarios.warned import ScenarioWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,7 +153,7 @@ def _value(name: str, text: str) -> float | str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class OutageQuery:
     """A question to a network.
 
     Attributes
@@ -195,7 +195,7 @@ class Asked:
     def of(
         cls, reference: str, matrix: str | None = None, mechanisms: Sequence[str] = (), failures: str = "links",
         settings: Mapping[str, str] | None = None, sender: str = "cubic",
-    ) -> Asked:  # fmt: skip
+    ) -> OutageQuery:  # fmt: skip
         """Read a question.
 
         Parameters
@@ -253,7 +253,7 @@ class Asked:
             if one.name != "cuts_a_1000_km" or self.failures == "links"
         ]
 
-    def standing(self) -> list[Warned]:
+    def default_assumptions(self) -> list[ScenarioWarning]:
         """What stands on a default: assumptions, demands, and durations of the mechanisms."""
         found = [
             f"{one['name']} = {one['value']}, its default: {one['summary']}" for one in self.listed() if one["default"]
@@ -266,9 +266,9 @@ class Asked:
                 if part != DETECTION:
                     by_part.setdefault(part, []).append(name)
         found += [f"{part}, the default of {'; '.join(names)}" for part, names in by_part.items()]
-        return [Warned("assumed", text, "") for text in found]
+        return [ScenarioWarning("assumed", text, "") for text in found]
 
-    def of_file(self) -> list[Warned]:
+    def of_file(self) -> list[ScenarioWarning]:
         """Warnings about the network's file: rates that are not read, and what the file says in another way."""
         found = self.network.topology()
         warned = []
@@ -276,25 +276,28 @@ class Asked:
             names = ", ".join(f"`{name}`" for name in found.rates)
             rate = f"{self.assumed.rate_mbps:g} Mb/s (rate_mbps)"
             text = f"the links of {self.network.reference} have {names}, which is not read: each has {rate}"
-            warned.append(Warned(RATES_NOT_READ, text, ""))
-        return warned + [Warned(TOPOLOGY_FILE, f"{self.network.reference}: {note}", "") for note in found.notes]
+            warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
+        return warned + [
+            ScenarioWarning(TOPOLOGY_FILE, f"{self.network.reference}: {note}", "") for note in found.notes
+        ]
 
-    def not_answered(self) -> list[Warned]:
+    def exclusions(self) -> list[ScenarioWarning]:
         """What is left out, and for whom a mechanism can do nothing."""
         found = []
         if self.left_out:
-            found.append(Warned("bridges", f"no mechanism can answer these, left out: {_few(self.left_out)}", ""))
+            found.append(
+                ScenarioWarning("bridges", f"no mechanism can answer these, left out: {_few(self.left_out)}", "")
+            )
         ends = [name for name in self.mechanisms if MECHANISMS[name].settings.get("parameters.path") == "shortest-pair"]
         if ends and (alone := self._without_pair()):
-            what = (
-                f"{alone} of {many(len(self._joined()), 'pair')} of nodes without a disjoint path: both share a bridge"
-            )
-            found.append(Warned("no-disjoint-path", f"{'; '.join(ends)}: {what}", ""))
+            pairs = count_noun(len(self._joined()), "pair")
+            text = f"{'; '.join(ends)}: {alone} of {pairs} of nodes without a disjoint path: both share a bridge"
+            found.append(ScenarioWarning("no-disjoint-path", text, ""))
         if apart := len(self.network.demands) - len(self._joined()):
             found.append(
-                Warned(
+                ScenarioWarning(
                     "not-joined",
-                    f"{many(apart, 'pair of nodes has', 'pairs of nodes have')} a demand and no path: left out",
+                    f"{count_noun(apart, 'pair of nodes has', 'pairs of nodes have')} a demand and no path: left out",
                     "",
                 )
             )

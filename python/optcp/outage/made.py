@@ -10,15 +10,15 @@ from optcp.outage.asked import RATES_NOT_READ, TOPOLOGY_FILE
 from optcp.outage.result import Result, grid_of
 from optcp.outage.world import matrix_of
 from optcp.scenarios import topologies
-from optcp.study import Done, Study
+from optcp.study import Study, StudyResult
 from optcp.study.runner import run_missing
 from optcp.study.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from optcp.outage.asked import Asked
-    from optcp.scenarios.warned import Warned
+    from optcp.outage.asked import OutageQuery
+    from optcp.scenarios.warned import ScenarioWarning
     from optcp.study.pool import Jobs, Progress
 
 DEMANDS = "demands.csv"
@@ -26,8 +26,8 @@ DEMANDS = "demands.csv"
 
 
 def make(
-    asked: Asked, directory: Path, where: Jobs, progress: Progress, *,
-    warn: Callable[[Iterable[Warned]], None], force: bool = False,
+    asked: OutageQuery, directory: Path, where: Jobs, progress: Progress, *,
+    warn: Callable[[Iterable[ScenarioWarning]], None], force: bool = False,
 ) -> Result:  # fmt: skip
     """Make the runs that are not stored yet, and reduce them.
 
@@ -54,12 +54,12 @@ def make(
             files = {str(matrix): matrix_of(asked.network).encode()}
             if asked.network.kind == "file":
                 files[asked.network.reference] = Path(asked.network.reference).read_bytes()
-            open_.enter_context(topologies.given(files))
+            open_.enter_context(topologies.use_files(files))
         study = Study(grid_of(asked, None if matrix is None else str(matrix)), seeds=1)
     store = Store(directory)
     store.open(study.grid, force=force, beside={} if matrix is None else {DEMANDS: matrix_of(asked.network).encode()})
-    # Asked says it once, with the words of this verb.
+    # OutageQuery says it once, with the words of this verb.
     other = [one for one in study.warnings if one.name not in (RATES_NOT_READ, TOPOLOGY_FILE)]
-    warn([*asked.not_answered(), *asked.standing(), *asked.of_file(), *other])
+    warn([*asked.exclusions(), *asked.default_assumptions(), *asked.of_file(), *other])
     run_missing([(study, store)], where, progress)
-    return Result.of(asked, Done(study.grid, study.seeds, store))
+    return Result.of(asked, StudyResult(study.grid, study.seeds, store))

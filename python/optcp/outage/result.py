@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp import _core
 from optcp.common.files import json_text
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.labelled import censored
 from optcp.outage.availability import year
 from optcp.outage.capacity import spare_of
@@ -20,12 +20,12 @@ from optcp.stats.quantiles import sample_quantile
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optcp.outage.asked import Asked
+    from optcp.outage.asked import OutageQuery
     from optcp.outage.capacity import Spare
     from optcp.outage.study import Costs
-    from optcp.scenarios.warned import Warned
+    from optcp.scenarios.warned import ScenarioWarning
     from optcp.stats import Interval
-    from optcp.study import Done, Grid
+    from optcp.study import Grid, StudyResult
 
 WORST = 10
 """Failures that are named."""
@@ -93,12 +93,12 @@ class Result:
         By mechanism and metric. A value that the end of runs cuts is infinite, with its lower bound.
     """
 
-    asked: Asked
+    asked: OutageQuery
     costs: Costs
     values: Mapping[str, Mapping[str, Interval]]
 
     @classmethod
-    def of(cls, asked: Asked, done: Done) -> Result:
+    def of(cls, asked: OutageQuery, done: StudyResult) -> Result:
         """Of the runs of :func:`grid_of`."""
         costs = CostsOf(asked.network, asked.events)(done)
         names = [one.name for one in asked.events]
@@ -106,9 +106,9 @@ class Result:
         return cls(asked, costs, {name: _values(asked, costs, name, spare.get(name)) for name in asked.mechanisms})
 
     @property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[ScenarioWarning]:
         """What stands on a default, and what could not be answered."""
-        return [*self.asked.not_answered(), *self.asked.standing()]
+        return [*self.asked.exclusions(), *self.asked.default_assumptions()]
 
     def lost_mb(self, mechanism: str) -> dict[str, float]:
         """What each failure cost under a mechanism, in MB."""
@@ -122,7 +122,7 @@ class Result:
 
     def tables(self) -> list[Shown]:
         """What is printed: what was lost, for how long flows were silent, and the worst failures."""
-        over = f"Over {many(len(self.costs.events), 'failure')} of {FAILED[self.asked.failures]}"
+        over = f"Over {count_noun(len(self.costs.events), 'failure')} of {FAILED[self.asked.failures]}"
         first = self.asked.mechanisms[0]
         by_mechanism = [self.lost_mb(name) for name in self.asked.mechanisms]
         worst = [[name, *(_number(lost[name]) for lost in by_mechanism)] for name in self.worst()]
@@ -141,7 +141,7 @@ class Result:
                 *self._columns(TIME),
             ),
             Shown(
-                f"The {many(len(worst), 'failure that costs', 'failures that cost')} most (mechanism: {first})",
+                f"The {count_noun(len(worst), 'failure that costs', 'failures that cost')} most (mechanism: {first})",
                 "Lost by all flows, in MB.",
                 ["failure", *self.asked.mechanisms],
                 worst,
@@ -235,7 +235,7 @@ class Result:
         }
 
 
-def grid_of(asked: Asked, matrix: str | None = None) -> Grid:
+def grid_of(asked: OutageQuery, matrix: str | None = None) -> Grid:
     """The worlds of a question, over mechanism and failure; ``matrix`` as of :meth:`optcp.outage.world.World.of`."""
     assumed = asked.assumed.world
     axes = {"mechanism": mechanisms(asked.mechanisms, assumed), "failure": failing(asked.events, assumed)}
@@ -243,7 +243,7 @@ def grid_of(asked: Asked, matrix: str | None = None) -> Grid:
     return grid(title, World.of(asked.network, assumed, matrix), axes, asked.settings)
 
 
-def _values(asked: Asked, costs: Costs, mechanism: str, needs: Spare | None) -> dict[str, Interval]:
+def _values(asked: OutageQuery, costs: Costs, mechanism: str, needs: Spare | None) -> dict[str, Interval]:
     """The statistics of a mechanism; those without a value are left out."""
     at = (mechanism,)
     found = {name: metric(costs, at).interval for name, metric in METRICS.items()}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optcp.outage.resampled import Resampled
     from optcp.outage.world import Assumptions, World
     from optcp.scenarios.scenario import Settings
-    from optcp.study import Done
+    from optcp.study import StudyResult
     from optcp.study.grid import Axes
 
 WITHOUT = "none"
@@ -147,7 +147,7 @@ class CostsOf:
     network: Network
     events: tuple[Event, ...]
 
-    def __call__(self, done: Done) -> Costs:
+    def __call__(self, done: StudyResult) -> Costs:
         """Of a study's runs."""
         *others, failure = done.grid.axes
         branches = done.grid.branches

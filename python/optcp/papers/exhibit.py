@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from optcp.papers.model import Claim, Key, Result, Row, Series
     from optcp.papers.options import Options, Size
     from optcp.plots import Figure
-    from optcp.study import Done, Grid
+    from optcp.study import Grid, StudyResult
     from optcp.study.grid import Axes
 
 Chosen = Mapping[str, Value]
@@ -116,7 +116,7 @@ class Found:
     """
 
     chosen: Chosen
-    done: Mapping[str, Done]
+    done: Mapping[str, StudyResult]
     changed: bool
 
     def number(self, name: str) -> float:
@@ -124,7 +124,7 @@ class Found:
         return float(self.chosen[name])
 
     @property
-    def only(self) -> Done:
+    def only(self) -> StudyResult:
         """The runs of a set-up that has one grid."""
         (done,) = self.done.values()
         return done
@@ -222,12 +222,12 @@ class Exhibit:
         """How many seeds a grid has at a size."""
         return self.setup.seeds(grid, size)
 
-    def found(self, chosen: Chosen, done: Mapping[str, Done]) -> Found:
+    def found(self, chosen: Chosen, done: Mapping[str, StudyResult]) -> Found:
         """What it is made from."""
         changed = any(chosen[parameter.name] != parameter.default for parameter in self.assumed)
         return Found(chosen, done, changed)
 
-    def evaluate(self, chosen: Chosen, done: Mapping[str, Done]) -> Evaluation:
+    def evaluate(self, chosen: Chosen, done: Mapping[str, StudyResult]) -> Evaluation:
         """Rows, judged claims and curves from the finished runs.
 
         Raises
@@ -245,7 +245,7 @@ class Exhibit:
         claims = judge.judge_each(self.id, own) + [_of_another(id_, by_id[id_]) for id_ in by_id if id_ not in own]
         return Evaluation(findings.rows, claims, findings.series, findings.notes, findings.kept)
 
-    def contrasts(self, chosen: Chosen, done: Mapping[str, Done]) -> Differences:
+    def contrasts(self, chosen: Chosen, done: Mapping[str, StudyResult]) -> Differences:
         """See ``conclusions``."""
         return self.conclusions(self.found(chosen, done)) if self.conclusions else {}
 

@@ -75,7 +75,7 @@ def at_level(level: float) -> Iterator[None]:
         _level.reset(before)
 
 
-def settled(answer: Callable[[float], bool]) -> Holds:
+def verdict_at_look(answer: Callable[[float], bool]) -> Holds:
     """What tests answer at the level of this look; undecided where they answer otherwise at 5 %.
 
     Parameters

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Outcome = dict[str, Any]
 
 
-class Kept(TypedDict):
+class LongRunFile(TypedDict):
     """What every file has; there may be more."""
 
     set: list[str]
@@ -91,7 +91,7 @@ class LongRun:
         return content if content["set"] == self._settings() else None
 
     def _parse(self, text: str) -> dict[str, Any]:
-        content = stored.shaped(Kept, stored.table(text))
+        content = stored.shaped(LongRunFile, stored.table(text))
         found = content["outcome"]
         if bad := [name for name in self.metrics if not _are_numbers(found.get(name))]:
             raise ValueError(f"{', '.join(bad)} of `outcome` missing or no list of numbers")
@@ -126,7 +126,7 @@ class LongRun:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """See :class:`optcp.study.pool.Away`; no other run takes as long as this one."""
+        """See :class:`optcp.study.pool.RemoteJob`; no other run takes as long as this one."""
         return (str(self.file),)
 
     def task(self) -> Callable[[], dict[str, Any]]:

@@ -14,7 +14,7 @@ from optcp.papers import assume
 from optcp.papers.kept import make_missing
 from optcp.papers.model import Provenance, Result
 from optcp.papers.options import Options, Size
-from optcp.study import Done, Study, execute
+from optcp.study import Study, StudyResult, execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -136,7 +136,7 @@ def runs_in(out: Path) -> Path:
 
 def write(result: Result, out: Path) -> None:
     """Write ``out/<paper>/<exhibit>.json``."""
-    write_text(out / f"{result.exhibit}.json", stored.sealed(result.to_json()))
+    write_text(out / f"{result.exhibit}.json", stored.with_checksum(result.to_json()))
 
 
 def _seeds(request: Request, count: int) -> tuple[int, ...]:
@@ -144,7 +144,11 @@ def _seeds(request: Request, count: int) -> tuple[int, ...]:
 
 
 def _result(
-    exhibit: Exhibit, request: Request, chosen: Mapping[str, Value], done: Mapping[str, Done], evaluation: Evaluation
+    exhibit: Exhibit,
+    request: Request,
+    chosen: Mapping[str, Value],
+    done: Mapping[str, StudyResult],
+    evaluation: Evaluation,
 ) -> Result:
     defaults = {parameter.name: parameter.default for parameter in exhibit.assumed}
     return Result(
@@ -190,7 +194,7 @@ def make_long_runs(request: Request, seeds: int, jobs: Jobs, progress: Progress)
     return make_missing(runs, jobs, progress) if runs else []
 
 
-def provenance(done: Mapping[str, Done], kept: Sequence[dict[str, Any]] = ()) -> Provenance:
+def provenance(done: Mapping[str, StudyResult], kept: Sequence[dict[str, Any]] = ()) -> Provenance:
     """Say where a result comes from.
 
     ``scenario_sha256`` of several cells, ``records_sha256`` and ``metrics_sha256`` are SHA-256 over the single

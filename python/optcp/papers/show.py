@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import STYLES, interval, number, show_table
 from optcp.papers.judge import word
 
@@ -42,7 +42,7 @@ def show_result(console: Console, result: Result) -> None:
 def size_text(result: Result) -> str:
     """Say how many runs are behind a result, and how many the paper had."""
     name, paper_runs = result.size["name"], result.size["paper_runs"]
-    theirs = "" if paper_runs is None else f"; the paper had {many(paper_runs, 'run')}"
+    theirs = "" if paper_runs is None else f"; the paper had {count_noun(paper_runs, 'run')}"
     if result.provenance["seeds"] is None:
         return f"size {name}: no runs{theirs}"
     counts: dict[int, list[str]] = {}
@@ -50,12 +50,12 @@ def size_text(result: Result) -> str:
         if count:
             counts.setdefault(count, []).append(study)
     parts = [
-        f"{many(count, 'seed')} "
+        f"{count_noun(count, 'seed')} "
         + (f"of each of {len(of)} studies" if len(of) > MOST_STUDIES else f"({', '.join(of)})")
         for count, of in counts.items()
     ]
     if kept := len(result.provenance.get("kept", [])):
-        parts.append(f"{many(kept, 'run')} stored with the project")
+        parts.append(f"{count_noun(kept, 'run')} stored with the project")
     first, last = result.provenance["seeds"]
     seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
     return f"size {name}: {', '.join(parts)}, {seeds}{theirs}"

@@ -70,7 +70,7 @@ def reproduce(
     execute(first, root, jobs, progress)
     say(f"{len(looks)} looks at a level of {100 * level:.3g} % each: {cpu_hours(bound, root):.2g} CPU hours at most")
 
-    standings: dict[str, Standing] = {}
+    standings: dict[str, LookState] = {}
     results: dict[str, Result] = {}
     plans = plan(looks[0], request.exhibits)
     for times, later in zip(looks, [*looks[1:], None], strict=True):
@@ -109,7 +109,7 @@ def grows(now: Planned, later: Planned) -> bool:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LookState:
     """An exhibit after a look.
 
     Attributes
@@ -134,7 +134,7 @@ class Standing:
         return replace(self.result, size=self.result.size | {"until_decided": until})
 
 
-def after_look(before: Standing | None, now: Result) -> Standing:
+def after_look(before: LookState | None, now: Result) -> LookState:
     """What is decided after a look; what an earlier one decided stays.
 
     Parameters
@@ -156,7 +156,7 @@ def after_look(before: Standing | None, now: Result) -> Standing:
     # A value that more seeds leave as it is does not depend on them.
     values = before.result.rows if before else []
     wide = [row for row in now.rows if row.verdict == "undecided" and row not in values]
-    return Standing(replace(now, claims=claims), ended, bool(wide) or len(ended) < len(claims))
+    return LookState(replace(now, claims=claims), ended, bool(wide) or len(ended) < len(claims))
 
 
 def _stage(before: Claim | None, now: Claim) -> Stage | None:

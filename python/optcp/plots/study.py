@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optcp.data.axes import Axis
     from optcp.data.cells import Cells
     from optcp.data.estimates import Estimates
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.grid import Grid
 
 FORMS = (".svg", ".pdf", ".png")
@@ -58,7 +58,7 @@ class Request:
     columns: int = 1
 
 
-def estimates(done: Done, asked: Request) -> tuple[Estimates, str, str | None]:
+def estimates(done: StudyResult, asked: Request) -> tuple[Estimates, str, str | None]:
     """What is drawn, along which axis, and with a curve for each value of which.
 
     Left out, the first is that of numbers, or else the first with several values; the second the only one left.
@@ -142,7 +142,7 @@ def check(grid: Grid, asked: Request, out: Path | None) -> None:
         raise InputError(f"{out}: a figure is a file {', '.join(FORMS)}")
 
 
-def write(done: Done, asked: Request, out: Path | None = None) -> Path:
+def write(done: StudyResult, asked: Request, out: Path | None = None) -> Path:
     """Draw a figure into a file, by default in the study's directory.
 
     Raises

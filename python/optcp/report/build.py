@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from optcp.common import terminal
 from optcp.common.files import need_directory, refuse_links, write_text
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.labelled import missing
 from optcp.errors import RunFailed
 from optcp.papers import results as found
@@ -54,7 +54,7 @@ def write_report(directory: Path, simulator: bytes | None) -> Path:
         The page.
     """
     from optcp.report import study
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.form import IDENTITY
 
     need_directory(directory)
@@ -62,7 +62,7 @@ def write_report(directory: Path, simulator: bytes | None) -> Path:
     page = directory / "report" / "index.html"
     studies = found.sensitivities(directory)
     if (directory / IDENTITY).is_file() and not studies and not found.files(directory):
-        return study.write(Done.open(directory), page)
+        return study.write(StudyResult.open(directory), page)
     results = list(found.exhibits(directory).values()) if found.files(directory) or not studies else []
     text = render(results, studies, playground=simulator is not None)
     if simulator is not None and results:
@@ -100,7 +100,7 @@ def render(results: Sequence[Result], studies: Sequence[Study] = (), *, playgrou
         "study_figures": functools.partial(_drawn, "optcp.plots.sensitivity", "the sensitivity study of"),
         "shown": functools.partial(shown, files=files, playground=playground),
         "playground": PLAYGROUND,
-        "many": many,
+        "count_noun": count_noun,
         "overall": overall,
         "tone_of": tone,
         "counted_in": lambda result: _counted([result]),

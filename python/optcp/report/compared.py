@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import digits, p_text
 from optcp.data.labelled import censored, prefixed, words
 from optcp.report.words import listed
@@ -47,7 +47,7 @@ def differences(rows: Iterable[Compared], reference: Mapping[str, str]) -> tuple
     if not known:
         return f"One run per cell has no interval: more runs say which differences from {at} are more than chance.", []
     text = (
-        f"Of {many(len(known), 'difference')} from {at}, paired by seed, {len(off)} "
+        f"Of {count_noun(len(known), 'difference')} from {at}, paired by seed, {len(off)} "
         f"{'has' if len(off) == 1 else 'have'} p < {LEVEL}."
     )
     if cut:

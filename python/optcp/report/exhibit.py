@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.common.stored import sealed
+from optcp.common.stored import with_checksum
 from optcp.common.terminal import interval
 from optcp.errors import InputError
 from optcp.papers.options import Options, Size
@@ -111,7 +111,7 @@ def shown(result: Result, files: Files, playground: bool) -> Shown:
         bool(printed),
         command(result),
         f"optcp reproduce {result.exhibit} --until-decided" if undecided and not staged else "",
-        files.add(f"{result.exhibit}.json", sealed(result.to_json())),
+        files.add(f"{result.exhibit}.json", with_checksum(result.to_json())),
         [
             World(
                 name,

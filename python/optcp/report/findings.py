@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.papers.judge import word
 from optcp.report.words import listed
 
@@ -72,7 +72,7 @@ class Paper:
 
     def exhibits(self) -> str:
         """How many there are."""
-        return many(len(self.results), "exhibit")
+        return count_noun(len(self.results), "exhibit")
 
 
 def papers(results: Sequence[Result]) -> list[Paper]:
@@ -108,7 +108,8 @@ def _differs(result: Result) -> Finding | None:
     differing = [row for row in rows if row.verdict == "differs"]
     if not differing:
         return None
-    text = f"{len(differing)} of {many(len(rows), 'printed value')} {'differs' if len(differing) == 1 else 'differ'}."
+    verb = "differs" if len(differing) == 1 else "differ"
+    text = f"{len(differing)} of {count_noun(len(rows), 'printed value')} {verb}."
     whys = " ".join(dict.fromkeys(row.why for row in differing if row.why))
     return Finding("differs", "differs", text, whys, result)
 
@@ -136,14 +137,14 @@ def counted(tones: Sequence[str], rows: Sequence[Row]) -> str:
         "depends": ("depends on what the paper leaves open", "depend on what the paper leaves open"),
         "undecided": ("is undecided", "are undecided"),
     }  # fmt: skip
-    parts = [many(count, *form) for name, form in forms.items() if (count := tones.count(name))]
-    text = f"Of {many(len(tones), 'statement')} {listed(parts)}" if parts else "No statement is judged"
+    parts = [count_noun(count, *form) for name, form in forms.items() if (count := tones.count(name))]
+    text = f"Of {count_noun(len(tones), 'statement')} {listed(parts)}" if parts else "No statement is judged"
     forms = {
         "match": ("matches", "match"), "near": ("is near", "are near"), "differs": ("differs", "differ"),
         "undecided": ("is undecided", "are undecided"),
     }  # fmt: skip
-    parts = [many(count, *form) for name, form in forms.items() if (count := verdicts.count(name))]
-    return f"{text}; of {many(len(rows), 'printed value')} {listed(parts)}." if parts else f"{text}."
+    parts = [count_noun(count, *form) for name, form in forms.items() if (count := verdicts.count(name))]
+    return f"{text}; of {count_noun(len(rows), 'printed value')} {listed(parts)}." if parts else f"{text}."
 
 
 def overall(result: Result) -> str:

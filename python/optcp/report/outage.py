@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.labelled import missing
 from optcp.plots.network import of_costs
 from optcp.web.packed import Files
@@ -26,12 +26,13 @@ def page(result: Result, command: str) -> str:
         .get_template("outage.html.j2")
         .render(
             title=f"What a failure costs on {asked.network.reference}",
-            about=f"{many(len(asked.events), 'failure')} of {asked.failures}, "
-            f"{many(len(asked.mechanisms), 'mechanism')}, long flows with {asked.sender}; demands: {asked.demands}",
+            about=f"{count_noun(len(asked.events), 'failure')} of {asked.failures}, "
+            f"{count_noun(len(asked.mechanisms), 'mechanism')}, long flows with {asked.sender}; "
+            f"demands: {asked.demands}",
             version=_core.version(),
             command=command,
-            answered=[one.message for one in asked.not_answered()],
-            standing=[one.message for one in asked.standing()],
+            answered=[one.message for one in asked.exclusions()],
+            standing=[one.message for one in asked.default_assumptions()],
             assumed=[(one["name"], one["value"], one["summary"]) for one in asked.listed() if not one["default"]],
             tables=result.tables(),
             figure=_figure(result),

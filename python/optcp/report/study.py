@@ -10,7 +10,7 @@ import numpy as np
 from optcp import _core
 from optcp.common import spreadsheet
 from optcp.common.files import write_text
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import digits, p_text
 from optcp.data.labelled import cells_of, censored, missing, prefixed, words
 from optcp.plots.network import of_world
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from optcp.data.cells import Cells
     from optcp.data.compare import Compared, Comparison
     from optcp.data.estimates import Estimates
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 MOST_ROWS = 12
 """The rows of a metric that are seen without a click."""
@@ -38,13 +38,13 @@ MOST_ROWS = 12
 AGAIN = "to make it again"
 
 
-def write(done: Done, path: Path) -> Path:
+def write(done: StudyResult, path: Path) -> Path:
     """Write the page into a file."""
     write_text(path, page(done))
     return path
 
 
-def page(done: Done) -> str:
+def page(done: StudyResult) -> str:
     """Make the page; the same bytes for the same study."""
     reference = {axis.name: axis.values[0] for axis in done.axes} if len(done.grid.branches) > 1 else {}
     comparison = done.compare(at=reference) if reference else None
@@ -82,7 +82,7 @@ def page(done: Done) -> str:
     )
 
 
-def _files(done: Done, comparison: Comparison | None) -> Files:
+def _files(done: StudyResult, comparison: Comparison | None) -> Files:
     """Means of all metrics, the comparison, and the scenario."""
     files = Files()
     names = list(dict.fromkeys(axis.name for cells in done.metrics.values() for axis in cells.axes))
@@ -110,8 +110,8 @@ def _world(world: dict[str, Any]) -> str:
     )
     # Neither circuits of backups, nor routes of bursts, nor virtual output queues.
     links = sum("circuit_over" not in link and "served" not in link for link in world["links"])
-    parts = [many(len(world["nodes"]), "node"), many(links, "link")]
-    parts.append(many(flows, "flow that starts with the run", "flows that start with the run"))
+    parts = [count_noun(len(world["nodes"]), "node"), count_noun(links, "link")]
+    parts.append(count_noun(flows, "flow that starts with the run", "flows that start with the run"))
     return ", ".join(parts) + f"; it ends at {world['stop_ps'] / 1e12:g} s"
 
 
@@ -172,14 +172,14 @@ def _figure(cells: Cells, means: Estimates) -> Figure | None:
     cells = cells.at(**{axis.name: axis.values[0] for axis in cells.axes if axis.name not in (x, by)})
     remarks += [f"{axis.name} = {axis.values[0]}" for axis in others]
     caption = "; ".join(
-        [f"{cells.name} along {x}: mean and 95 % interval over {many(len(cells.seeds), 'seed')}", *remarks]
+        [f"{cells.name} along {x}: mean and 95 % interval over {count_noun(len(cells.seeds), 'seed')}", *remarks]
     )
     with canvas(IEEE_WIDTH_IN[2], HEIGHT_IN + 0.4) as figure:
         draw(cells.mean(), x, by, 2, figure.add_subplot())
         return Figure(f"{caption}.", render(figure, cells.name, caption))
 
 
-def provenance(done: Done) -> dict[str, str]:
+def provenance(done: StudyResult) -> dict[str, str]:
     """Where the study comes from; ``metrics_sha256`` is over the digests of the runs, in (cell, seed) order."""
     about = done.store.read_identity()
     digests = done.digests("metrics_sha256")

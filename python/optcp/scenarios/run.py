@@ -30,7 +30,7 @@ RARE = ("copied", "duplicated", "copies_discarded", "marked")
 class Run:
     """A finished run: its observations by name, and its counts, drops and events.
 
-    ``Scenario.run`` returns one, and ``Done.run`` reads one from a study.
+    ``Scenario.run`` returns one, and ``StudyResult.run`` reads one from a study.
 
     Parameters
     ----------

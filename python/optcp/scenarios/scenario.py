@@ -15,12 +15,12 @@ import numpy as np
 
 from optcp import _core
 from optcp.common import arguments
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.processors import check_threads
 from optcp.data.table import PICOSECONDS_A_SECOND, Table
 from optcp.errors import InputError
 from optcp.scenarios.run import FreshRun
-from optcp.scenarios.warned import Warned, of_world
+from optcp.scenarios.warned import ScenarioWarning, of_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,7 +242,7 @@ class Scenario:
         return {name: tuple(values) for name, values in self.core.axes}
 
     @property
-    def warnings(self) -> tuple[Warned, ...]:
+    def warnings(self) -> tuple[ScenarioWarning, ...]:
         """What is possible and hardly meant, each with a name by which ``silence`` in the file leaves it out.
 
         Examples
@@ -290,8 +290,8 @@ class Scenario:
         summary = self._summary
         groups = ", ".join(summary["groups"])
         text = (
-            f"{self.title}: {many(summary['nodes'], 'node')}, {many(summary['links'], 'link')}, "
-            f"{many(summary['flows'], 'flow')} ({groups}), "
+            f"{self.title}: {count_noun(summary['nodes'], 'node')}, {count_noun(summary['links'], 'link')}, "
+            f"{count_noun(summary['flows'], 'flow')} ({groups}), "
             f"{self.stop_s:g} s"
         )
         return text + "".join(f"; {name}: {', '.join(values)}" for name, values in self.axes.items())

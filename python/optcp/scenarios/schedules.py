@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ def lines(resolved: Mapping[str, Any]) -> Iterator[str]:
     for schedule in resolved.get("schedules", ()):
         steps, period_ps = schedule["steps"], schedule["period_ps"]
         again = "once" if period_ps is None else f"every {time(period_ps)}"
-        yield f"schedule: {again} from {time(schedule['start_ps'])}, {many(len(steps), 'step')}"
+        yield f"schedule: {again} from {time(schedule['start_ps'])}, {count_noun(len(steps), 'step')}"
         for step in steps[:SHOWN]:
             yield f"  {time(step['after_ps']):>10}  {', '.join(_together(step['changes']))}"
         if len(steps) > SHOWN:

@@ -281,7 +281,7 @@ def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
 
 
 @contextlib.contextmanager
-def noted(into: dict[str, bytes]) -> Iterator[None]:
+def record_files(into: dict[str, bytes]) -> Iterator[None]:
     """Put every file that scenarios read meanwhile into a dictionary, by its path as they name it."""
     token = _noted.set(into)
     try:
@@ -301,7 +301,7 @@ def answered(into: Answers) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def given(files: Mapping[str, bytes]) -> Iterator[None]:
+def use_files(files: Mapping[str, bytes]) -> Iterator[None]:
     """Let scenarios find these files meanwhile, and no others: those of another machine, as it has noted them."""
     token = _given.set(files)
     try:

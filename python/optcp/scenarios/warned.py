@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from optcp import _core
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 FEW_SEEDS = 6
 """With fewer no paired difference has a p-value below 0.05, and no median has an interval."""
@@ -22,7 +22,7 @@ LONGEST = 200
 """Letters of a message that a run shows."""
 
 
-class Warned(NamedTuple):
+class ScenarioWarning(NamedTuple):
     """Something that is possible and hardly meant.
 
     Attributes
@@ -43,14 +43,14 @@ class Warned(NamedTuple):
         return f"{self.place}: {self.message} [{self.name}]" if self.place else f"{self.message} [{self.name}]"
 
 
-def of_world(core: _core.Scenario) -> tuple[Warned, ...]:
+def of_world(core: _core.Scenario) -> tuple[ScenarioWarning, ...]:
     """The warnings of a world, but for those that it silences."""
-    return tuple(Warned(*one) for one in core.warnings)
+    return tuple(ScenarioWarning(*one) for one in core.warnings)
 
 
-def of_cells(cells: Sequence[_core.Scenario], seeds: int) -> tuple[Warned, ...]:
+def of_cells(cells: Sequence[_core.Scenario], seeds: int) -> tuple[ScenarioWarning, ...]:
     """Those of all cells of a study, each place once, and what the number of seeds says."""
-    found: dict[tuple[str, str], list[Warned]] = {}
+    found: dict[tuple[str, str], list[ScenarioWarning]] = {}
     for cell in cells:
         for one in of_world(cell):
             found.setdefault((one.name, one.place), []).append(one)
@@ -64,7 +64,7 @@ def of_cells(cells: Sequence[_core.Scenario], seeds: int) -> tuple[Warned, ...]:
             f"only {seeds} seeds: intervals are wide, those of skewed values cover less than 95 %, and no difference "
             "can be significant; use `--runs 10` or more"
         )
-        summed.append(Warned("few-seeds", message, ""))
+        summed.append(ScenarioWarning("few-seeds", message, ""))
     return tuple(summed)
 
 
@@ -75,12 +75,12 @@ CENSORED = {
 """Metrics that the end of a run can cut."""
 
 
-def of_done(done: Done) -> tuple[Warned, ...]:
+def of_done(done: StudyResult) -> tuple[ScenarioWarning, ...]:
     """The warnings about finished runs: equal runs, and metrics that the end of the run cuts."""
     return (*identical(done), *unfinished(done))
 
 
-def identical(done: Done) -> tuple[Warned, ...]:
+def identical(done: StudyResult) -> tuple[ScenarioWarning, ...]:
     """The warning about cells of which all seeds gave the same run."""
     count, cells = int(done.repeated.sum()), done.repeated.size
     if not count or done.grid.branches[0].silences("identical-runs"):
@@ -94,10 +94,10 @@ def identical(done: Done) -> tuple[Warned, ...]:
         f"{where}all {len(done.seeds)} seeds gave the same run, because nothing in the scenario is random: n = 1, "
         f"without intervals and p-values; draw something at random, for example {RANDOM}"
     )
-    return (Warned("identical-runs", message, ""),)
+    return (ScenarioWarning("identical-runs", message, ""),)
 
 
-def unfinished(done: Done) -> tuple[Warned, ...]:
+def unfinished(done: StudyResult) -> tuple[ScenarioWarning, ...]:
     """The warnings about metrics that the end of the run cuts.
 
     Each group is named once, with the cell in which most of its flows had not ended.
@@ -116,11 +116,13 @@ def unfinished(done: Done) -> tuple[Warned, ...]:
         for at, group in enumerate(cut[0].axes[-1].shown):
             mine = [cells for cells in cut if np.isinf(cells.values[..., at]).any()]
             if mine:
-                found.append(Warned("unfinished", _unfinished(done, group, what, [cells.name for cells in mine]), ""))
+                found.append(
+                    ScenarioWarning("unfinished", _unfinished(done, group, what, [cells.name for cells in mine]), "")
+                )
     return tuple(found)
 
 
-def _unfinished(done: Done, group: str, what: str, names: Sequence[str]) -> str:
+def _unfinished(done: StudyResult, group: str, what: str, names: Sequence[str]) -> str:
     if what == "stalls":
         return (
             f"the end of the run cuts {what} of group {group}: {', '.join(names)} {_have(names)} a lower bound only; "
@@ -145,7 +147,7 @@ def _have(names: Sequence[str]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
-def show(warnings: Iterable[Warned], *, whole: bool = False) -> None:
+def show(warnings: Iterable[ScenarioWarning], *, whole: bool = False) -> None:
     """Print them to standard error, a line each; long messages are cut, but for `whole`."""
     import click
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from optcp.scenarios.branch import Branch
     from optcp.scenarios.run import Run
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 MOST_VALUES = 12
 """A message shows no more values of an axis."""
 
 
-def part(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> Done:
+def part(done: StudyResult, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> StudyResult:
     """Take the runs that were named out of a study.
 
     Parameters
@@ -51,7 +51,7 @@ def part(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = N
     return replace(done, grid=replace(done.grid, branches=tuple(branches), named=None), seeds=seeds)
 
 
-def one(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> Run:
+def one(done: StudyResult, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> Run:
     """The run that was named.
 
     Raises
@@ -77,7 +77,7 @@ def one(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = No
     return left.run(branches[0], seeds[0])
 
 
-def _axes(done: Done) -> list[tuple[Axis, str | None]]:
+def _axes(done: StudyResult) -> list[tuple[Axis, str | None]]:
     """The axes, and the key path of each that follows from the cells' keys."""
     grid = done.grid
     if grid.named is not None:
@@ -87,7 +87,7 @@ def _axes(done: Done) -> list[tuple[Axis, str | None]]:
     return found if done.axes == grid.axes else [*found, (Axis("cell", tuple(one.id for one in grid.branches)), None)]
 
 
-def _axis(done: Done, name: str) -> tuple[int, Axis]:
+def _axis(done: StudyResult, name: str) -> tuple[int, Axis]:
     """The axis of a name or key path, and its place among them."""
     axes = _axes(done)
     for place, (axis, key) in enumerate(axes):
@@ -98,12 +98,12 @@ def _axis(done: Done, name: str) -> tuple[int, Axis]:
     raise InputError(f"--cell {name}: the study has no such axis; {nearest(name, [axis.name for axis, _ in axes])}")
 
 
-def _written(done: Done, branch: Branch) -> list[str]:
+def _written(done: StudyResult, branch: Branch) -> list[str]:
     """What a cell has on each of these axes, as written."""
     return [*done.grid.written(branch), branch.id]
 
 
-def _first(done: Done) -> tuple[Branch, ...]:
+def _first(done: StudyResult) -> tuple[Branch, ...]:
     return done.grid.branches[:MOST_VALUES]
 
 

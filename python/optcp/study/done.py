@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Done:
+class StudyResult:
     """The runs of some seeds of a study, all stored; they are read when they are asked for.
 
     Attributes
@@ -53,7 +53,7 @@ class Done:
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def open(cls, directory: str | Path, check: Callable[[Grid], None] | None = None) -> Done:
+    def open(cls, directory: str | Path, check: Callable[[Grid], None] | None = None) -> StudyResult:
         """Read a study back: the cells of the command that wrote it last, and the seeds that all of them have.
 
         Parameters
@@ -78,7 +78,7 @@ class Done:
             raise InputError(f"{directory}: of no seed every cell is there; the command that made it goes on with it")
         return cls(grid, seeds, store)
 
-    def once(self, reduce: Callable[[Done], T]) -> T:
+    def once(self, reduce: Callable[[StudyResult], T]) -> T:
         """Call ``reduce`` on this study once, however many exhibits ask for its result."""
         if arguments.function(reduce, "reduce") not in self._memo:
             self._memo[reduce] = reduce(self)
@@ -441,3 +441,7 @@ class Done:
             known = f": {about}" if about else f"; {nearest(name, self.metrics)}"
             raise InputError(f"these runs have no metric {name!r}{known}")
         return self.metrics[name]
+
+
+Done = StudyResult
+"""Former name of :class:`StudyResult`."""

@@ -145,7 +145,7 @@ def described(branch: Branch) -> str:
         "scenario": json.loads(branch.scenario.resolved()),
     }
     # Without indentation, which makes such a file half as long again and takes ten times as long.
-    return stored.sealed(json.dumps(about, ensure_ascii=False).removesuffix("}") + "\n}\n")
+    return stored.with_checksum(json.dumps(about, ensure_ascii=False).removesuffix("}") + "\n}\n")
 
 
 def identity(grid: Grid) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.data.cells import Cells
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 Instant = str | float
 """A time with its unit, or in seconds."""
@@ -37,7 +37,7 @@ LAST_PS = 2**64 - 1
 
 @dataclass(frozen=True, repr=False)
 class Observed:
-    """An observation of all runs of a study; :meth:`optcp.study.done.Done.__getitem__` makes one.
+    """An observation of all runs of a study; :meth:`optcp.study.done.StudyResult.__getitem__` makes one.
 
     Observations with an interval (``goodput``, ``load``, ``queue``) have a value for each interval of each group or
     port: :meth:`cells` and :meth:`between`. Others (``drops``, ``completions``) have events: :meth:`count` and
@@ -49,7 +49,7 @@ class Observed:
         Whose, and which.
     """
 
-    done: Done
+    done: StudyResult
     name: str
 
     @functools.cached_property

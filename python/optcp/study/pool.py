@@ -48,7 +48,7 @@ Jobs = int | Executor
 """Where jobs are done: so many threads, or what runs functions elsewhere."""
 
 
-class Away(Protocol):
+class RemoteJob(Protocol):
     """A job as another process does it, which shares no files with this one."""
 
     @property
@@ -86,7 +86,7 @@ class Job:
     runs: int
     work: Callable[[_core.Cancel], None]
     stored: Callable[[], int]
-    away: Away
+    away: RemoteJob
     simulated_s: float = 0.0
 
 
@@ -149,7 +149,7 @@ def _run(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total
         workers = Remote(where)
     begun: list[Job] = []
     interrupted = False
-    pressed, forget = _ctrl_c()
+    pressed, forget = _record_sigint()
     try:
         for jobs in stages:
             begun += jobs
@@ -168,7 +168,7 @@ def _run(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total
         raise Interrupted(total - missing + sum(job.stored() for job in begun), total)
 
 
-def _ctrl_c() -> tuple[Callable[[], bool], Callable[[], object]]:
+def _record_sigint() -> tuple[Callable[[], bool], Callable[[], object]]:
     """Return a function that tells whether Ctrl-C was pressed, and one that restores the usual handler.
 
     The first Ctrl-C is only noted. An exception raised by the handler could surface inside a finalizer, as that of a

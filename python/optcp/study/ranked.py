@@ -10,7 +10,7 @@ import numpy as np
 from rich.measure import Measurement
 from rich.table import Table
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import WIDEST, show_table
 from optcp.data.labelled import censored
 from optcp.stats.quantiles import sample_quantile
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from optcp.data.cells import Cells
     from optcp.stats import Interval
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
     Floats = NDArray[np.float64]
 
@@ -39,14 +39,14 @@ WORST_SHARE = 0.1
 """The worst tenth of the cells is this bad or worse."""
 
 
-def ranking(done: Done, by: str | None) -> str:
+def ranking(done: StudyResult, by: str | None) -> str:
     """The metric that cells are sorted by: a user's, if any run has a value, else completion times, else goodput."""
     known = [name for name in done.metrics if done.metrics[name].axes[: len(done.axes)] == done.axes]
     wanted = ("completion_mean_s", "goodput_bps") if by is None else (by, "completion_mean_s", "goodput_bps")
     return next((name for name in wanted if name in known), known[0])
 
 
-def show_ranked(console: Console, done: Done, by: str | None, top: int) -> None:
+def show_ranked(console: Console, done: StudyResult, by: str | None, top: int) -> None:
     """Print quantiles of each metric over the cells, and the ``top`` worst cells by one."""
     chosen = ranking(done, by)
     if by not in (None, chosen):
@@ -65,12 +65,12 @@ def show_ranked(console: Console, done: Done, by: str | None, top: int) -> None:
             if not np.isnan(values).all() and (name == chosen or np.nanmax(np.abs(values)) > 0):
                 worst = _order(name, values, least)[0]
                 table.add_row(name, of, *_quantiles(name, values, least), _cell(done, worst))
-    console.print(f"over {many(len(done.grid.branches), 'cell')}, means over seeds", style="bold")
+    console.print(f"over {count_noun(len(done.grid.branches), 'cell')}, means over seeds", style="bold")
     show_table(console, table)
     _show_worst(console, done, chosen, top)
 
 
-def _show_worst(console: Console, done: Done, name: str, top: int) -> None:
+def _show_worst(console: Console, done: StudyResult, name: str, top: int) -> None:
     means = _means(done, name)
     most = dict(sorted(means.items(), key=lambda item: -_most(item[1]))[:MOST])
     values, least = (np.array(each) for each in zip(*map(_values, most.values()), strict=True))
@@ -83,7 +83,7 @@ def _show_worst(console: Console, done: Done, name: str, top: int) -> None:
     for place in order:
         for of, cells in most.items():
             whole.add_row(*_shown(done, place), of, *with_interval(name, cells[place]))
-    console.print(f"the {len(order)} worst of {many(len(worst), 'cell')} by {name}", style="bold")
+    console.print(f"the {len(order)} worst of {count_noun(len(worst), 'cell')} by {name}", style="bold")
     if Measurement.get(console, console.options.update(width=WIDEST), whole).maximum <= console.width:
         show_table(console, whole)
         return
@@ -107,7 +107,7 @@ def _table(keys: list[str], name: str) -> Table:
     return table
 
 
-def _means(done: Done, name: str) -> dict[str, list[Interval]]:
+def _means(done: StudyResult, name: str) -> dict[str, list[Interval]]:
     """A metric's estimates: for each thing that there is one of, those of the cells."""
     cells: Cells = done.metrics[name]
     of = cells.axes[len(done.axes) :]
@@ -146,10 +146,10 @@ def _quantiles(name: str, values: Floats, least: Floats) -> list[str]:
     return [censored(value, bound, text) for value, bound in zip(*shown, strict=True)]
 
 
-def _shown(done: Done, place: int) -> list[str]:
+def _shown(done: StudyResult, place: int) -> list[str]:
     at = np.unravel_index(place, [len(axis) for axis in done.axes])
     return [axis.shown[i] for axis, i in zip(done.axes, at, strict=True)]
 
 
-def _cell(done: Done, place: int) -> str:
+def _cell(done: StudyResult, place: int) -> str:
     return ", ".join(_shown(done, place))

@@ -60,7 +60,7 @@ class World:
         """Pack a scenario."""
         text, files = scenario.to_toml(), dict[str, bytes]()
         if FILES.search(text):
-            with topologies.noted(files):
+            with topologies.record_files(files):
                 scenario.override([])
         return World(text, tuple(files.items()), scenario.sha256)
 
@@ -73,7 +73,7 @@ class World:
         RunFailed
             If it is another world here.
         """
-        with topologies.given(dict(self.files)):
+        with topologies.use_files(dict(self.files)):
             found = _core.Scenario.parse(self.text, "scenario.toml")
         if found.sha256 != self.sha256:
             raise RunFailed("a worker finds another network by that name: install one version of topohub everywhere")

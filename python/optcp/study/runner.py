@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from optcp import _core
-from optcp.study.done import Done
+from optcp.study.done import StudyResult
 from optcp.study.pool import Job, run_stages
 from optcp.study.remote import World
 from optcp.study.store import Store
@@ -101,7 +101,7 @@ class Block:
 
 @dataclass(frozen=True)
 class BlockAway:
-    """A block as another process makes it; see :class:`optcp.study.pool.Away`.
+    """A block as another process makes it; see :class:`optcp.study.pool.RemoteJob`.
 
     Lanes are for threads, which are at few of them at a time: if another process works at the study, runs may be made
     twice, and are the same.
@@ -194,7 +194,7 @@ def opened(grid: Grid, root: Path) -> Store:
     return store
 
 
-def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress) -> list[Done]:
+def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress) -> list[StudyResult]:
     """Run every (grid, seed) that is not stored yet; what several studies want runs once.
 
     Parameters
@@ -210,7 +210,7 @@ def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress
 
     Returns
     -------
-    list of Done
+    list of StudyResult
         One a study, in their order; those that want the same share one.
 
     Raises
@@ -226,9 +226,10 @@ def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress
             stores[study.grid.hash] = opened(study.grid, root)
     placed = [(study, stores[study.grid.hash]) for study in studies]
     run_missing(placed, jobs, progress)
-    done: dict[tuple[str, tuple[int, ...]], Done] = {}
+    done: dict[tuple[str, tuple[int, ...]], StudyResult] = {}
     return [
-        done.setdefault((study.grid.hash, study.seeds), Done(study.grid, study.seeds, store)) for study, store in placed
+        done.setdefault((study.grid.hash, study.seeds), StudyResult(study.grid, study.seeds, store))
+        for study, store in placed
     ]
 
 

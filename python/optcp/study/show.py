@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import rate_text, show_table
 from optcp.data.labelled import censored
 from optcp.data.table import PICOSECONDS_A_SECOND
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from optcp.data.axes import Axis
     from optcp.stats import Interval
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.pool import Jobs
     from optcp.study.single import Estimate
     from optcp.study.store import Store
@@ -118,20 +118,21 @@ def show_plan(console: Console, study: Study, store: Store, estimate: Estimate |
     # A thread does whole runs.
     in_all = estimate.seconds * math.ceil(left / threads)
     console.print(
-        f"by a probe of {many(estimate.runs, 'run')}: {estimate.seconds:.2g} s a run, {in_all:.2g} s in all "
+        f"by a probe of {count_noun(estimate.runs, 'run')}: {estimate.seconds:.2g} s a run, {in_all:.2g} s in all "
         f"with {threads} at a time, and {estimate.bytes / 1e6:.2g} MB on disk",
         soft_wrap=True,
     )
     if not isinstance(where, int):
         tasks = tasks_of(estimate.blocks, left * estimate.seconds, estimate.bytes)
         console.print(
-            f"to the workers: {many(estimate.blocks, 'block')} of runs in about {many(tasks, 'task')}, each of "
+            f"to the workers: {count_noun(estimate.blocks, 'block')} of runs in about {count_noun(tasks, 'task')}, "
+            "each of "
             f"{left * estimate.seconds / tasks:.2g} s and {estimate.bytes / tasks / 1e6:.2g} MB",
             soft_wrap=True,
         )
 
 
-def show_done(console: Console, done: Done) -> None:
+def show_done(console: Console, done: StudyResult) -> None:
     """Print the metrics of a study, cell by cell; each is a mean over seeds with its 95 % interval."""
     shown = _Shown(console, done)
     if not shown.metrics(f"goodput over {shown.part}", "goodput_bps"):
@@ -159,9 +160,11 @@ def show_done(console: Console, done: Done) -> None:
     show_where(console, done)
 
 
-def show_where(console: Console, done: Done) -> None:
+def show_where(console: Console, done: StudyResult) -> None:
     """Say how many runs there are, and where."""
-    console.print(f"{many(len(done.grid.branches) * len(done.seeds), 'run')} in {done.store.root}", soft_wrap=True)
+    console.print(
+        f"{count_noun(len(done.grid.branches) * len(done.seeds), 'run')} in {done.store.root}", soft_wrap=True
+    )
 
 
 @dataclass
@@ -181,7 +184,7 @@ class _Lines:
 class _Shown:
     """Tables of a study's metrics."""
 
-    def __init__(self, console: Console, done: Done) -> None:
+    def __init__(self, console: Console, done: StudyResult) -> None:
         self._console, self._done = console, done
         shape = tuple(len(axis) for axis in done.axes)
         values = [[axis.shown[i] for axis, i in zip(done.axes, at, strict=True)] for at in np.ndindex(*shape)]

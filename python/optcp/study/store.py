@@ -122,7 +122,9 @@ class Store:
             kept[name] = stored.sha256(content)
         mine = form.identity(grid) | {"digest": self.digest, "beside": kept}
         if there != json.loads(json.dumps(mine)):
-            write_text(self.root / IDENTITY, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
+            write_text(
+                self.root / IDENTITY, stored.with_checksum(json.dumps(mine, indent=1, ensure_ascii=False) + "\n")
+            )
         for branch in grid.branches:
             self._describe(branch)
 

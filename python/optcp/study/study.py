@@ -16,7 +16,7 @@ import numpy as np
 from optcp.common import arguments
 from optcp.errors import InputError
 from optcp.scenarios.scenario import ENGINES, Scenario, check_seed, load
-from optcp.scenarios.warned import Warned, of_cells
+from optcp.scenarios.warned import ScenarioWarning, of_cells
 from optcp.stats import sequential
 from optcp.study import room
 from optcp.study.grid import Grid, Values
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.data.cells import Cells
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.pool import Executor, Progress
 
 MOST_SEEDS = 1_000_000
@@ -72,7 +72,7 @@ class Study:
 
     grid: Grid
     seeds: tuple[int, ...]
-    _of_axes: tuple[Warned, ...] = field(compare=False)
+    _of_axes: tuple[ScenarioWarning, ...] = field(compare=False)
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Study:
         fork: bool = True,
         engine: str = ENGINES[0],
     ) -> None:
-        of_axes: tuple[Warned, ...] = ()
+        of_axes: tuple[ScenarioWarning, ...] = ()
         chosen = _seeds(seeds)
         # Exhibits have grids of which nothing is missing.
         if not chosen and not isinstance(world, Grid):
@@ -109,7 +109,7 @@ class Study:
         room.check_count(len(world.branches) * len(self.seeds), room.RUN, "runs")
 
     @property
-    def warnings(self) -> tuple[Warned, ...]:
+    def warnings(self) -> tuple[ScenarioWarning, ...]:
         """What is possible and hardly meant in its cells, and of the number of seeds."""
         found = of_cells([branch.scenario for branch in self.grid.branches], len(self.seeds))
         # Cells have no axes any more.
@@ -124,9 +124,9 @@ class Study:
         threads: int = 1,
         progress: Progress | None = None,
         force: bool = False,
-        until: Callable[[Done], Cells] | None = None,
+        until: Callable[[StudyResult], Cells] | None = None,
         most: int = 8,
-    ) -> Done:
+    ) -> StudyResult:
         """Make the runs that are not stored yet. Ctrl-C keeps those that are finished; the same call goes on.
 
         Parameters
@@ -163,7 +163,7 @@ class Study:
         """
         from optcp.common.processors import check_threads, processors
         from optcp.data.cells import Cells
-        from optcp.study.done import Done
+        from optcp.study.done import StudyResult
         from optcp.study.progress import on_terminal
         from optcp.study.runner import run_missing
         from optcp.study.store import Store
@@ -190,9 +190,9 @@ class Study:
         store = Store(kept.path if kept else arguments.path(out, "out"))
         store.open(self.grid, force=force)
 
-        def made(seeds: tuple[int, ...]) -> Done:
+        def made(seeds: tuple[int, ...]) -> StudyResult:
             run_missing([(Study(self.grid, seeds=seeds), store)], where, progress or on_terminal(), threads=threads)
-            return Done(self.grid, seeds, store, kept)
+            return StudyResult(self.grid, seeds, store, kept)
 
         if until is None:
             return made(self.seeds)

@@ -11,7 +11,7 @@ import networkx as nx
 import pytest
 
 import optcp
-from optcp import Done
+from optcp import StudyResult
 
 SHIPPED = Path(optcp.__file__).parent / "scenarios" / "germany50.toml"
 TOPOLOGIES = {"sndlib/abilene": (12, 15), "sndlib/germany50": (50, 88), "topozoo/Geant2012": (37, 58)}
@@ -253,7 +253,7 @@ def test_every_link_fails_in_turn_by_one_line(tmp_path):
     more = [word for key, value in abilene.items() for word in ("--set", f"parameters.{key}={value}")]
     done = optcp_command(tmp_path, "run", "germany50", *more, "--out", "out")
     assert done.returncode == 0, done.stderr
-    finished = Done.open(tmp_path / "out")
+    finished = StudyResult.open(tmp_path / "out")
     # Of 15 links those that the flow crosses, there and back: nothing happens when another one fails.
     path = ("ATLAng-IPLSng", "DNVRng-KSCYng", "DNVRng-STTLng", "IPLSng-KSCYng")
     assert finished.axes[0].values == path

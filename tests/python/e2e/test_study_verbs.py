@@ -43,7 +43,7 @@ def test_a_comparison_is_that_of_a_paired_t_test(study):
     directory, _ = study
     script = """
 import json, sys, optcp
-cells = optcp.Done.open(sys.argv[1]).metric("goodput_bps").at(group="protected")
+cells = optcp.StudyResult.open(sys.argv[1]).metric("goodput_bps").at(group="protected")
 print(json.dumps(cells.values.tolist()))
 """
     values = np.array(json.loads(python("-c", script, str(directory))))
@@ -73,7 +73,7 @@ import sys, optcp
 from optcp.data.compare import Comparison
 from optcp.cli.options import console
 from optcp.study.compared import show_comparison
-found = optcp.Done.open(sys.argv[1]).compare(at={"switch_delay": "0 ms"})
+found = optcp.StudyResult.open(sys.argv[1]).compare(at={"switch_delay": "0 ms"})
 show_comparison(console(), Comparison(found.rows * 2, found.at), 60)
 print(2 * len(found.rows))
 """

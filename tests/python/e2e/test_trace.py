@@ -127,7 +127,7 @@ import sys
 import matplotlib
 matplotlib.use("agg")
 import optcp
-done = optcp.Done.open(sys.argv[1])
+done = optcp.StudyResult.open(sys.argv[1])
 stored = done.run(done.grid.branches[1], 2)
 fresh = optcp.load("single-failure").set("parameters.switch_delay", "50 ms").run(2)
 for run in (stored, fresh):

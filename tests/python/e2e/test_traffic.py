@@ -4,12 +4,12 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from optcp import Done
+from optcp import StudyResult
 
 
 def test_self_similar_background_is_reported_with_its_hurst_parameter(command, tmp_path):
     command("run", "self-similar", "--set", "stop=60 s", "--out", "out")
-    done = Done.open(tmp_path / "out")
+    done = StudyResult.open(tmp_path / "out")
     estimate, error = (done.metrics[name].at(group="background").values for name in ("hurst", "hurst_error"))
     assert abs(estimate - 0.7) < 4 * error
     # P. M. Robinson 1995: of m frequencies 1 / (2 sqrt(m)); here of 512^0.65, the power of two below 600 intervals.
@@ -49,4 +49,4 @@ def test_completion_times_are_shown_and_stored(command, tmp_path):
 
 def test_too_few_intervals_give_no_estimate(command, tmp_path):
     command("run", "self-similar", "--set", "stop=20 s", "--out", "out")
-    assert "hurst" not in Done.open(tmp_path / "out").metrics
+    assert "hurst" not in StudyResult.open(tmp_path / "out").metrics

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SettingResult:
     """An exhibit at one setting.
 
     Attributes
@@ -39,7 +39,7 @@ class Answer:
     @classmethod
     def of(
         cls, evaluation: Evaluation, contrasts: Mapping[str, NDArray[np.float64]], varied: Collection[str]
-    ) -> Answer:
+    ) -> SettingResult:
         """Take an evaluation over; a row is distinguished by what is not varied."""
         rows = {response(row, varied): row for row in evaluation.rows}
         if len(rows) < len(evaluation.rows):

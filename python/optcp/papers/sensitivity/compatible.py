@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.model import Row
-    from optcp.papers.sensitivity.answer import Answer
+    from optcp.papers.sensitivity.answer import SettingResult
     from optcp.papers.sensitivity.space import Space
     from optcp.stats import Interval
 
@@ -109,7 +109,7 @@ def rounding(printed: Sequence[float]) -> float:
     return 0.5 * 10.0**-decimals
 
 
-def compared(answers: Sequence[Answer]) -> dict[str, float]:
+def compared(answers: Sequence[SettingResult]) -> dict[str, float]:
     """The responses that are measured and have a printed value, with the printed rounding.
 
     What has no interval at any setting is no measurement: that nothing is worse than itself, for example. What has
@@ -128,7 +128,7 @@ def compared(answers: Sequence[Answer]) -> dict[str, float]:
     }
 
 
-def fit(answer: Answer, roundings: Mapping[str, float], paper_runs: int) -> Fit:
+def fit(answer: SettingResult, roundings: Mapping[str, float], paper_runs: int) -> Fit:
     """Compare one setting with the printed values; at least two seeds are needed."""
     distances = {name: distance(answer.rows[name], half, paper_runs) for name, half in roundings.items()}
     worst = max(distances, key=distances.__getitem__)
@@ -136,7 +136,7 @@ def fit(answer: Answer, roundings: Mapping[str, float], paper_runs: int) -> Fit:
     return Fit(distances[worst], worst, within, len(distances))
 
 
-def fits(answers: Sequence[Answer | None], paper_runs: int | None) -> dict[int, Fit]:
+def fits(answers: Sequence[SettingResult | None], paper_runs: int | None) -> dict[int, Fit]:
     """Compare every setting that could be evaluated with the printed values.
 
     Returns

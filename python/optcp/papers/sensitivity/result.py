@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.papers.sensitivity.answer import Answer
+    from optcp.papers.sensitivity.answer import SettingResult
     from optcp.papers.sensitivity.confirm import Again, Confirmed
     from optcp.papers.sensitivity.study import Finished
     from optcp.stats import Interval
@@ -336,7 +336,7 @@ def _digest(parts: Sequence[str]) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
-def _measured(answer: Answer | None, names: list[str]) -> list[float]:
+def _measured(answer: SettingResult | None, names: list[str]) -> list[float]:
     return [answer.rows[name].value if answer else float("nan") for name in names]
 
 
@@ -349,7 +349,7 @@ def _response(
     name: str,
     values: NDArray[np.float64],
     uniform: NDArray[np.int64],
-    evaluated: list[Answer],
+    evaluated: list[SettingResult],
 ) -> Response:
     space, settings = finished.request.space, finished.design.settings
     here = values[uniform]
@@ -375,12 +375,12 @@ def _response(
     )
 
 
-def _ends(answer: Answer, name: str) -> tuple[float, float]:
+def _ends(answer: SettingResult, name: str) -> tuple[float, float]:
     low, high = answer.rows[name].ci95
     return -np.inf if low is None else low, np.inf if high is None else high
 
 
-def _contrasts(answers: list[Answer]) -> list[Contrast]:
+def _contrasts(answers: list[SettingResult]) -> list[Contrast]:
     """Pool what is a contrast at every setting."""
     found = {name: pooled([answer.contrasts[name] for answer in answers]) for name in answers[0].contrasts}
     return [

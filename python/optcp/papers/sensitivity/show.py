@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import bounds, number, show_table
 from optcp.papers.sensitivity.indices import FEWEST
 
@@ -31,9 +31,9 @@ def show(console: Console, result: Result) -> None:
     console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
     console.print(
         Text(
-            f"{many(counts['samples'], 'sample')}, {many(counts['points'], 'point')}, "
-            f"{many(counts['settings'], 'different setting')}, {many(counts['seeds'], 'seed')}, "
-            f"{many(counts['runs'], 'run')}",
+            f"{count_noun(counts['samples'], 'sample')}, {count_noun(counts['points'], 'point')}, "
+            f"{count_noun(counts['settings'], 'different setting')}, {count_noun(counts['seeds'], 'seed')}, "
+            f"{count_noun(counts['runs'], 'run')}",
             style="dim",
         )
     )

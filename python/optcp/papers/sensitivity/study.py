@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.errors import InputError, RunFailed
 from optcp.papers import assume
 from optcp.papers.options import Options, Size
-from optcp.papers.sensitivity.answer import Answer
+from optcp.papers.sensitivity.answer import SettingResult
 from optcp.papers.sensitivity.design import design
 from optcp.study import Study, execute
 
@@ -81,7 +81,7 @@ class Finished:
 
     request: Request
     design: Design
-    answers: list[Answer | None]
+    answers: list[SettingResult | None]
     a: NDArray[np.int64]
     b: NDArray[np.int64]
     ab: NDArray[np.int64]
@@ -128,7 +128,7 @@ def _has_one_seed(exhibit: Exhibit) -> bool:
 class Evaluated:
     """An exhibit at some settings; the attributes are those of :class:`Finished`."""
 
-    answers: list[Answer | None] = field(default_factory=list)
+    answers: list[SettingResult | None] = field(default_factory=list)
     left_out: list[tuple[dict[str, Value], str]] = field(default_factory=list)
     runs: int = 0
     metrics_sha256: list[str] = field(default_factory=list)
@@ -145,7 +145,7 @@ def evaluate(
 ) -> Evaluated:
     """Run what is missing of some settings below ``out/runs``, and evaluate the exhibit at each; see :func:`run`."""
     exhibit = request.exhibit
-    say(f"checking {many(len(settings), 'setting')}")
+    say(f"checking {count_noun(len(settings), 'setting')}")
     base = assume.values(exhibit.assumed, request.settings)
     chosen = [{**base, **setting} for setting in settings]
     tasks = []
@@ -164,7 +164,7 @@ def evaluate(
         found.metrics_sha256 += [digest for one in done.values() for digest in one.digests("metrics_sha256")]
         try:
             evaluation = exhibit.evaluate(values, done)
-            found.answers.append(Answer.of(evaluation, exhibit.contrasts(values, done), request.space.names))
+            found.answers.append(SettingResult.of(evaluation, exhibit.contrasts(values, done), request.space.names))
         except RunFailed as error:
             found.answers.append(None)
             found.left_out.append((setting, str(error)))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Survival:
+class StatementSupport:
     """One statement over the points of a sample that is spread evenly over the space.
 
     Attributes
@@ -46,7 +46,7 @@ class Survival:
         return "in places" if self.holds else "undecided"
 
 
-def survival(text: str, judged: Sequence[Holds]) -> Survival:
+def survival(text: str, judged: Sequence[Holds]) -> StatementSupport:
     """Count the judgements of one statement."""
     holds, fails = sum(one is True for one in judged), sum(one is False for one in judged)
-    return Survival(text, holds, fails, len(judged) - holds - fails)
+    return StatementSupport(text, holds, fails, len(judged) - holds - fails)

@@ -11,7 +11,7 @@ import numpy as np
 
 from optcp.common import arguments
 from optcp.common.files import replacing
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.constellation.beside import ROUND_TRIPS
 from optcp.errors import InputError, nearest
 from optcp.plots.svg import canvas, save
@@ -214,7 +214,7 @@ def _flow_at(run: Run, kind: str, place: int) -> str:
     """The flow of that place among those that were observed for a kind of picture."""
     names = [name for picture in _pictures(run, kind, Request()) for name in picture.known] if kind in KINDS else []
     if names and not 0 <= place < len(names):
-        raise InputError(f"flow {place}: the run has {many(len(names), 'flow')}, counted from 0")
+        raise InputError(f"flow {place}: the run has {count_noun(len(names), 'flow')}, counted from 0")
     return names[place] if names else str(place)
 
 

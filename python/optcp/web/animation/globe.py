@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.constellation.beside import Beside
+    from optcp.constellation.beside import ConstellationFiles
     from optcp.constellation.recorded import Recorded
     from optcp.constellation.series import Stretch
     from optcp.web.animation.frames import Port
@@ -71,7 +71,7 @@ def view(ends: Sequence[NDArray[np.float64]], points: Iterable[NDArray[np.float6
     return View(float(np.degrees(latitude)), float(np.degrees(longitude)), (left, bottom, right, top))
 
 
-def globe(beside: Beside, resolved: Mapping[str, Any], ports: Sequence[Port]) -> dict[str, Any] | None:
+def globe(beside: ConstellationFiles, resolved: Mapping[str, Any], ports: Sequence[Port]) -> dict[str, Any] | None:
     """What a page needs to draw the globe; None where there are no places, or some nodes cannot have one."""
     stands = stand(beside, resolved)
     names = list(beside.places)
@@ -104,7 +104,7 @@ def globe(beside: Beside, resolved: Mapping[str, Any], ports: Sequence[Port]) ->
     }  # fmt: skip
 
 
-def stand(beside: Beside, resolved: Mapping[str, Any]) -> dict[str, str]:
+def stand(beside: ConstellationFiles, resolved: Mapping[str, Any]) -> dict[str, str]:
     """At which of the places each node is: its own, or that of the nearest neighbour which has one."""
     found = {node: node for node in resolved["nodes"] if node in beside.places}
     pairs = [pair for link in resolved["links"] for pair in (link["ends"], link["ends"][::-1])]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp import _core
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.errors import InputError
 from optcp.export.packets import World
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.constellation.beside import Beside
+    from optcp.constellation.beside import ConstellationFiles
     from optcp.scenarios.run import FreshRun
     from optcp.scenarios.scenario import Scenario
 
@@ -57,7 +57,7 @@ def animate(
     start_s: float | None = None,
     end_s: float | None = None,
     known: Mapping[str, network.Place] | None = None,
-    beside: Beside | None = None,
+    beside: ConstellationFiles | None = None,
     command: str = "",
 ) -> str:
     """Make the page of a run.
@@ -289,9 +289,9 @@ class Shown:
         packets = "every packet" if part.every == 1 else f"one packet in {part.every}"
         number = len(self.drawn.came)
         between = f"{part.start_ps / PICOSECONDS_A_SECOND:.6g} s to {part.end_ps / PICOSECONDS_A_SECOND:.6g} s"
-        drawn = f"{packets} drawn: {many(number, 'packet-hop')}" if number else "no packet is drawn by itself"
+        drawn = f"{packets} drawn: {count_noun(number, 'packet-hop')}" if number else "no packet is drawn by itself"
         return [
-            f"The whole run, {stop_s:g} s, in {many(whole.load.shape[1], 'step')} of {_time(whole.step_ps)}.",
+            f"The whole run, {stop_s:g} s, in {count_noun(whole.load.shape[1], 'step')} of {_time(whole.step_ps)}.",
             f"From {between} in slow motion, {drawn}.",
         ]
 

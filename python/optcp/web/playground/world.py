@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core
-from optcp.scenarios.topologies import answered, given
+from optcp.scenarios.topologies import answered, use_files
 from optcp.web.playground.page import Start, address
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def short(world: _core.Scenario, name: str) -> str:
     library: dict[str, dict[str, Any]] = {}
     text = observed(world, world.to_toml())
     try:
-        with given({}), answered(library):
+        with use_files({}), answered(library):
             _core.Scenario.parse(text, name)
     except _core.ScenarioError:
         return ""
