@@ -234,7 +234,7 @@ def test_series_of_hypatia_are_read_and_make_a_world(optcp, tmp_path):
     ]
     status, out, err = optcp("constellation", file, "--out", "leo")
     assert (status, err) == (0, "")
-    assert re.search(r"^rtt from 25\.319 to 29\.423 ms; 0\.1 s without a path$", out, re.MULTILINE)
+    assert re.search(r"^RTT from 25\.319 to 29\.423 ms; 0\.1 s without a path$", out, re.MULTILINE)
     rows = (tmp_path / "leo" / "path.csv").read_text().splitlines()
     assert rows[1:4] == [
         f"0, forward, path, {29_423_138 // 2 + 1_147_200},",
@@ -275,7 +275,7 @@ def test_a_file_and_places_do_not_go_together(optcp):
     assert "expected a shell, or a file networkx_rtt_A_to_B.txt" in err
     status, _, err = optcp("constellation", "networkx_rtt_1_to_2.txt", "--from", "Manila")
     assert status == 2
-    assert "the file says all of places and times" in err
+    assert "the file determines places and times" in err
     status, _, err = optcp("constellation", "iridium", "--from", "Manila")
     assert status == 2
     assert "--from and --to are needed" in err

@@ -214,7 +214,7 @@ def test_selecting():
 
 def test_two_exhibits_of_one_name(monkeypatch):
     monkeypatch.setattr(gmpls, "EXHIBITS", (*gmpls.EXHIBITS, FIG8))
-    with pytest.raises(InputError, match="two exhibits are called 'gmpls/fig8'"):
+    with pytest.raises(InputError, match="two exhibits are named 'gmpls/fig8'"):
         exhibits()
 
 

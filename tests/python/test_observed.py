@@ -81,7 +81,7 @@ def test_what_there_is_not_is_named(done):
         done["drops"].count(prt="x")
     with pytest.raises(InputError, match="has events, not intervals"):
         done["drops"].cells()
-    with pytest.raises(InputError, match="no time"):
+    with pytest.raises(InputError, match="is not a time"):
         done["drops"].count(after="5 Mbps")
 
 
@@ -98,10 +98,10 @@ def test_digests_are_those_of_the_runs_cell_by_cell(tmp_path):
 def test_cells_of_other_intervals_are_refused(tmp_path):
     world = optcp.load("single-failure")
     done = optcp.Study(world, {"observe.0.interval": ["100 ms", "200 ms"]}).run(tmp_path / "a")
-    with pytest.raises(InputError, match="intervals of"):
+    with pytest.raises(InputError, match="different numbers of intervals"):
         done["goodput"].cells()
     shorter = optcp.Study(world, {"w": {"a": {"stop": "10 s"}, "b": {"stop": "20 s", "observe.0.interval": "200 ms"}}})
-    with pytest.raises(InputError, match="other intervals"):
+    with pytest.raises(InputError, match="combinations have different intervals"):
         shorter.run(tmp_path / "b")["goodput"].cells()
 
 

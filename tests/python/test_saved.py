@@ -126,7 +126,7 @@ def test_values_in_the_middle_of_an_axis_add_cells_only(made, calls, tmp_path):
 def test_another_study_is_refused_with_what_differs_unless_forced(made, tmp_path, text, options, what):
     made()
     (tmp_path / "out" / "thesis.tex").touch()
-    with pytest.raises(InputError, match=f"out: another study is there: .*{what}.*--force"):
+    with pytest.raises(InputError, match=f"out: the directory holds another study: .*{what}.*--force"):
         made(text, **options)
     assert len(made().store.parts) == 1
     done = made(text, force=True, **options)
@@ -137,7 +137,7 @@ def test_another_study_is_refused_with_what_differs_unless_forced(made, tmp_path
 def test_another_build_is_another_study(made, monkeypatch):
     made()
     monkeypatch.setattr("optcp.study.form.extension_sha256", lambda: "another build")
-    with pytest.raises(InputError, match="another study is there: it was made by another build of optcp"):
+    with pytest.raises(InputError, match="the directory holds another study: it was made by another build of optcp"):
         made()
 
 
@@ -159,7 +159,7 @@ def test_runs_of_the_version_before_are_named(made, tmp_path, old):
 def test_a_folder_that_is_no_studys_is_left_alone(made, tmp_path):
     (tmp_path / "out" / "runs").mkdir(parents=True)
     (tmp_path / "out" / "runs" / "thesis.tex").touch()
-    with pytest.raises(InputError, match="there is a folder runs of no study"):
+    with pytest.raises(InputError, match="the folder runs does not belong to a study"):
         made()
 
 

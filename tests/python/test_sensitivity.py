@@ -517,7 +517,7 @@ def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, table3, cal
     words = ("sensitivity", "gmpls/table3", "--set", "flows=10+10", "--over", "queue_packets=20|40")
     status, _, err = optcp(*words, *SMALL)
     assert status == 2
-    assert "Error: --set flows=10+10 with queue_packets = 40: there is no such world\nthe queue is too long" in err
+    assert "Error: --set flows=10+10 with queue_packets = 40: invalid scenario\nthe queue is too long" in err
     assert calls == []
 
 

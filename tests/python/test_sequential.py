@@ -22,7 +22,7 @@ def test_the_seeds_double_until_the_bound():
     assert sequential.looks(2) == (1, 2)
     assert sequential.looks(8) == (1, 2, 4, 8)
     assert sequential.looks(6) == (1, 2, 4, 6)
-    with pytest.raises(ValueError, match="2 times their first number or more, got 1"):
+    with pytest.raises(ValueError, match="most: expected 2 or more, got 1"):
         sequential.looks(1)
 
 

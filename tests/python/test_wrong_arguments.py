@@ -380,7 +380,7 @@ def test_numpy_scalars_count_as_numbers(things, tmp_path):
         ),
         (lambda world, done: done["good"].cells().part(group="g"), "values of axis 'group': expected a list, got 'g'"),
         (lambda world, done: done["good"].cells() + None, "operand: expected cells or a number, got None"),
-        (lambda world, done: done["ends"].count(after=-1), "-1: a time is from 0 s to 18446744 s"),
+        (lambda world, done: done["ends"].count(after=-1), "-1: expected a time from 0 s to 18446744 s"),
         (lambda world, done: stats.share(1, 0), "n: expected a whole number from 1 to 9007199254740992, got 0"),
     ],
 )
@@ -393,7 +393,7 @@ def test_the_sentence_names_the_argument_and_what_was_expected(call, sentence, t
 def test_a_run_that_is_not_there_is_named(things):
     done = things["StudyResult"]
     branch = done.grid.branches[0]
-    with pytest.raises(InputError, match=f"there is no run of cell '{branch.id}' with seed 77"):
+    with pytest.raises(InputError, match=f"no run of '{branch.id}' with seed 77"):
         done.run(branch, 77)
 
 

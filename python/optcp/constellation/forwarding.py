@@ -1,13 +1,18 @@
 """Where every node sends packets while satellites move: forwarding tables and the delays of the links that they use.
 
-Models
-    Every step each satellite and station has the next hop of its shortest path in metres to each station, as
-    :mod:`optcp.constellation.paths` has it; tables are those of one instant everywhere at once. Of all tables those
-    entries are kept that a packet can meet: of nodes on a path, and of those that were on one ``RETAINED_S`` ago.
-Source
-    Hypatia (S. Kassing et al., IMC 2020), whose tables change every 100 ms.
-Limits
-    A packet that waits longer than ``RETAINED_S`` may meet an entry that is out of date.
+# Model
+
+Every step each satellite and station has the next hop of its shortest path in metres to each station, as
+:mod:`optcp.constellation.paths` has it; tables are those of one instant everywhere at once. Of all tables those
+entries are kept that a packet can meet: of nodes on a path, and of those that were on one ``RETAINED_S`` ago.
+
+# References
+
+Hypatia (S. Kassing et al., IMC 2020), whose tables change every 100 ms.
+
+# Limitations
+
+A packet that waits longer than ``RETAINED_S`` may meet an entry that is out of date.
 """
 
 from __future__ import annotations

@@ -1,17 +1,24 @@
 """Networks of satellites in Hypatia's own files: orbits, links, ground stations, and forwarding states step by step.
 
-Models
-    A path follows the next hops of its step from station to station, and holds until the next step; its length is that
-    between satellites where SGP-4 has them.
-Source
-    What satgenpy of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c) writes into a directory:
-    ``tles.txt``, ``isls.txt``, ``ground_stations.txt``, ``description.txt``, and ``fstate_<ns>.txt`` of each step in
-    ``dynamic_state_<interval>ms_for_<length>s``.
-Choices
-    None: reach and steps are those of the files.
-Limits
-    Both directions take the path from the first station to the second; in Hypatia the one back follows next hops of its
-    own. Interfaces and the rates of ground-satellite links are not read.
+# Model
+
+A path follows the next hops of its step from station to station, and holds until the next step; its length is that
+between satellites where SGP-4 has them.
+
+# References
+
+What satgenpy of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c) writes into a directory:
+``tles.txt``, ``isls.txt``, ``ground_stations.txt``, ``description.txt``, and ``fstate_<ns>.txt`` of each step in
+``dynamic_state_<interval>ms_for_<length>s``.
+
+# Choices
+
+None: reach and steps are those of the files.
+
+# Limitations
+
+Both directions take the path from the first station to the second; in Hypatia the one back follows next hops of its
+own. Interfaces and the rates of ground-satellite links are not read.
 """
 
 from __future__ import annotations

@@ -1,16 +1,23 @@
 """Where satellites and ground stations are: circular orbits over an earth that turns.
 
-Models
-    Satellites on circles, stations on the ellipsoid, both in coordinates that do not turn, in km; time is in seconds
-    from time zero, which is 2000-01-01 00:00 UT where nothing else is said.
-Source
-    WGS72, as SGP-4 has it; the positions of Hypatia's generator (snkas/hypatia at 0ac531c, satgenpy). Greenwich mean
-    sidereal time: IAU 1982, as in J. Meeus, "Astronomical Algorithms" (1991), formula 11.4.
-Choices
-    A shell (:class:`optcp.constellation.Shell`), a place on the ground.
-Limits
-    No drift of planes by the earth's shape (J2), and none of SGP-4's short periods: some km, and within 200 s at most
-    2 s of when a satellite rises or sets.
+# Model
+
+Satellites on circles, stations on the ellipsoid, both in coordinates that do not turn, in km; time is in seconds
+from time zero, which is 2000-01-01 00:00 UT where nothing else is said.
+
+# References
+
+WGS72, as SGP-4 has it; the positions of Hypatia's generator (snkas/hypatia at 0ac531c, satgenpy). Greenwich mean
+sidereal time: IAU 1982, as in J. Meeus, "Astronomical Algorithms" (1991), formula 11.4.
+
+# Choices
+
+A shell (:class:`optcp.constellation.Shell`), a place on the ground.
+
+# Limitations
+
+No drift of planes by the earth's shape (J2), and none of SGP-4's short periods: some km, and within 200 s at most
+2 s of when a satellite rises or sets.
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
 """Where places and satellites of a world are over time, for pictures alone: ``places.csv`` beside a scenario.
 
-Source
-    What :mod:`optcp.constellation.orbits` has, as geodetic latitude, longitude and height.
-Limits
-    Between two rows a satellite goes along the great circle between them. With a row a minute the satellites of the
-    shells that have names are 0.004 degrees and 20 m off at most.
+# References
+
+What :mod:`optcp.constellation.orbits` has, as geodetic latitude, longitude and height.
+
+# Limitations
+
+Between two rows a satellite goes along the great circle between them. With a row a minute the satellites of the
+shells that have names are 0.004 degrees and 20 m off at most.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
 """Series of paths out of files: those that Hypatia has computed, and ``rtt.csv`` beside a scenario.
 
-Source
-    ``networkx_rtt_A_to_B.txt`` with lines ``time,round trip``, both in ns and 0 for no path, and beside it
-    ``networkx_path_A_to_B.txt`` with lines ``time,A-184-183-B`` or ``time,Unreachable``, of each change; as of
-    snkas/hypatia at 0ac531c, satgenpy/satgen/post_analysis.
-Limits
-    Round trips hold from one line to the next; both directions take half of one.
+# References
+
+``networkx_rtt_A_to_B.txt`` with lines ``time,round trip``, both in ns and 0 for no path, and beside it
+``networkx_path_A_to_B.txt`` with lines ``time,A-184-183-B`` or ``time,Unreachable``, of each change; as of
+snkas/hypatia at 0ac531c, satgenpy/satgen/post_analysis.
+
+# Limitations
+
+Round trips hold from one line to the next; both directions take half of one.
 """
 
 from __future__ import annotations

@@ -1,11 +1,16 @@
 """How the path between two ground stations changes: round trips, handovers, outages.
 
-Models
-    The path is found anew every step and holds until the next one; its length changes all the time.
-Source
-    Hypatia (S. Kassing et al., IMC 2020), whose step is 100 ms.
-Limits
-    The round trip is that of an empty network: propagation over the path of that instant, both ways.
+# Model
+
+The path is found anew every step and holds until the next one; its length changes all the time.
+
+# References
+
+Hypatia (S. Kassing et al., IMC 2020), whose step is 100 ms.
+
+# Limitations
+
+The round trip is that of an empty network: propagation over the path of that instant, both ways.
 """
 
 from __future__ import annotations

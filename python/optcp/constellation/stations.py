@@ -1,8 +1,9 @@
 """Ground stations: cities by name, and places by coordinates.
 
-Source
-    The 100 cities with most inhabitants as estimated for 2025 (United Nations, World Urbanization Prospects), with the
-    coordinates that Hypatia has for them (snkas/hypatia at 0ac531c).
+# References
+
+The 100 cities with most inhabitants as estimated for 2025 (United Nations, World Urbanization Prospects), with the
+coordinates that Hypatia has for them (snkas/hypatia at 0ac531c).
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def refuse(chosen: Chosen) -> None:
         If runs were chosen.
     """
     if chosen.cells or chosen.seed is not None:
-        raise InputError("--cell and --seed choose runs of a study; results of exhibits have none")
+        raise InputError("--cell and --seed select runs of a study; results of experiments have no runs")
 
 
 def found(directory: Path, chosen: Chosen) -> tuple[StudyResult | None, dict[Path, Result]]:
@@ -98,8 +98,8 @@ def found(directory: Path, chosen: Chosen) -> tuple[StudyResult | None, dict[Pat
         if not results:
             Store(directory).refuse_old("Run the scenario again, into another directory")
             raise InputError(
-                f"{directory}: there is neither a study nor exhibits' results; "
-                "`optcp run` and `optcp reproduce` make them"
+                f"{directory}: no study and no results of experiments here; "
+                "create them with `optcp run` or `optcp reproduce`"
             )
         refuse(chosen)
     return study, results

@@ -99,14 +99,14 @@ def _text(value: Value) -> str:
 
 @dataclass(frozen=True)
 class Plausible:
-    """What a parameter may have been, and why no less and no more.
+    """Plausible range of an unstated parameter.
 
     Attributes
     ----------
     values
-        The range.
+        Range.
     reason
-        One sentence, for tables.
+        Reason of its limits, one sentence.
     """
 
     values: Range

@@ -55,7 +55,7 @@ def names() -> list[str]:
 
 def _place(found: dict[str, ModuleType], name: str, module: ModuleType) -> None:
     if name in found:
-        raise InputError(f"there are two papers of the name {name!r}")
+        raise InputError(f"two papers are named {name!r}")
     listed = getattr(module, "EXHIBITS", None)
     if not listed:
         raise InputError(f"the paper {name!r} has no EXHIBITS, a tuple of optcp.papers.exhibit.Exhibit")
@@ -76,7 +76,7 @@ def add(directory: Path) -> None:
     folders = [directory] if (directory / "__init__.py").is_file() else sorted(directory.glob("*/"))
     inits = [folder / "__init__.py" for folder in folders if (folder / "__init__.py").is_file()]
     if not inits:
-        raise InputError(f"--papers {directory}: there is no paper in it: a paper is a folder with an __init__.py")
+        raise InputError(f"--papers {directory}: no paper here; a paper is a folder with an __init__.py")
     for init in inits:
         name = init.parent.resolve().name
         spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[str(init.parent)])
@@ -113,7 +113,7 @@ def exhibits() -> dict[str, Exhibit]:
     for paper in papers().values():
         for one in paper.EXHIBITS:
             if one.id in found:
-                raise InputError(f"two exhibits are called {one.id!r}")
+                raise InputError(f"two exhibits are named {one.id!r}")
             found[one.id] = one
     return found
 
@@ -135,6 +135,6 @@ def select(names: Sequence[str]) -> list[Exhibit]:
         if name in papers():
             found = {id_: one for id_, one in known.items() if id_.startswith(f"{name}/")}
         if not found:
-            raise InputError(f"there is no exhibit {name!r}; {nearest(name, [*known, *papers()])}")
+            raise InputError(f"unknown experiment {name!r}; {nearest(name, [*known, *papers()])}")
         chosen |= found
     return list(chosen.values())

@@ -60,7 +60,7 @@ def check_settings(request: Request) -> None:
     known = {parameter.name for exhibit in request.exhibits for parameter in exhibit.assumed}
     for name in request.settings:
         if name not in known:
-            raise InputError(f"--set {name}: there is no such assumed parameter; {nearest(name, known)}")
+            raise InputError(f"--set {name}: unknown assumed parameter; {nearest(name, known)}")
 
 
 def reproduce(request: Request, out: Path, jobs: Jobs, progress: Progress) -> list[Result]:

@@ -29,7 +29,9 @@ def exhibits(directory: Path) -> dict[Path, Result]:
     refuse_links(directory, names())
     found = {path: stored.load(path, Result.from_json) for path in files(directory)}
     if not found:
-        raise InputError(f"{directory}: there are no exhibits' results; `optcp reproduce --out {directory}` makes them")
+        raise InputError(
+            f"{directory}: no results of experiments here; create them with `optcp reproduce --out {directory}`"
+        )
     return found
 
 

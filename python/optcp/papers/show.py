@@ -1,4 +1,4 @@
-"""Results of exhibits as tables on the terminal."""
+"""Terminal tables of experiment results."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 MOST_STUDIES = 3
-"""That are named where the size of an exhibit is said."""
+"""Maximum number of studies that the size line names."""
 
 
 def show_result(console: Console, result: Result) -> None:
-    """Print an exhibit: its rows, its claims, what was assumed."""
+    """Print the rows, claims and assumptions of a result."""
     console.print()
     console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
     console.print(Text(f"{result.source['where']}; {size_text(result)}", style="dim"))
@@ -40,7 +40,7 @@ def show_result(console: Console, result: Result) -> None:
 
 
 def size_text(result: Result) -> str:
-    """Say how many runs are behind a result, and how many the paper had."""
+    """Return a text with the number of runs of a result and of the paper."""
     name, paper_runs = result.size["name"], result.size["paper_runs"]
     theirs = "" if paper_runs is None else f"; the paper had {count_noun(paper_runs, 'run')}"
     if result.provenance["seeds"] is None:
@@ -55,14 +55,14 @@ def size_text(result: Result) -> str:
         for count, of in counts.items()
     ]
     if kept := len(result.provenance.get("kept", [])):
-        parts.append(f"{count_noun(kept, 'run')} stored with the project")
+        parts.append(f"{count_noun(kept, 'stored run')}")
     first, last = result.provenance["seeds"]
     seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
     return f"size {name}: {', '.join(parts)}, {seeds}{theirs}"
 
 
 def assumed_text(result: Result) -> str:
-    """List the paper's unstated parameters with the assumed values, and what ``--set`` changed."""
+    """Return a text with the assumed values of unstated parameters and the changes of ``--set``."""
     text = "assumed: " + ", ".join(f"{name} = {value}" for name, value in result.assumed.items())
     if result.changed:
         changed = ", ".join(f"{name} (default {value})" for name, value in result.changed.items())
@@ -71,7 +71,7 @@ def assumed_text(result: Result) -> str:
 
 
 def measured(row: Row) -> str:
-    """Write the measured value of a row; one that the end of runs cuts by its bound."""
+    """Return the simulated value of a row, or its bound."""
     if row.at_least is not None:
         return f"> {number(row.at_least)}"
     return number(row.measured) if row.at_most is None else f"< {number(row.at_most)}"
@@ -83,7 +83,7 @@ def _rows(rows: Sequence[Row]) -> Table:
     for name in keys:
         table.add_column(name, justify="right")
     table.add_column("metric")
-    for name in ("printed", "measured", "95 % interval", "n"):
+    for name in ("published", "simulated", "95 % interval", "n"):
         table.add_column(name, no_wrap=True, justify="right")
     table.add_column("verdict", no_wrap=True)
     for row in rows:
@@ -102,7 +102,7 @@ def _rows(rows: Sequence[Row]) -> Table:
 def _claims(result: Result) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("holds", no_wrap=True)
-    table.add_column("claim (evidence: in the JSON file and the report)", overflow="fold")
+    table.add_column("claim (evidence: see the JSON file or the report)", overflow="fold")
     for claim in result.claims:
         readings = ", ".join(f"{name}: {word(holds)}" for name, holds in claim.readings.items())
         text = Text(claim.text)
@@ -114,12 +114,12 @@ def _claims(result: Result) -> Table:
 
 
 def ended_text(result: Result, claim: Claim) -> str:
-    """Say with how many seeds a claim was decided, or why it is not; nothing where neither is known."""
+    """Return the number of seeds that decided a claim, or the reason why it is undecided, or an empty text."""
     if "until_decided" not in result.size:
         return "interpretations disagree" if claim.disagrees else ""
     ended = result.size["until_decided"]["claims"][claim.id]
     stage = ended["stage"]
-    # Elsewhere the number of seeds bears on nothing.
+    # The number of seeds is meaningful only for these stages.
     return f"{stage} at {ended['seeds']} seeds" if stage in ("decided", "bound reached") else stage
 
 

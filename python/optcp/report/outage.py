@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def page(result: Result, command: str) -> str:
-    """Make the page; ``command`` is what makes it again."""
+    """Return the page; ``command`` is the command that reproduces it."""
     asked = result.asked
     files = Files()
     files.add("outage.json", result.to_json())
@@ -25,14 +25,14 @@ def page(result: Result, command: str) -> str:
         templates()
         .get_template("outage.html.j2")
         .render(
-            title=f"What a failure costs on {asked.network.reference}",
-            about=f"{count_noun(len(asked.events), 'failure')} of {asked.failures}, "
-            f"{count_noun(len(asked.mechanisms), 'mechanism')}, long flows with {asked.sender}; "
+            title=f"Cost of failures on {asked.network.reference}",
+            about=f"{count_noun(len(asked.events), 'failure')} ({asked.failures}), "
+            f"{count_noun(len(asked.mechanisms), 'mechanism')}, long-lived flows with {asked.sender}; "
             f"demands: {asked.demands}",
             version=_core.version(),
             command=command,
-            answered=[one.message for one in asked.exclusions()],
-            standing=[one.message for one in asked.default_assumptions()],
+            exclusions=[one.message for one in asked.exclusions()],
+            defaults=[one.message for one in asked.default_assumptions()],
             assumed=[(one["name"], one["value"], one["summary"]) for one in asked.listed() if not one["default"]],
             tables=result.tables(),
             figure=_figure(result),
@@ -53,7 +53,7 @@ def _figure(result: Result) -> Figure | None:
 
 
 def map_of(result: Result) -> str:
-    """The network, each link as red as the worst failure costs that it is part of, under the first mechanism."""
+    """Draw the network, with links coloured by their worst failure under the first mechanism."""
     asked = result.asked
     worst: dict[str, float] = {}
     lost = result.lost_mb(asked.mechanisms[0])

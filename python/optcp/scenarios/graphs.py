@@ -1,8 +1,9 @@
 """Graphs in GML and GraphML files: nodes, edges and their attributes, or a message that says what cannot be read.
 
-Model
-    Every attribute keeps the value of the file; a GraphML key with a default applies to each node or edge without a
-    value. Ports of GraphML are ignored, because an edge still names its node.
+# Model
+
+Every attribute keeps the value of the file; a GraphML key with a default applies to each node or edge without a
+value. Ports of GraphML are ignored, because an edge still names its node.
 
 Limitations
     - Hyperedges, nested graphs and several graphs in one file are refused.

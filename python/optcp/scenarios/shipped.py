@@ -51,8 +51,7 @@ def find(text: str) -> Path:
     meant = f"; did you mean {close!r}?" if close else ""
     missing = "" if folders() else "; those of papers come with `pip install 'optcp[papers]'`"
     raise InputError(
-        f"{text}: there is no such file, nor a shipped scenario of this name{meant} (`optcp list scenarios` lists "
-        f"them{missing})"
+        f"no file or shipped scenario named {text!r}{meant} (`optcp list scenarios` prints the names{missing})"
     )
 
 
@@ -73,7 +72,7 @@ def begin(path: Path, name: str, *, force: bool) -> list[tuple[Path, bool]]:
 
     known = scenarios()
     if name not in known:
-        raise InputError(f"--from {name}: there is no scenario of this name; {nearest(name, known)}")
+        raise InputError(f"--from {name}: unknown scenario; {nearest(name, known)}")
     if path.suffix != ".toml":
         raise InputError(f"{path}: expected a name that ends with .toml, as editors do, such as {path.name}.toml")
     texts = {
@@ -83,8 +82,8 @@ def begin(path: Path, name: str, *, force: bool) -> list[tuple[Path, bool]]:
     written = [(file, not file.exists() or file.read_bytes() != text.encode()) for file, text in texts.items()]
     for file, differs in written:
         if differs and file.exists() and not force:
-            renew = f", or `optcp schema --out {shlex.quote(str(file))}` renews it" if file.name == SCHEMA else ""
-            raise InputError(f"{file}: there is another file already; --force overwrites it{renew}")
+            renew = f" or `optcp schema --out {shlex.quote(str(file))}` to renew it" if file.name == SCHEMA else ""
+            raise InputError(f"{file}: the file exists with other content; use --force to overwrite it{renew}")
     for file, differs in written:
         if differs:
             write_text(file, texts[file])

@@ -93,7 +93,7 @@ def _of_this_format(text: str) -> dict[str, Any]:
     found = stored.table(text)
     stored.need(found, ["format"])
     if found["format"] != FORMAT:
-        raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
+        raise ValueError(f"created by an incompatible version of OpTCP (format {found['format']}, expected {FORMAT})")
     return found
 
 

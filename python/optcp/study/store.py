@@ -153,14 +153,14 @@ class Store:
                 return True
             if not force:
                 raise InputError(
-                    f"{self.root}: another study is there: {'; '.join(differences)}. "
-                    "Choose another --out, or start anew with --force"
+                    f"{self.root}: the directory holds another study: {'; '.join(differences)}. "
+                    "Choose another --out, or replace it with --force"
                 )
             return False
         self.refuse_old("Choose another --out")
         for folder in FOLDERS:
             if (self.root / folder).exists() and any((self.root / folder).iterdir()):
-                raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
+                raise InputError(f"{self.root}: the folder {folder} does not belong to a study; choose another --out")
         return False
 
     def refuse_old(self, instead: str) -> None:
@@ -209,7 +209,9 @@ class Store:
         if not path.is_file():
             need_directory(self.root)
             self.refuse_old("Run the scenario again, into another directory")
-            raise InputError(f"{self.root}: there is no study in it: a study has a {IDENTITY}; `optcp run` makes one")
+            raise InputError(
+                f"{self.root}: no study here (no {IDENTITY}); create one with `optcp run SCENARIO --out {self.root}`"
+            )
         return stored.load(path, form.parsed_identity, "the directory")
 
     def clear(self) -> None:
@@ -343,7 +345,7 @@ class Store:
         except FileNotFoundError as error:
             # The cells are written one after the other before the first run begins.
             raise RunFailed(
-                f"{path}: missing; the command that made the study was interrupted and continues there"
+                f"{path}: missing; the command that created the study was interrupted, repeat it to continue"
             ) from error
         except OSError as error:
             raise RunFailed(f"{path}: cannot be read ({error.strerror})") from error

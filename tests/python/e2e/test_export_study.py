@@ -69,9 +69,9 @@ def test_runs_are_chosen_by_values_and_seeds(command, copy):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--cell", "delay"], "--cell delay: expected AXIS=VALUE"),
-        (["--cell", "dely=6 ms"], "--cell dely: the study has no such axis; did you mean 'delay'?"),
-        (["--cell", "delay=7 ms"], "axis 'delay' has no value '7 ms'; did you mean '6 ms'?"),
+        (["--cell", "delay"], "--cell delay: expected NAME=VALUE"),
+        (["--cell", "dely=6 ms"], "--cell dely: the study does not sweep this parameter; did you mean 'delay'?"),
+        (["--cell", "delay=7 ms"], "'delay' has no value '7 ms'; did you mean '6 ms'?"),
         (["--seed", 4], "--seed 4: the study has no such seed; there are: 3, 10"),
     ],
     ids=lambda value: "",
