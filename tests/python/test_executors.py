@@ -186,7 +186,7 @@ def test_a_pool_that_is_shut_down_is_a_message(tmp_path, silent):
 
 
 def test_jobs_and_an_executor_do_not_go_together(tmp_path):
-    with ThreadPoolExecutor(1) as workers, pytest.raises(InputError, match="give one of them"):
+    with ThreadPoolExecutor(1) as workers, pytest.raises(InputError, match="not both"):
         study(2).run(tmp_path, executor=workers, jobs=2)
 
 
@@ -276,13 +276,13 @@ def sent(monkeypatch, **limits):
     return len(workers.futures)
 
 
-def test_what_takes_nobody_knows_how_long_is_sent_with_care(monkeypatch):
+def test_first_remote_jobs_are_probes(monkeypatch):
     assert sent(monkeypatch, PROBES=3) == 3
     assert sent(monkeypatch, PROBES=3, TASK_S=0.0) == 50
     assert sent(monkeypatch, PROBES=3, TASK_S=0.0, MOST_TASKS=7) == 7
 
 
-def test_costs_are_of_the_most_alike():
+def test_cost_estimate_uses_most_similar_jobs():
     def job(runs, *kind):
         away = Sent()
         away.kind = kind

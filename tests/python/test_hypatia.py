@@ -176,7 +176,7 @@ def test_what_is_missing_or_wrong_is_named(optcp, made, name, text, said):
         ("net --from Manila --to Dalian", "there is no ground station 'Dalian' in net; there are: Grid-1, Manila"),
         ("net --from Manila --to 6", "there is no ground station '6' in net"),
         ("net --from Manila --to 14.6042,120.9822", "Manila is both ends of the path"),
-        ("net --from Manila", "--from and --to are needed"),
+        ("net --from Manila", "give --from and --to"),
         ("net --from Manila --to Grid-1 --length 1s", "1s: the directory determines satellites and times"),
         (". --from Manila --to Grid-1", "expected a directory dynamic_state_<interval>ms_for_<length>s"),
         ("net/dynamic_state_0ms_for_2s --from 4 --to 5", "0 steps; expected 1 to 200000"),

@@ -195,7 +195,7 @@ def test_a_sample_that_is_too_small_is_said(optcp):
     words = ("sensitivity", "gmpls/table3", "--over", "flows=10+10|20+20", "--over", "backbone_bps=5e6|1e7")
     status, _, err = optcp(*words, "--samples", "2", *SMALL[2:])
     assert status == 0
-    assert "warning: --samples 2 are too few to give " in err
+    assert "warning: --samples 2 are too few to vary " in err
 
 
 @pytest.mark.parametrize("samples", [1, 3, 48])
@@ -353,7 +353,7 @@ def table3(monkeypatch):
 def test_the_verb_prints_writes_and_continues(ran, stored_runs, calls):
     _, out = ran
     assert "…" not in out
-    assert "what drives the result" in out
+    assert "most influential parameters" in out
     assert "240 of 240 runs made now" in out
     text = FILE.read_text()
     found = json.loads(text)
@@ -452,8 +452,8 @@ def test_what_is_beyond_the_paper_agrees_with_no_print(stored_runs, table3):
     table3(setup=replace(SETUP, runs=None))
     status, out, _ = stored_runs(*WORDS, *SMALL, "--confirm")
     assert status == 0
-    assert "what drives the result" in out
-    assert "settings that give the printed values" not in out
+    assert "most influential parameters" in out
+    assert "settings that match the published values" not in out
 
 
 def test_a_result_is_read_back(ran):
@@ -500,7 +500,7 @@ def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_
     table3(find=refuse)
     status, out, _ = stored_runs(*WORDS, *SMALL)
     assert status == 0
-    assert "left out: " in out
+    assert "not evaluated: " in out
     found = json.loads(FILE.read_text())
     assert [one["why"] for one in found["left_out"]] == ["no goodput at all"]
     assert found["left_out"][0]["setting"]["queue_packets"] == seen[0]

@@ -105,7 +105,7 @@ def test_an_older_schema_is_named_with_what_renews_it(optcp, tmp_path):
     (tmp_path / SCHEMA).write_text("{}")
     status, _, err = optcp("new", "mine.toml")
     assert (status, [path.name for path in tmp_path.iterdir()]) == (2, [SCHEMA])
-    assert f"--force overwrites it, or `optcp schema --out {SCHEMA}` renews it" in err
+    assert f"use --force to overwrite it or `optcp schema --out {SCHEMA}` to renew it" in err
     assert optcp("schema", "--out", SCHEMA) == (0, f"{SCHEMA}\n", "")
     assert optcp("new", "mine.toml")[0] == 0
     assert f"mine.toml: unchanged\n{SCHEMA}: unchanged\n" in optcp("new", "mine.toml")[1]

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 NAME = re.compile(r"networkx_rtt_([0-9A-Za-z.-]+)_to_([0-9A-Za-z.-]+)\.txt")
 HEADER = "at (s),rtt (ms),satellites"
 ROW = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?),([0-9]{1,9}\.[0-9]{1,9}|),((?:[0-9]{1,9}-)*[0-9]{1,9}|)")
-"""Of ``rtt.csv``: a time, a round trip, satellites; the last two are empty in an outage."""
+"""Head of ``rtt.csv``: time, RTT and satellites; the last two are empty in an outage."""
 MOST_LINES = 200_001
 MOST_NS = 10**15
-"""No time and no round trip is longer: 11 days."""
+"""Maximum time and RTT: 11 days."""
 
 
 @dataclass(frozen=True)

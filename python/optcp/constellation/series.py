@@ -178,7 +178,7 @@ class Series:
         return found
 
     def outages(self) -> list[tuple[float, float]]:
-        """From when until when there is no path, in s."""
+        """Return the outages as (start, end), in s."""
         return [(one.start_s, one.end_s) for one in self.stretches() if not one.satellites]
 
     def _rtt(self, path: tuple[int, ...], at: float) -> float:

@@ -158,7 +158,7 @@ class Tles:
         return SatrecArray(self.records)
 
     def changed(self, settings: Mapping[str, str]) -> Tles:
-        """Return them with another reach, as written: see :func:`optcp.constellation.shells.changed`."""
+        """Return the satellites with another reach; see :func:`optcp.constellation.shells.changed`."""
         return shells.changed(self, settings)
 
 

@@ -108,5 +108,5 @@ def test_places_without_a_study(command, tmp_path):
     for verb in (("trace",), ("export", "--format", "csv"), ("export", "--format", "ns2")):
         said = {place: command(verb[0], place, *verb[1:], status=2).stderr for place in ("old", "empty", "nowhere")}
         assert "old: seed-1/meta.json is of an earlier version of optcp" in said["old"]
-        assert "there is no study" in said["empty"] or "there is neither a study" in said["empty"]
+        assert "no study here" in said["empty"] or "no study and no results" in said["empty"]
         assert "nowhere: no such directory" in said["nowhere"]

@@ -237,7 +237,7 @@ def test_a_bad_file_is_shown_where_it_is_named(tmp_path):
         ("gone.gml", None, "cannot read `gone.gml`: No such file"),
         ("bad.gml", "graph [ node [", "cannot read `bad.gml`"),
         ("far.gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]", "give all links one `delay`"),
-        ("what.txt", "x", "neither a .gml nor a .graphml file"),
+        ("what.txt", "x", "unsupported file format"),
     ]:
         world.write_text(WORLD.format(file=name), encoding="utf-8")
         if content is not None:
