@@ -83,7 +83,7 @@ def test_names_in_the_identity_that_lead_elsewhere_are_refused(study, whole, nam
     ):
         shutil.copy(whole / "study.json", study / "study.json")
         rewrite(study / "study.json", change)
-        with pytest.raises(Damaged, match=r"study\.json: `(cells|observe|beside)` has .*not the name of a file"):
+        with pytest.raises(Damaged, match=r"study\.json: `(cells|observe|beside)` has .*not a file name"):
             read(study)
 
 
@@ -94,10 +94,10 @@ def test_names_in_a_manifest_that_lead_elsewhere_are_refused_and_nothing_is_remo
     manifest = next((study / "parts").glob("*.json"))
     (outside / f"{manifest.stem}.parquet").write_text("precious")
     rewrite(manifest, lambda said: said["files"].update({name: said["files"]["scalars"]}))
-    with pytest.raises(Damaged, match=r"`files` has .*not the name of a file"):
+    with pytest.raises(Damaged, match=r"`files` has .*not a file name"):
         read(study)
     other = Study(load("single-failure"), {}, seeds=1)
-    with pytest.raises(Damaged, match=r"`files` has .*not the name of a file"):
+    with pytest.raises(Damaged, match=r"`files` has .*not a file name"):
         other.run(study, force=True)
     assert (outside / f"{manifest.stem}.parquet").read_text() == "precious"
 
@@ -106,12 +106,12 @@ def test_names_in_a_manifest_that_lead_elsewhere_are_refused_and_nothing_is_remo
 def test_cells_of_runs_and_observations_of_cells_that_lead_elsewhere_are_refused(study, whole, name):
     manifest = next((study / "parts").glob("*.json"))
     rewrite(manifest, lambda said: said["runs"][0].__setitem__(0, name))
-    with pytest.raises(Damaged, match=r"`runs` has .*not the name of a file"):
+    with pytest.raises(Damaged, match=r"`runs` has .*not a file name"):
         read(study)
     shutil.copy(whole / "parts" / manifest.name, manifest)
     cell = next((study / "cells").glob("*.json"))
     rewrite(cell, lambda said: said["scenario"]["observe"].append({"name": name, "kind": "tcp"}))
-    with pytest.raises(Damaged, match=r"`scenario\.observe` has .*not the name of a file"):
+    with pytest.raises(Damaged, match=r"`scenario\.observe` has .*not a file name"):
         read(study)
 
 

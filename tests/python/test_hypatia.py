@@ -159,7 +159,7 @@ LATER = "dynamic_state_1000ms_for_2s/fstate_1000000000.txt"
         (LATER, "5,5,1,1,1\n", "line 1: expected nodes below 6, and another one from 4 on as destination"),
         (LATER, "0,5,3,1,1\n", "fstate_1000000000.txt, line 1: there is no link from 0 to 3"),
         (LATER, "4,5,5,1,1\n", "fstate_1000000000.txt, line 1: there is no link from 4 to 5"),
-        (LATER, "1,5,0,0,0\n", "net: at 1 s next hops from 4 to 5 lead in a circle"),
+        (LATER, "1,5,0,0,0\n", "net: at 1 s next hops from 4 to 5 form a loop"),
         (FIRST, SMALL[FIRST].replace("3,5,-1,-1,-1\n", ""), "fstate_0.txt: there is no row of node 3 to station 5"),
     ],
 )

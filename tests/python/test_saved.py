@@ -152,7 +152,7 @@ def test_runs_of_the_version_before_are_named(made, tmp_path, old):
     place = tmp_path / "out" / old
     place.parent.mkdir(parents=True)
     place.touch()
-    with pytest.raises(InputError, match=f"out: {old} is of an earlier version of optcp"):
+    with pytest.raises(InputError, match=f"out: {old} comes from an earlier version of optcp"):
         made()
 
 

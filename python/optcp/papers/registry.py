@@ -1,8 +1,8 @@
-"""Which papers there are: those that installed packages offer, and those of ``--papers DIR``.
+"""Registry of papers: those of installed packages and those of ``--papers DIR``.
 
-A paper is a package with ``EXHIBITS`` and, beside its code, ``claims.toml`` (its statements), and where values are
-printed ``tables.toml`` and ``tolerances.toml``. An installed package offers one by an entry point of the group
-``optcp.papers``: its name is the paper's, its object the package.
+A paper is a package with ``EXHIBITS`` and ``claims.toml`` (its statements); if it publishes values, it also has
+``tables.toml`` and ``tolerances.toml``. An installed package registers a paper with an entry point in the group
+``optcp.papers``, which has the name of the paper and refers to its package.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _added: dict[str, ModuleType] = {}
 
 @functools.cache
 def papers() -> dict[str, ModuleType]:
-    """Each paper's package by its name.
+    """The package of each paper by name.
 
     Raises
     ------
     InputError
-        If one that is offered cannot be imported, or has a name that is taken.
+        If a paper cannot be imported, or two have the same name.
     """
     found: dict[str, ModuleType] = {}
     for name, point in offered(PAPERS).items():
         try:
             module = point.load()
-        except Exception as error:  # whatever somebody's code raises is a matter of that code
+        except Exception as error:  # code of a paper can raise anything
             raise InputError(f"the paper {name!r} of {point.value} cannot be imported: {error}") from error
         _place(found, name, module)
     for name, module in _added.items():
@@ -49,7 +49,7 @@ def papers() -> dict[str, ModuleType]:
 
 
 def names() -> list[str]:
-    """The names of all papers, none of which is imported for that."""
+    """Names of all papers, without importing them."""
     return [*offered(PAPERS), *_added]
 
 
@@ -66,12 +66,12 @@ def _place(found: dict[str, ModuleType], name: str, module: ModuleType) -> None:
 
 
 def add(directory: Path) -> None:
-    """Add the paper of a folder, or those of the folders in it, each a package.
+    """Register the paper in a directory, or all papers in its subdirectories.
 
     Raises
     ------
     InputError
-        If there is none, or one cannot be imported.
+        If there is no paper, or one cannot be imported.
     """
     folders = [directory] if (directory / "__init__.py").is_file() else sorted(directory.glob("*/"))
     inits = [folder / "__init__.py" for folder in folders if (folder / "__init__.py").is_file()]
@@ -86,7 +86,7 @@ def add(directory: Path) -> None:
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:  # whatever somebody's code raises is a matter of that code
+        except Exception as error:  # code of a paper can raise anything
             del sys.modules[name]
             raise InputError(
                 f"--papers {directory}: {init} cannot be imported: {type(error).__name__}: {error}"
@@ -97,17 +97,17 @@ def add(directory: Path) -> None:
 
 
 def folder(paper: str) -> Path:
-    """Where a paper's files are."""
+    """Directory of the files of a paper."""
     return Path(str(papers()[paper].__file__)).parent
 
 
 def exhibits() -> dict[str, Exhibit]:
-    """Every exhibit by id, paper by paper, and in a paper in the order in which it lists them.
+    """All exhibits by id, in the order of papers and of their lists.
 
     Raises
     ------
     InputError
-        If two have one id.
+        If two exhibits have the same id.
     """
     found: dict[str, Exhibit] = {}
     for paper in papers().values():
@@ -119,7 +119,7 @@ def exhibits() -> dict[str, Exhibit]:
 
 
 def select(names: Sequence[str]) -> list[Exhibit]:
-    """The exhibits of these ids; a paper's name stands for all of its exhibits, no names for all there are.
+    """Select exhibits by id. The name of a paper selects all of its exhibits; no names select all exhibits.
 
     Raises
     ------

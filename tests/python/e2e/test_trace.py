@@ -117,7 +117,7 @@ def test_of_several_runs_one_is_named(grid, command, tmp_path):
         (["--cell", "switch_dely=0 ms"], "the study does not sweep this parameter; did you mean 'switch_delay'?"),
         (["--cell", "switch_delay=51 ms"], "'switch_delay' has no value '51 ms'; did you mean '50 ms'?"),
         (["--cell", "switch_delay"], "--cell switch_delay: expected NAME=VALUE"),
-        (["--seed", 3], "--seed 3: the study has no such seed; there are: 1 to 2"),
+        (["--seed", 3], "--seed 3: the study has no such seed; seeds: 1 to 2"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(map(str, value)),
 )
