@@ -205,7 +205,7 @@ def test_a_curve_of_unequal_lengths_is_named(name):
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of matplotlib, about empty legends
 def test_a_result_without_the_curves_of_its_figure_is_named():
     foreign = Result.from_json(json.dumps(RESULT | {"exhibit": "obs/fig5"}))
-    with pytest.raises(RunFailed, match="the result of obs/fig5 does not hold what its figures show"):
+    with pytest.raises(RunFailed, match="the result of obs/fig5 lacks data of its figures"):
         build.render([foreign])
 
 
