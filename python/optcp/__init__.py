@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from optcp.errors import InputError
     from optcp.scenarios.run import Run
     from optcp.scenarios.scenario import Scenario, load
-    from optcp.study.done import Done
+    from optcp.study.done import Done as Done
+    from optcp.study.done import StudyResult
     from optcp.study.observed import Observed
     from optcp.study.study import Study
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cells",
-    "Done",
     "Estimates",
     "InputError",
     "Observed",
@@ -43,6 +43,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Study",
+    "StudyResult",
     "Table",
     "load",
 ]
@@ -58,10 +59,11 @@ _MODULES = {
     "Scenario": "scenarios.scenario",
     "ScenarioError": "_core",
     "Study": "study.study",
+    "StudyResult": "study.done",
     "Table": "data.table",
     "load": "scenarios.scenario",
 }
-"""Where each public name is defined."""
+"""Module of each public name. ``Done`` is the former name of ``StudyResult`` and remains available."""
 
 
 def __getattr__(name: str) -> object:

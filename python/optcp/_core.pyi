@@ -1,7 +1,7 @@
-"""The compiled simulator: scenarios, runs and what runs observed.
+"""Compiled simulator: scenarios, runs and observations.
 
-Times are seconds (float) where a name ends in ``_s`` and integer picoseconds where it ends in ``_ps``; sizes are
-bytes, rates bits a second. A run depends on (scenario, seed, version) alone.
+Names ending in ``_s`` are float seconds, names ending in ``_ps`` integer picoseconds. Sizes are in bytes, rates in bits
+per second. A run depends only on scenario, seed and version.
 """
 
 from typing import Any, final
@@ -39,119 +39,119 @@ __all__ = [
 ]
 
 class ScenarioError(ValueError):
-    """A scenario file or an override is wrong.
+    """Invalid scenario file or override.
 
-    ``str(error)`` is the finished message for a person: file, line, caret, what was expected, the nearest valid name.
-    It may have several lines.
+    ``str(error)`` is the complete message, possibly on several lines: file, line, caret, expectation, nearest name.
     """
 
-class Cancelled(Exception):  # noqa: N818 - says what happened
-    """A run was interrupted through :class:`Cancel`; it has no result."""
+class Cancelled(Exception):  # noqa: N818 - named after the event
+    """Interruption of a run by :class:`Cancel`; there is no result."""
 
 @final
 class Cancel:
-    """A flag that several runs share; each looks at it every few thousand events, and says how far it is."""
+    """Shared flag that stops runs; each run checks it every few thousand events and reports its progress."""
 
     def __new__(cls) -> Cancel: ...
     def cancel(self) -> None:
-        """Ask every run that holds this flag to stop with :class:`Cancelled`."""
+        """Stop every run with this flag by :class:`Cancelled`."""
 
     @property
     def is_set(self) -> bool:
-        """Whether somebody has asked."""
+        """Whether the flag is set."""
 
     @property
     def simulated_s(self) -> float:
-        """How much time the runs have simulated together, in seconds; what branches share counts once."""
+        """Total simulated time of the runs, in s; time shared by branches counts once."""
 
 @final
 class Scenario:
-    """One parsed and checked world, immutable."""
+    """Parsed and checked scenario, immutable."""
 
     @property
     def sha256(self) -> str:
-        """SHA-256, in hexadecimal, of the world without its title: of :meth:`resolved` without defaults."""
+        """Hexadecimal SHA-256 of :meth:`resolved` without title and defaults."""
 
     @property
     def axes(self) -> list[tuple[str, list[str]]]:
-        """The file's ``[sweep]``: key path and values as written, in file order, but for keys that are overridden."""
+        """Axes of ``[sweep]`` in file order: key path and values as written, without overridden keys."""
 
     @property
     def warnings(self) -> list[tuple[str, str, str]]:
-        """What is possible and hardly meant: name, message and place of each, but for those that the file silences."""
+        """Warnings about probable mistakes that the file does not silence: (name, message, place)."""
 
     def silences(self, name: str) -> bool:
-        """Whether the file silences the warnings of this name."""
+        """Whether the file silences warnings with this name."""
 
     @staticmethod
     def load(path: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
         """Read a scenario file.
 
-        ``overrides`` are pairs of a key path and a value as one would write it, for example
-        ``("parameters.backbone", "20 Mbps")``. Raises :class:`ScenarioError`.
+        ``overrides`` are pairs of key path and value as written, such as ``("parameters.backbone", "20 Mbps")``. Raises
+        :class:`ScenarioError`.
         """
 
     @staticmethod
     def parse(text: str, name: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
-        """Read a scenario from text; ``name`` stands for the file in messages. Raises :class:`ScenarioError`."""
+        """Read a scenario from text; ``name`` is the file name in messages. Raises :class:`ScenarioError`."""
 
     def override(self, settings: list[tuple[str, str]]) -> Scenario:
-        """The same world with other settings, as in :meth:`load`; an axis of ``[sweep]`` that is set is none any more.
+        """Return the scenario with other settings, as in :meth:`load`; an overridden axis of ``[sweep]`` is removed.
 
         Raises :class:`ScenarioError`.
         """
 
     def settings(self) -> list[tuple[str, str]]:
-        """Key paths and values as written, of all that the file says but its title and its sweep."""
+        """Return key paths and values as written, without title and sweep."""
 
     def to_toml(self) -> str:
-        """Write the scenario as a file; files that it names are looked for beside the one that it was read from."""
+        """Return the scenario as TOML; file names in it are relative to the original file."""
 
     def summary(self) -> dict[str, Any]:
-        """What the world holds.
+        """Return a summary of the scenario.
 
         ``title``, ``nodes``, ``links``, ``flows`` (numbers), ``groups`` (names), ``stop_s``, ``observe`` (names),
         ``parameters`` (name to text).
         """
 
     def spare(self) -> list[dict[str, Any]]:
-        """What the backups of each ``[[protection]]`` need for a group.
+        """Return the spare capacity of each ``[[protection]]`` entry and flow group.
 
-        Each entry has ``protection`` (the place of its first backup), ``flows`` (empty for links under routers),
-        ``scheme``, ``capacity``, ``rate_bps`` (of the slowest protected path), ``working_links`` and ``spare_links``
-        (directions of links that backups go around, and that they need), ``working_bps`` (sum of the rates of the
-        former), and ``spare_bps`` (capacity that backups need, summed over the latter: for reserved ones the rates of
-        their circuits).
+        Each entry has ``protection`` (index of its first backup path), ``flows`` (empty for links under routers),
+        ``scheme``, ``capacity``, ``rate_bps`` (slowest protected path), ``working_links`` and ``spare_links`` (link
+        directions that backup paths bypass and use), ``working_bps`` (sum of the bypassed rates) and ``spare_bps``
+        (capacity that backup paths need, summed over their links; the circuit rates for reserved ones).
         """
 
     def coverage(self) -> dict[str, int] | None:
-        """How much fast reroute protects; None without ``[routing]``.
+        """Return the coverage of fast reroute; None without ``[routing]``.
 
-        Numbers of pairs of a router and a destination: ``pairs`` in all, ``protectable`` (another path is left when the
-        first link fails), ``protected`` (there is a backup), ``node_protected`` (it avoids the next router too),
-        ``tunnels``; and of directions of links that are used: ``links``, ``links_protected`` (for all destinations).
+        Numbers of router-destination pairs: ``pairs``, ``protectable`` (connected after failure of the first link),
+        ``protected`` (with a backup), ``node_protected`` (the backup also avoids the next router) and ``tunnels``.
+        Numbers of used link directions: ``links`` and ``links_protected`` (for all destinations).
         """
 
-    def written_routes(self) -> dict[str, list[tuple[int, list[str]]]]: ...
-    def hashed(self, seed: int) -> dict[str, Any] | None:
-        """Which way flows that follow the routing go in the run with a seed before anything fails.
+    def written_routes(self) -> dict[str, list[tuple[int, list[str]]]]:
+        """Return the routes of flows under explicit forwarding tables: by flow, (time in ps, nodes) of each change."""
 
-        ``ways``: by flow or source, ``path`` (nodes), ``ports``, and ``acks``, the ports of its ACKs; of flows that are
-        drawn or come at random each route counts as one. ``spread``: (router, destination, [(port, flows), ...]) where
-        flows come to a router that has several next hops. None unless ``ecmp`` stands in ``[routing]``.
+    def hashed(self, seed: int) -> dict[str, Any] | None:
+        """Return the ECMP choices of the run with this seed before failures; None unless ``[routing]`` has ``ecmp``.
+
+        ``ways``: by flow or source, ``path`` (nodes), ``ports``, and ``acks`` (ports of its ACKs); of randomly drawn
+        flows, each route counts as one. ``spread``: (router, destination, [(port, flows), ...]) for routers with
+        several next hops that flows traverse.
         """
 
     def backups(self) -> list[dict[str, Any]]:
-        """Each router's route and backup for each destination; none without ``[routing]``.
+        """Return the route and backup of each router and destination; empty without ``[routing]``.
 
-        Each entry has ``router``, ``destination``, ``cost`` (of the shortest path), ``next`` (the ports to the next
-        router; several where flows are spread), and of the backup ``mechanism`` (``ecmp``: the
-        next hops protect each other), ``backup`` (the ports up to where ordinary forwarding takes over),
-        ``end`` (the node where it does) and ``protects`` ("link" or "node"); None, and no ports, if there is none.
+        Each entry has ``router``, ``destination``, ``cost`` (shortest path), ``next`` (ports to the next routers;
+        several with ECMP), ``mechanism`` of the backup (``ecmp``: next hops protect each other), ``backup`` (ports up
+        to the node where ordinary forwarding continues), ``end`` (this node) and ``protects`` ("link" or "node").
+        Without a backup, these are None and ``backup`` is empty.
         """
 
     def resolved(self) -> str:
-        """Canonical JSON with every default filled in."""
+        """Return canonical JSON with all defaults filled in."""
 
     def run(
         self,
@@ -162,27 +162,27 @@ class Scenario:
         threads: int = 1,
         cancel: Cancel | None = None,
     ) -> Run:
-        """One run. ``digest`` also computes ``records_sha256``; results do not depend on ``threads``.
+        """Run the scenario once, without the GIL. Raises :class:`Cancelled`.
 
-        ``engine`` is ``fast`` or ``reference``, or ``calendar``, which is ``fast`` without windows. Raises
-        :class:`Cancelled`. Releases the GIL.
+        ``digest`` also computes ``records_sha256``. Results do not depend on ``threads``. ``engine`` is ``fast``,
+        ``reference`` or ``calendar`` (``fast`` without windows).
         """
 
 @final
 class Run:
-    """The result of one run."""
+    """Result of one run."""
 
     @property
     def seed(self) -> int:
-        """The seed it was run with."""
+        """Seed of the run."""
 
     @property
     def scenario_sha256(self) -> str:
-        """The scenario it was run from."""
+        """Digest of the scenario."""
 
     @property
     def records_sha256(self) -> str | None:
-        """Digest of all records; None unless asked for with ``digest=True``."""
+        """Digest of all simulated events; None without ``digest=True``."""
 
     @property
     def metrics_sha256(self) -> str:
@@ -190,59 +190,59 @@ class Run:
 
     @property
     def counts(self) -> dict[str, int]:
-        """``sent``, ``delivered``, ``dropped``, ``in_flight`` (packets, data and ACKs), ``packet_hops``, ``events``."""
+        """Counts ``sent``, ``delivered``, ``dropped``, ``in_flight`` (data and ACKs), ``packet_hops``, ``events``."""
 
     @property
     def waiting(self) -> str:
-        """How packets waited for their turn at the end: in so many logical processes, or in one calendar and why."""
+        """Number of logical processes at the end of the run, or the reason why one event queue was used."""
 
     @property
     def forked_at_s(self) -> float | None:
-        """The instant up to which the run shared its warm-up with other branches, or None."""
+        """Time up to which the run was shared with other branches, or None."""
 
     @property
     def failed(self) -> list[dict[str, Any]]:
-        """Which ports failed, in order of time; each entry has ``port``, ``at_ps``, ``repair_ps`` (None is never)."""
+        """Failed ports in order of time, each with ``port``, ``at_ps`` and ``repair_ps`` (None: never)."""
 
     def table(self, name: str) -> tuple[dict[str, str], dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]]:
-        """Return the metadata and the columns of a table: one that every study has, or an observation.
+        """Return the metadata and columns of a table: a standard table or an observation.
 
         Numbers and truth values are arrays; a column of texts is (codes uint32[n], distinct texts). Observations with
-        an interval have one row per interval of each group, port or fibre, in this order: ``time_ps`` (end of the
+        an interval have one row per interval of each group, port or fibre. Their columns are ``time_ps`` (end of the
         interval; the last one ends with the run), ``group``, ``port`` or ``fibre``, and the values. Their metadata has
         ``optcp.interval_ps``. Raises :class:`KeyError`.
         """
 
 @final
 class Dumbbell:
-    """One run of the benchmark workload: greedy flows over a dumbbell, 10 Mb/s of bottleneck a flow.
+    """Benchmark workload: greedy flows over a dumbbell with 10 Mb/s of bottleneck per flow.
 
-    ``tcp`` is ``newreno``, ``sack``, ``linux-6`` or ``bbr``. Making it is the set-up. Raises ValueError for any other,
-    and for no flows or no seconds.
+    ``tcp`` is ``newreno``, ``sack``, ``linux-6`` or ``bbr``. The constructor performs the set-up. Raises ValueError for
+    another name, and for zero flows or seconds.
     """
 
     def __new__(cls, tcp: str, flows: int, seconds: int, engine: str = "fast", threads: int = 1) -> Dumbbell: ...
     def run(self) -> tuple[int, float, int]:
-        """Run it once: packet-hops, utilisation of the bottleneck by data in the second half (0 to 1), events."""
+        """Run it once; return packet-hops, data utilisation of the bottleneck in the second half (0 to 1), events."""
 
 @final
 class Graph:
-    """A network: nodes by number, and links, each with its two nodes and what it costs in either direction.
+    """Graph of numbered nodes, and links (node, node, cost) with the same cost in both directions.
 
-    Raises ValueError, as its methods do, for a node that is not there.
+    The constructor and all methods raise ValueError for a node that does not exist.
     """
 
     def __new__(cls, nodes: int, links: list[tuple[int, int, int]]) -> Graph: ...
     def bridges(self) -> list[bool]:
-        """Of each link: whether its ends are not joined without it."""
+        """Return for each link whether it is a bridge."""
 
     def paths(self, pairs: list[tuple[int, int]]) -> list[list[int]]:
-        """The nodes of the path of least cost from one node to another, both included; empty where there is none."""
+        """Return the nodes of the path of minimum cost for each pair, including both ends; empty without a path."""
 
     def pair_hops(self, pairs: list[tuple[int, int]]) -> list[list[int]]:
-        """How many links the two paths between two nodes have that cost least together and share none but bridges.
+        """Return the hops of the two paths of minimum total cost that share only bridges, for each pair.
 
-        The shorter path is the first; bridges count in it alone. Both are 0 where there is no path.
+        The shorter path comes first, and bridges count only there. Both are 0 without a path.
         """
 
 def run_branches(
@@ -254,17 +254,17 @@ def run_branches(
     engine: str = "fast",
     cancel: Cancel | None = None,
 ) -> list[Run]:
-    """One run a branch, all with the same seed, in the order of ``branches``; ``engine`` is ``fast`` or ``reference``.
+    """Run each branch with the same seed; return the runs in order. ``engine`` is ``fast`` or ``reference``.
 
-    Branches whose worlds agree up to an instant share that warm-up when ``fork`` is set; results are equal either
-    way. Releases the GIL: call it from several threads. Raises :class:`Cancelled`.
+    With ``fork``, branches whose scenarios agree up to a time share the simulation up to there; results are equal.
+    Releases the GIL. Raises :class:`Cancelled`.
     """
 
 def arrow_stream(columns: dict[str, Any]) -> object:
-    """Columns of one length as an Arrow stream, in a capsule of the name that the PyCapsule interface gives it.
+    """Return columns of equal length as an Arrow stream in a PyCapsule.
 
-    Arrays of uint64, uint32, bool or float64, lists of texts, or texts as (codes uint32[n], distinct texts), which
-    become dictionaries. Raises :class:`TypeError` for other columns and :class:`ValueError` for unlike lengths.
+    Columns are arrays of uint64, uint32, bool or float64, lists of texts, or (codes uint32[n], distinct texts), which
+    become dictionaries. Raises :class:`TypeError` for other columns and :class:`ValueError` for different lengths.
     """
 
 def run_block(
@@ -279,55 +279,56 @@ def run_block(
     threads: int = 1,
     cancel: Cancel | None = None,
 ) -> list[tuple[str, bytes]]:
-    """Make the runs of a study's cells and seeds, and write their tables below ``root``, part by part, without the GIL.
+    """Perform runs of a study and write their tables below ``root``, part by part, without the GIL.
 
-    ``axes`` are columns, with a value a cell (a number in SI, or a text) in ``cells``: id, values, scenario. ``todo``
-    is in the order of the runs: a seed, and the places of its cells; which runs share a part depends on it alone.
-    Path and content of the manifests are returned; without ``root`` those of all files, as they are to be written.
+    ``axes`` are column names. ``cells`` has, per parameter combination, its id, its values (numbers in SI units or
+    texts) and its scenario. ``todo`` lists, in the order of runs, seeds with the indices of their combinations; it
+    alone determines which runs share a part. Returns path and content of the manifests, or of all files without
+    ``root``.
 
-    Raises :class:`Cancelled`, :class:`OSError` for a file that cannot be written, and :class:`ValueError` for a place
-    without a cell; parts that were written stay.
+    Raises :class:`Cancelled`, :class:`OSError` for a file that cannot be written, and :class:`ValueError` for an
+    invalid index. Completed parts stay.
     """
 
 def read_tables(
     files: list[tuple[str, str]], columns: list[str] | None = None
 ) -> tuple[dict[str, str], dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]]:
-    """Read files of one table, each a path and its SHA-256, one after the other, as :meth:`Run.table` does.
+    """Read and concatenate files of one table, each given by path and SHA-256, in the form of :meth:`Run.table`.
 
-    Raises :class:`ValueError` (path, a colon, and what is wrong) for one that is not as it was written.
+    Raises :class:`ValueError` ("path: problem") for a changed file.
     """
 
 def check_files(files: list[tuple[str, str]]) -> tuple[int, str] | None:
-    """Compare files, each a path and its SHA-256; the place of the first that differs, and what is wrong with it."""
+    """Check files, each given by path and SHA-256; return index and problem of the first changed one, or None."""
 
 def metrics() -> list[dict[str, Any]]:
-    """Every metric of the table ``scalars``, in the order of tables.
+    """Return all metrics of the table ``scalars``, in the order of tables.
 
-    ``name``, ``unit``, ``of`` (of what there is one each), ``bounds`` (the lowest and highest value possible),
-    ``summary``, ``absent`` (when a run has no value), ``unfinished`` (how flows count that have not ended with the run)
-    and ``measured`` (whether it covers the part of the run that ``[measure]`` names).
+    Keys: ``name``, ``unit``, ``of`` (label with one value each), ``bounds`` (minimum and maximum possible value),
+    ``summary``, ``absent`` (condition without a value), ``unfinished`` (treatment of unfinished flows) and ``measured``
+    (whether it covers only the period of ``[measure]``).
     """
 
 def columns() -> set[str]:
-    """Names of all columns of tables, without those of axes."""
+    """Return the names of all columns of tables, without axes."""
 
 def product_limit(seconds: NDArray[np.float64], ended: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the share of all that each duration stands for, by the product-limit estimator of Kaplan and Meier (1958).
+    """Return the weight of each duration under the product-limit estimator of Kaplan and Meier (1958).
 
-    A duration that had not ended has none; what is missing to 1 lasts longer than all of them.
+    Censored durations have weight zero. The weight missing to 1 belongs to durations above the maximum.
     """
 
 def hurst(counts: NDArray[np.float64]) -> dict[str, float] | None:
-    """Estimate the Hurst parameter of counts per slot; None for fewer than 512 slots, or counts that are all alike.
+    """Estimate the Hurst parameter of counts per slot; return None for fewer than 512 slots or constant counts.
 
     ``local_whittle`` is Robinson's estimate of 1995 over the n^0.65 lowest frequencies, ``standard_error`` its
-    asymptotic error, and ``aggregated_variance`` what the slope of a variance-time plot says.
+    asymptotic error, and ``aggregated_variance`` the estimate from the slope of a variance-time plot.
     """
 
 def write_parquet(columns: dict[str, NDArray[Any] | list[str]], metadata: dict[str, str]) -> bytes:
-    """Make a Parquet file of columns of one length: those of :func:`arrow_stream`.
+    """Return a Parquet file with the columns of :func:`arrow_stream`.
 
-    Raises :class:`TypeError` for other columns and :class:`ValueError` for unlike lengths.
+    Raises :class:`TypeError` for other columns and :class:`ValueError` for different lengths.
     """
 
 def write_pcapng(
@@ -343,55 +344,54 @@ def write_pcapng(
     comments: list[str],
     frames: dict[str, NDArray[Any]],
 ) -> bytes:
-    """Make a capture (pcapng) of IPv4 headers with TCP or UDP behind them; payloads are left out.
+    """Return a pcapng capture of IPv4 headers followed by TCP or UDP headers, without payloads.
 
-    ``hosts`` are addresses with their names, ``connections`` address and port of the sender, of the receiver, and
-    whether they are UDP, each with what the ends agree on: the MSS option, bytes of the window, whether it is
-    scaled, whether ACKs report blocks, and whether SYNs say so. ``sacks`` are blocks of bytes. ``frames`` has
-    columns of one length, in the order of time: ``time_ps`` uint64[n]; ``interface``, ``connection``, ``sack`` and
-    ``comment`` uint32[n], places in these lists (2^32 - 1: none); ``backward`` bool[n], towards the sender;
-    ``opens`` bool[n], a SYN; ``number`` uint32[n], the first byte, or of what goes backward the byte that is
-    expected next; ``payload_bytes`` uint16[n]; ``marking`` uint8[n], the codepoint of IP in the two lowest bits,
-    then ECE, CWR and AE; ``stamp`` and ``echo`` uint32[n] where ``stamped`` bool[n]. Raises :class:`ValueError` for
-    a place that there is not, and for a packet of more than 65535 bytes; :class:`TypeError` for columns of other
-    types.
+    ``hosts`` are addresses with names. ``connections`` are address and port of sender and receiver and whether they use
+    UDP, each with the negotiated options: MSS, window in bytes, window scaling, SACK, and whether SYNs announce SACK.
+    ``sacks`` are blocks of bytes. ``frames`` has columns of equal length in time order: ``time_ps`` uint64[n];
+    ``interface``, ``connection``, ``sack`` and ``comment`` uint32[n], indices of these lists (2^32 - 1: none);
+    ``backward`` bool[n], towards the sender; ``opens`` bool[n], a SYN; ``number`` uint32[n], the first byte, or the
+    next expected byte of backward packets; ``payload_bytes`` uint16[n]; ``marking`` uint8[n], the ECN field of IP in
+    the two lowest bits, then ECE, CWR and AE; ``stamp`` and ``echo`` uint32[n] if ``stamped`` bool[n]. Raises
+    :class:`ValueError` for an invalid index or a packet of more than 65535 bytes, and :class:`TypeError` for columns of
+    other types.
     """
 
 def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """The distance in km of two places, longitude and latitude in degrees, on a sphere of the earth's mean radius."""
+    """Return the distance of two (longitude, latitude) places in km, on a sphere of the mean radius of the earth."""
 
 def quantity(text: str) -> tuple[float, str] | None:
-    """Read an amount and its unit: "s", "bit/s", "B", "packets" or "" (a plain number); None for other texts."""
+    """Return amount and unit of a text: "s", "bit/s", "B", "packets" or "" (plain number); None for other texts."""
 
 def schema() -> str:
-    """The JSON Schema of a scenario file, as text."""
+    """Return the JSON Schema of scenario files as text."""
 
 def catalogue() -> list[dict[str, str]]:
-    """Every registered policy, profile, metric and unit: ``family``, ``name``, ``summary``, ``source``."""
+    """Return all registered policies, profiles, metrics and units: ``family``, ``name``, ``summary``, ``source``."""
 
 def profiles() -> list[dict[str, Any]]:
-    """Every TCP profile: ``name``, ``summary``, ``source`` and ``choices``.
+    """Return all TCP profiles: ``name``, ``summary``, ``source`` and ``choices``.
 
-    A choice is (key, value as a scenario would write it, why). ``rfc`` comes first and has all of them; another
-    profile has those that differ from ``rfc``.
+    A choice is (key, value as in a scenario, reason). ``rfc`` comes first with all choices; other profiles list their
+    differences from ``rfc``.
     """
 
 def conformance(text: str) -> tuple[str, list[str]]:
     """Run single-flow conformance cases.
 
-    ``text`` is JSON: an object whose ``scenarios`` lists the cases. Returns the results as JSON, an object by case
+    ``text`` is a JSON object whose ``scenarios`` lists the cases. Returns the results as JSON by case
     (``completion_ack_s`` or null, ``retransmissions``, ``timeouts``, ``sequence`` of [seconds, segment]), and a
-    sentence for each case that asks for something that is not there; such a case has no result. Raises
-    :class:`ScenarioError` where the text is not of the form. Releases the GIL.
+    sentence for each case that needs an unsupported feature and has no result. Raises :class:`ScenarioError` for text
+    of another form. Releases the GIL.
     """
 
 def packetdrill(text: str, tolerance_us: int | None = None) -> dict[str, Any]:
     """Run a packetdrill script.
 
-    Times may be off by ``tolerance_us`` microseconds; by default by what the script says, else by 4000. Returns
-    ``result``: "ok"; "failed" with ``line``, ``at_s``, ``expected`` and ``happened``; or "refused" with ``line`` and
-    ``reason``. Releases the GIL.
+    The tolerance of times is ``tolerance_us`` microseconds, by default that of the script or 4000. Returns ``result``:
+    "ok"; "failed" with ``line``, ``at_s``, ``expected`` and ``happened``; or "refused" with ``line`` and ``reason``.
+    Releases the GIL.
     """
 
 def version() -> str:
-    """The version; the part after ``+``, where there is one, names the git commit it was built from."""
+    """Return the version; an optional part after ``+`` names the git commit."""

@@ -1,4 +1,4 @@
-"""Errors that end a command with a message instead of a traceback."""
+"""Exceptions that end a command with a message instead of a traceback."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
 
 
 MOST_NAMES = 30
-"""A message lists no more names than these."""
+"""Maximum number of names in a message."""
 
 
 class InputError(ValueError):
-    """The user asked for something that does not exist or makes no sense (exit status 2)."""
+    """Invalid input of the user (exit status 2)."""
 
 
-class RunFailed(RuntimeError):  # noqa: N818 - reads as what happened, as click's and concurrent.futures' do
-    """A run, or reading or writing its result, failed (exit status 1)."""
+class RunFailed(RuntimeError):  # noqa: N818 - named after the event
+    """Failure of a run, or of reading or writing its result (exit status 1)."""
 
 
 class Damaged(RunFailed):
-    """A stored result that cannot be used.
+    """Stored result that cannot be used.
 
     Attributes
     ----------
     what
-        Which file, and what is wrong with it.
+        File and defect.
     """
 
     def __init__(self, path: Path, what: object, away: str = "it") -> None:
@@ -37,36 +37,36 @@ class Damaged(RunFailed):
 
 
 class Interrupted(Exception):  # noqa: N818
-    """The user stopped the work; finished runs are kept (exit status 130).
+    """Interruption by the user; finished runs stay stored (exit status 130).
 
     Attributes
     ----------
     kept, total
-        Runs that are finished and stored, and all runs that were asked for.
+        Number of stored runs and of requested runs.
     """
 
     def __init__(self, kept: int, total: int) -> None:
         self.kept, self.total = kept, total
         super().__init__(
-            f"interrupted: {kept} of {total} {'run is' if total == 1 else 'runs are'} finished and kept; "
-            "the same command continues there"
+            f"interrupted: {kept} of {total} {'run is' if total == 1 else 'runs are'} finished and stored; "
+            "repeat the command to continue"
         )
 
 
 def closest(word: object, known: Iterable[str]) -> str | None:
-    """The nearest known word, if one is near."""
+    """Return the most similar known word, or None."""
     return next(iter(difflib.get_close_matches(str(word), known, n=1, cutoff=0.6)), None)
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """A sentence part for the end of a message: the nearest known word, or all of them if none is near."""
+    """Return the end of a message: the most similar known word, or else the list of known words."""
     names = sorted(known)
     close = closest(word, names)
     return f"did you mean {close!r}?" if close else f"there are: {listed(names, MOST_NAMES)}"
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """The first of some names, and how many there are; quoted where one of them has a comma.
+    """Return at most ``most`` names and their number; names are quoted if one contains a comma.
 
     >>> listed(["1:1", "restoration, 2 s"], 5), listed(["a", "b", "c"], 2)
     ("'1:1', 'restoration, 2 s'", 'a, b, ... (3 in all)')

@@ -20,7 +20,7 @@ from optcp.papers.model import Result
 from optcp.papers.sensitivity.result import Result as Sensitivity
 from optcp.scenarios import topologies
 from optcp.scenarios.scenario import Scenario, load
-from optcp.study import Done, Study
+from optcp.study import Study, StudyResult
 from optcp_papers.evidence.base import Result as Evidence
 from optcp_papers.lbas import outcome
 
@@ -256,14 +256,14 @@ def study(target, data):
         about = json.loads(files[manifest])
         del about["sha256"]
         about["files"]["load"] |= {"sha256": stored.sha256(data), "bytes": len(data)}
-        files[manifest] = stored.sealed(json.dumps(about, indent=1) + "\n").encode()
+        files[manifest] = stored.with_checksum(json.dumps(about, indent=1) + "\n").encode()
         files[path] = data
     else:
-        files[path] = sealed(data)
+        files[path] = with_checksum(data)
     for name, content in files.items():
         written(f"study/{name}", content)
     try:
-        done = Done.open(root)
+        done = StudyResult.open(root)
         done.metrics  # noqa: B018
         for branch in done.grid.branches:
             for seed in done.seeds:
@@ -278,12 +278,12 @@ def study(target, data):
         assert len(said) < 2000, said[:500]
 
 
-def sealed(data):
+def with_checksum(data):
     """A JSON object with the checksum that fits; other bytes as they are."""
     try:
         about = json.loads(data)
         about.pop("sha256", None)
-        return stored.sealed(json.dumps(about, indent=1) + "\n").encode()
+        return stored.with_checksum(json.dumps(about, indent=1) + "\n").encode()
     except (ValueError, RecursionError, AttributeError, TypeError):
         return data
 

@@ -1,4 +1,4 @@
-"""Finished studies made by hand: :class:`optcp.study.done.Done` over tables that a test writes."""
+"""Finished studies made by hand: :class:`optcp.study.done.StudyResult` over tables that a test writes."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ import numpy as np
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells
 from optcp.data.table import Table
-from optcp.study.done import Done
+from optcp.study.done import StudyResult
 from optcp.study.grid import Grid
 
 
@@ -52,7 +52,7 @@ def run(observations, **more):
     return made
 
 
-class HandMade(Done):
+class HandMade(StudyResult):
     """Observations by name (:func:`table`), of every seed and cell."""
 
     def __init__(self, axes, seeds):

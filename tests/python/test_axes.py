@@ -41,7 +41,7 @@ def test_an_unknown_value_is_answered_with_the_nearest(axis, value, message):
 
 
 def test_values_that_repeat_and_labels_that_are_missing_are_refused():
-    with pytest.raises(InputError, match="'1 s' is there twice"):
+    with pytest.raises(InputError, match="duplicate value '1 s'"):
         Axis("delay", ("1 s", "1 s"))
     with pytest.raises(InputError, match="expected 2 labels, got 1"):
         Axis("delay", ("1 s", "2 s"), labels=("one",))

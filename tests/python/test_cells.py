@@ -217,7 +217,7 @@ def test_misuse_is_answered_with_a_message():
     values = column([1.0, 2.0])
     with pytest.raises(InputError, match="share"):
         values.share()
-    with pytest.raises(InputError, match="no single yes or no"):
+    with pytest.raises(InputError, match="no single truth value"):
         bool(values < 1)
     with pytest.raises(InputError, match=re.escape("expected values of shape (2, 2) (seeds, delay), got (2, 3)")):
         Cells(np.ones((2, 3)), (DELAY,), (1, 2))
@@ -239,7 +239,7 @@ def test_a_figure_shows_each_estimate_with_its_interval():
     assert bars.get_segments()[0][:, 1].tolist() == pytest.approx([means.low[0, 1], means.high[0, 1]])
     assert panel.figure.get_figwidth() == 3.5
     plt.close(panel.figure)
-    with pytest.raises(InputError, match=re.escape("axis 'tcp' has 3 values; take one with at(tcp=...)")):
+    with pytest.raises(InputError, match=re.escape("axis 'tcp' has 3 values; select one with at(tcp=...)")):
         means.plot(x="delay")
 
 

@@ -187,19 +187,19 @@ def test_a_second_run_only_makes_what_is_missing(optcp, world, calls):
     status, out, err = optcp("run", "world.toml", "--runs", "3", "--out", "out")
     assert (status, calls) == (0, [(3, 1)])
     assert err.endswith("[few-seeds]\n3 runs, 2 finished before and reused\n1/1 run, 0 s left\n")
-    assert "3 runs in out" in out
+    assert "3 runs stored in out" in out
     status, out, _ = optcp("run", "world.toml", "--runs", "3", "--out", "out", "--dry-run")
     assert status == 0
-    assert "runs: 3 (3 are there already), to out" in out
-    assert "nothing is left to run" in out
+    assert "runs: 3 (3 stored already), directory: out" in out
+    assert "all runs are stored already" in out
 
 
 def test_a_shipped_scenario_is_found_by_its_name(optcp):
     status, out, _ = optcp("run", "gmpls-section5", "--dry-run")
     assert status == 0
-    assert "to results/gmpls-section5\n" in out
+    assert "directory: results/gmpls-section5\n" in out
     Path("gmpls-section5").mkdir()
-    assert "to results/gmpls-section5\n" in optcp("run", "gmpls-section5.toml", "--dry-run")[1]
+    assert "directory: results/gmpls-section5\n" in optcp("run", "gmpls-section5.toml", "--dry-run")[1]
     assert optcp("run", "gmpls-section5", "--dry-run")[0] == 0
 
 
@@ -213,11 +213,11 @@ def test_dry_run_writes_nothing(optcp, world, calls):
     assert status == 0
     lines = out.splitlines()
     assert lines[:3] == [
-        "cells: 1, seeds: 2, runs: 2, to results/world",
+        "parameter combinations: 1, seeds: 2, runs: 2, directory: results/world",
         "  as written",
         "tables: scalars, runs, goodput, load, drops",
     ]
-    assert lines[3].startswith("by a probe of ")
+    assert lines[3].startswith("estimate from ")
     assert calls == []
     assert not Path("results").exists()
 
@@ -235,16 +235,16 @@ def test_a_failing_run_is_status_1(optcp, world, comes_apart):
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("/dev/null", "/dev/null is no directory"),
-        ("file/below/it", "file is no directory"),
-        ("/proc/below/it", "it cannot be made (No such file or directory)"),
-        ("a" * 300, "it cannot be made (File name too long)"),
+        ("/dev/null", "/dev/null is not a directory"),
+        ("file/below/it", "file is not a directory"),
+        ("/proc/below/it", "cannot create the directory (No such file or directory)"),
+        ("a" * 300, "cannot create the directory (File name too long)"),
     ],
 )
 def test_a_place_that_cannot_be_a_directory_is_status_2_and_nothing_runs(optcp, world, calls, verb, place, why):
     Path("file").touch()
     before = sorted(Path().iterdir())
-    assert optcp(*verb, "--out", place) == (2, "", f"Error: --out {place}: {why}; choose another place\n")
+    assert optcp(*verb, "--out", place) == (2, "", f"Error: --out {place}: {why}\n")
     assert calls == []
     assert sorted(Path().iterdir()) == before
 
@@ -313,12 +313,12 @@ def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):
     monkeypatch.setattr(baseline, "place", lambda paper: tmp_path / f"{paper}.csv")
     words = ("reproduce", "--seeds", "3", "--out", "out")
     status, _, err = optcp(*words, "--check")
-    assert (status, err) == (2, "Error: --check: the baseline holds none of these exhibits at size seeds=3\n")
+    assert (status, err) == (2, "Error: --check: the baseline has none of these experiments at size seeds=3\n")
     assert optcp(*words, "gmpls/table3", "--write-baseline")[0] == 0
     assert optcp(*words, "gmpls/table3", "--check")[0] == 0
     status, _, err = optcp(*words, "gmpls/fig7", "gmpls/table3", "--check")
     assert status == 0
-    assert "the baseline holds nothing of gmpls/fig7 at size seeds=3; it is not compared" in err
+    assert "--check: gmpls/fig7 is not compared: it is not in the baseline at size seeds=3" in err
     another_verdict(tmp_path / "gmpls.csv")
     status, _, err = optcp(*words, "gmpls/table3", "--check")
     assert status == 3
@@ -362,9 +362,9 @@ def test_ctrl_c_keeps_finished_runs(tmp_path):
     assert "Traceback" not in err
     kept = stored_runs(tmp_path / "out")
     assert 2 <= kept < 100
-    assert f"interrupted: {kept} of 100 runs are finished and kept" in err
+    assert f"interrupted: {kept} of 100 runs are finished and stored" in err
     assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
-    assert f"interrupted: {kept} of 100 runs are finished and kept; the same command continues there" in err
+    assert f"interrupted: {kept} of 100 runs are finished and stored; repeat the command to continue" in err
     assert not list((tmp_path / "out").rglob("*.tmp"))
 
 
@@ -400,7 +400,7 @@ def test_a_closed_output_is_said_before_anything_runs(world, tmp_path, verb):
         command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "Error: standard output is closed; `> /dev/null` throws away what a command says\n"
+    assert done.stderr == "Error: standard output is closed; use `> /dev/null` to discard the output\n"
     assert [path.name for path in tmp_path.iterdir()] == ["world.toml"]
 
 
@@ -414,7 +414,7 @@ def test_a_path_that_is_no_text_is_printed(world, tmp_path, encoding, shown):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert b"1 run in out" + shown in done.stdout
+    assert b"1 run stored in out" + shown in done.stdout
 
 
 def test_a_setting_that_is_no_text_is_refused(world, tmp_path):
@@ -455,8 +455,8 @@ def test_tables_of_many_cells_are_folded(optcp):
     Path("many.toml").write_text(f'{WORLD}\n[sweep]\n"parameters.delay" = [{delays}]\n')
     status, out, _ = optcp("run", "many.toml", "--out", "many")
     assert status == 0
-    assert out.startswith("over 130 cells, means over seeds\n")
-    assert "the 10 worst of 130 cells by goodput_bps" in out
+    assert out.startswith("means over seeds, by quantile over 130 combinations\n")
+    assert "the 10 worst of 130 combinations by goodput_bps" in out
     assert out.count(" ms ") < 30
 
 

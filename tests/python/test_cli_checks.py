@@ -52,7 +52,7 @@ def test_conformance(optcp, tmp_path, snapshot):
 def test_a_refused_case_is_named_and_the_others_are_kept(optcp, tmp_path):
     (tmp_path / "cases.json").write_text(cases("reno", "vegas"))
     status, _, err = optcp("conformance", "cases.json", "--out", "out.json")
-    assert (status, err) == (1, "Error: these cases were refused:\ncase vegas: no vegas\n")
+    assert (status, err) == (1, "Error: unsupported cases:\ncase vegas: no vegas\n")
     assert list(json.loads(Path("out.json").read_text())) == ["reno"]
 
 

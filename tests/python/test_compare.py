@@ -89,7 +89,7 @@ def test_along_the_other_axes_each_cell_has_a_reference_of_its_own():
 
 def test_the_table_names_reference_and_units():
     lines = repr(compare({"sleep": SLEEP}, at={"drug": "dextro"})).split("\n")
-    assert lines[0] == "against drug = dextro, paired by seed, 95 % intervals"
+    assert lines[0] == "differences from drug = dextro, paired by seed, 95 % intervals"
     assert lines[2].split() == [
         "sleep",
         "[h]",
@@ -109,9 +109,9 @@ def test_the_table_names_reference_and_units():
 @pytest.mark.parametrize(
     ("at", "message"),
     [
-        ({}, "needs the cell to compare with"),
+        ({}, "needs reference values"),
         ({"drag": "laevo"}, "no axis 'drag'; did you mean 'drug'?"),
-        ({"drug": "leavo"}, "axis 'drug' has no value 'leavo'; did you mean 'laevo'?"),
+        ({"drug": "leavo"}, "'drug' has no value 'leavo'; did you mean 'laevo'?"),
     ],
 )
 def test_an_unknown_reference_is_answered_with_the_nearest(at, message):

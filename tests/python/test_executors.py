@@ -94,7 +94,7 @@ def test_files_that_a_scenario_names_travel_with_it(tmp_path, silent):
     assert world.scenario().sha256 == scenario.sha256
     with pytest.raises(ValueError, match=r"cannot read `pairs.csv`: No such file"):
         remote.World(world.text, world.files[:2], world.sha256).scenario()
-    with pytest.raises(RunFailed, match="another network by that name"):
+    with pytest.raises(RunFailed, match="a different network of this name"):
         remote.World(world.text, world.files, "of another world").scenario()
 
 
@@ -103,7 +103,8 @@ def test_workers_of_another_version_are_refused(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(remote._core, "version", lambda: "0.0.9")
     with spawned(1) as workers, pytest.raises(InputError) as refused:
         study(2).run(tmp_path, executor=workers, progress=silent)
-    assert str(refused.value) == f"a worker has optcp {theirs}, this is optcp 0.0.9: install one version everywhere"
+    expected = f"a worker has optcp {theirs}, this is optcp 0.0.9; install the same version on all workers"
+    assert str(refused.value) == expected
 
 
 def test_a_worker_without_optcp_is_refused():
@@ -185,7 +186,7 @@ def test_a_pool_that_is_shut_down_is_a_message(tmp_path, silent):
 
 
 def test_jobs_and_an_executor_do_not_go_together(tmp_path):
-    with ThreadPoolExecutor(1) as workers, pytest.raises(InputError, match="give one of them"):
+    with ThreadPoolExecutor(1) as workers, pytest.raises(InputError, match="not both"):
         study(2).run(tmp_path, executor=workers, jobs=2)
 
 
@@ -275,13 +276,13 @@ def sent(monkeypatch, **limits):
     return len(workers.futures)
 
 
-def test_what_takes_nobody_knows_how_long_is_sent_with_care(monkeypatch):
+def test_first_remote_jobs_are_probes(monkeypatch):
     assert sent(monkeypatch, PROBES=3) == 3
     assert sent(monkeypatch, PROBES=3, TASK_S=0.0) == 50
     assert sent(monkeypatch, PROBES=3, TASK_S=0.0, MOST_TASKS=7) == 7
 
 
-def test_costs_are_of_the_most_alike():
+def test_cost_estimate_uses_most_similar_jobs():
     def job(runs, *kind):
         away = Sent()
         away.kind = kind

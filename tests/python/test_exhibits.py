@@ -214,13 +214,13 @@ def test_selecting():
 
 def test_two_exhibits_of_one_name(monkeypatch):
     monkeypatch.setattr(gmpls, "EXHIBITS", (*gmpls.EXHIBITS, FIG8))
-    with pytest.raises(InputError, match="two exhibits are called 'gmpls/fig8'"):
+    with pytest.raises(InputError, match="two exhibits are named 'gmpls/fig8'"):
         exhibits()
 
 
 def test_results_read_back(results, results_directory):
     for id_, result in results.items():
-        assert stored.sealed(result.to_json()) == (results_directory / f"{id_}.json").read_text()
+        assert stored.with_checksum(result.to_json()) == (results_directory / f"{id_}.json").read_text()
     for text in ("[]", "{}", '{"rows": 1}', "not JSON"):
         with pytest.raises(ValueError, match=r".+"):
             Result.from_json(text)

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from optcp import Done, Study, load
+from optcp import Study, StudyResult, load
 from optcp.errors import Damaged
 from optcp.study.runner import execute, opened
 
@@ -79,11 +79,11 @@ def test_a_flipped_bit_anywhere_in_any_file_is_named(study):
         for bit in {0, size - 1, *(rng.randrange(size) for _ in range(PLACES))}:
             flipped(path, bit)
             with pytest.raises(Damaged) as error:
-                Done.open(study)
+                StudyResult.open(study)
             assert str(path) in str(error.value)
             assert "delete" in str(error.value)
             flipped(path, bit)
-    assert Done.open(study).seeds == (1, 2)
+    assert StudyResult.open(study).seeds == (1, 2)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import optcp
-from optcp.constellation.beside import Beside, beside
+from optcp.constellation.beside import ConstellationFiles, beside
 from optcp.constellation.places import Track
 from optcp.constellation.recorded import Recorded
 from optcp.plots import network
@@ -70,7 +70,7 @@ def test_ends_on_both_sides_of_the_earth_have_a_middle():
 
 def test_an_antenna_stands_where_its_node_does():
     world = optcp.Scenario.parse(HOPS)
-    stands = globe.stand(Beside(PLACES, None), world.resolved)
+    stands = globe.stand(ConstellationFiles(PLACES, None), world.resolved)
     assert stands == {name: name.removesuffix(".dish") for name in world.resolved["nodes"]}
 
 
@@ -78,7 +78,7 @@ def test_links_are_between_places_and_the_path_has_its_satellites():
     world = optcp.Scenario.parse(HOPS).resolved
     _, links, drawn_as = network.laid(world)
     ports, _ = ports_of(world, links, drawn_as)
-    made = globe.globe(Beside(PLACES, PATHS), world, ports)
+    made = globe.globe(ConstellationFiles(PLACES, PATHS), world, ports)
     names = [one[0] for one in made["places"]]
     assert made["path"] == [[0.0, [0, 2, 3, 1]], [1.0, []], [1.5, [0, 3, 1]], [1.6, [0, 2, 1]]]
     ends = dict(zip((port.name for port in ports), made["ports"], strict=True))
@@ -90,28 +90,28 @@ def test_links_are_between_places_and_the_path_has_its_satellites():
 def test_a_network_with_a_node_that_is_nowhere_has_no_globe():
     alone = HOPS.replace('"B.dish", "B"]\n[[links]]', '"B.dish", "B", "C", "D"]\n[[links]]')
     alone += '[[links]]\nchain = ["C", "D"]\nrate = "1 Mbps"\ndelay = "1 ms"\nqueue = "1 packet"\n'
-    found = about(animate(optcp.Scenario.parse(alone), beside=Beside(PLACES, PATHS)))
+    found = about(animate(optcp.Scenario.parse(alone), beside=ConstellationFiles(PLACES, PATHS)))
     assert found["globe"] is None
 
 
 def test_what_lies_beside_another_world_is_not_drawn():
-    found = about(animate(optcp.load("single-failure"), beside=Beside(PLACES, PATHS)))
+    found = about(animate(optcp.load("single-failure"), beside=ConstellationFiles(PLACES, PATHS)))
     assert found["globe"] is None
-    assert not any("path is" in text for _, _, text in found["events"])
+    assert not any("path:" in text for _, _, text in found["events"])
 
 
 def test_changes_are_sentences():
     assert [(one.at_ps / 1e12, one.kind, one.text) for one in globe.changes(PATHS)] == [
-        (0, "first", "the path: 40.0 ms, over 1 2"),
-        (1, "down", "there is no path"),
-        (1.5, "up", "there is a path again, 45.0 ms, over 2"),
-        (1.6, "path", "the path is shorter, 44.0 ms instead of 45.0, over 1"),
+        (0, "first", "path: 40.0 ms, over 1 2"),
+        (1, "down", "no path"),
+        (1.5, "up", "path restored: 45.0 ms, over 2"),
+        (1.6, "path", "shorter path: 44.0 ms instead of 45.0, over 1"),
     ]
 
 
 def test_a_long_path_is_said_by_its_ends():
     long = Recorded(("A", "B"), "", np.array([0.0, 1.0]), np.array([100.0, 100.0]), [tuple(range(1, 11))] * 2)
-    assert [one.text for one in globe.changes(long)] == ["the path: 100.0 ms, over 10 satellites, 1 to 10"]
+    assert [one.text for one in globe.changes(long)] == ["path: 100.0 ms, over 10 satellites, 1 to 10"]
 
 
 def test_packets_are_drawn_around_an_outage_or_the_greatest_change():
@@ -133,7 +133,7 @@ def test_an_outage_of_the_path_is_said_once(optcp, tmp_path):
     found = about((tmp_path / "page.html").read_text())
     stretches = beside(tmp_path / "leo").paths.stretches()
     assert [at for at, _, _ in found["events"]] == [one.start_s for one in stretches]
-    assert [text for _, kind, text in found["events"] if kind == "down"] == ["there is no path"]
+    assert [text for _, kind, text in found["events"] if kind == "down"] == ["no path"]
     down = next(one for one in stretches if not one.satellites)
     # No link fails: nodes have no route.
     assert found["down"] == []

@@ -160,7 +160,7 @@ def test_undeclared_encoding_is_refused_with_byte_and_line(read, name, text):
         ("<node/>", "a node has no `id`"),
         (f'{TWO}<edge source="a"/>', "an edge has no `target`"),
         (f'{TWO}<hyperedge><endpoint node="a"/></hyperedge>', "it has a hyperedge"),
-        (f'<node id="c"><graph edgedefault="directed"/></node>{TWO}', "found 2; nested graphs are not read"),
+        (f'<node id="c"><graph edgedefault="directed"/></node>{TWO}', "found 2; nested graphs are not supported"),
         (f'{TWO}</graph><graph edgedefault="directed">', "expected one graph, found 2"),
         (f'{TWO}<edge source="a" target="b" directed="true"/>', "is directed in another way"),
         (f'{TWO}<edge source="a" target="b"><data key="z">1</data></edge>', "key `z`, which is not declared"),
@@ -180,7 +180,7 @@ def test_graphml_that_has_no_meaning_is_refused(read, body, says):
     [
         ("graph [ node [ id 0 ] edge [ source 0 target 7 ] ]", "undefined target 7"),
         ("graph [ node [ id 0 ] node [ id 0 ] ]", "node id 0 is duplicated"),
-        ("graph [ node [ id 0 graph [ node [ id 1 ] ] ] ]", "nested graphs are not read"),
+        ("graph [ node [ id 0 graph [ node [ id 1 ] ] ] ]", "nested graphs are not supported"),
         ("graph [ node [ id 0 ] ] graph [ node [ id 1 ] ]", "more than one graph"),
         ('graph [ node [ id 0 label "A" label "B" ] ]', "node 0 has several names"),
         ("node [ id 0 ]", "no graph"),
@@ -224,8 +224,8 @@ def test_loops_and_names_that_come_again_are_noted(read):
     assert found.nodes == ["X", "X-2", "A-B-2", "A-B"]
     assert found.own_names == ["", "", "A B", ""]
     assert found.notes == [
-        "several nodes have one name in the file: `X-2 is called X`",
-        "a link from a node to itself is left out: `X`",
+        "several nodes have the same name in the file: `X-2 is called X`",
+        "links from a node to itself are ignored: `X`",
     ]
     assert found.by_name() == {"X": 0, "X-2": 1, "A B": 2, "A-B-2": 2, "A-B": 3}
 

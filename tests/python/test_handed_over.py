@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from optcp import Done, InputError, Study, load
+from optcp import InputError, Study, StudyResult, load
 from optcp.common.files import is_name
-from optcp.common.stored import sealed
+from optcp.common.stored import with_checksum
 from optcp.errors import Damaged
 
 WORLD = """
@@ -48,11 +48,11 @@ def rewrite(path, change):
     said = json.loads(path.read_text())
     del said["sha256"]
     change(said)
-    path.write_text(sealed(json.dumps(said, indent=1, ensure_ascii=False) + "\n"))
+    path.write_text(with_checksum(json.dumps(said, indent=1, ensure_ascii=False) + "\n"))
 
 
 def read(study):
-    done = Done.open(study)
+    done = StudyResult.open(study)
     for name in done.tables:
         done.table(name)
     return done
@@ -83,7 +83,7 @@ def test_names_in_the_identity_that_lead_elsewhere_are_refused(study, whole, nam
     ):
         shutil.copy(whole / "study.json", study / "study.json")
         rewrite(study / "study.json", change)
-        with pytest.raises(Damaged, match=r"study\.json: `(cells|observe|beside)` has .*not the name of a file"):
+        with pytest.raises(Damaged, match=r"study\.json: `(cells|observe|beside)` has .*not a file name"):
             read(study)
 
 
@@ -94,10 +94,10 @@ def test_names_in_a_manifest_that_lead_elsewhere_are_refused_and_nothing_is_remo
     manifest = next((study / "parts").glob("*.json"))
     (outside / f"{manifest.stem}.parquet").write_text("precious")
     rewrite(manifest, lambda said: said["files"].update({name: said["files"]["scalars"]}))
-    with pytest.raises(Damaged, match=r"`files` has .*not the name of a file"):
+    with pytest.raises(Damaged, match=r"`files` has .*not a file name"):
         read(study)
     other = Study(load("single-failure"), {}, seeds=1)
-    with pytest.raises(Damaged, match=r"`files` has .*not the name of a file"):
+    with pytest.raises(Damaged, match=r"`files` has .*not a file name"):
         other.run(study, force=True)
     assert (outside / f"{manifest.stem}.parquet").read_text() == "precious"
 
@@ -106,12 +106,12 @@ def test_names_in_a_manifest_that_lead_elsewhere_are_refused_and_nothing_is_remo
 def test_cells_of_runs_and_observations_of_cells_that_lead_elsewhere_are_refused(study, whole, name):
     manifest = next((study / "parts").glob("*.json"))
     rewrite(manifest, lambda said: said["runs"][0].__setitem__(0, name))
-    with pytest.raises(Damaged, match=r"`runs` has .*not the name of a file"):
+    with pytest.raises(Damaged, match=r"`runs` has .*not a file name"):
         read(study)
     shutil.copy(whole / "parts" / manifest.name, manifest)
     cell = next((study / "cells").glob("*.json"))
     rewrite(cell, lambda said: said["scenario"]["observe"].append({"name": name, "kind": "tcp"}))
-    with pytest.raises(Damaged, match=r"`scenario\.observe` has .*not the name of a file"):
+    with pytest.raises(Damaged, match=r"`scenario\.observe` has .*not a file name"):
         read(study)
 
 
@@ -123,7 +123,7 @@ def test_a_link_in_place_of_what_is_read_or_written_is_refused(study, whole, nam
     (study / name).symlink_to(moved)
     before = {path: path.read_bytes() for path in moved.parent.rglob("*") if path.is_file()}
     for use in (read, lambda study: remade(study, whole), lambda study: remade(study, whole, force=True)):
-        with pytest.raises(InputError, match="a symbolic link"):
+        with pytest.raises(InputError, match="symbolic links are not allowed"):
             use(study)
     assert before == {path: path.read_bytes() for path in moved.parent.rglob("*") if path.is_file()}
 
@@ -133,7 +133,7 @@ def test_a_link_in_place_of_one_file_is_refused(study, whole):
         moved = study.parent / path.name
         shutil.move(path, moved)
         path.symlink_to(moved)
-        with pytest.raises(InputError, match="a symbolic link"):
+        with pytest.raises(InputError, match="symbolic links are not allowed"):
             read(study)
         path.unlink()
         shutil.move(moved, path)
@@ -157,7 +157,7 @@ def test_commands_write_through_no_link(optcp, study, monkeypatch, folder, words
     (study / folder).symlink_to(target)
     target.mkdir()
     status, _, err = optcp(*words)
-    assert (status, "a symbolic link" in err, list(target.iterdir())) == (2, True, [])
+    assert (status, "symbolic links are not allowed" in err, list(target.iterdir())) == (2, True, [])
     (study / folder).unlink()
     status, _, _ = optcp(*words)
     assert status == 0
@@ -167,7 +167,7 @@ def test_commands_write_through_no_link(optcp, study, monkeypatch, folder, words
     precious.write_text("mine")
     written.symlink_to(precious)
     status, _, err = optcp(*words)
-    assert (status, "a symbolic link" in err, precious.read_text()) == (2, True, "mine")
+    assert (status, "symbolic links are not allowed" in err, precious.read_text()) == (2, True, "mine")
 
 
 def test_a_temporary_file_that_is_a_link_is_not_followed(study, whole):
@@ -178,7 +178,7 @@ def test_a_temporary_file_that_is_a_link_is_not_followed(study, whole):
     part.unlink()
     table.unlink()
     (study / "scalars" / f".{table.name}.tmp").symlink_to(precious)
-    with pytest.raises(InputError, match="a symbolic link"):
+    with pytest.raises(InputError, match="symbolic links are not allowed"):
         remade(study, whole)
     assert precious.read_text() == "mine"
 

@@ -50,7 +50,7 @@ def test_every_world_and_control_has_its_rows(result):
     assert len(completions) == len(expected)
 
 
-def test_what_misses_its_aim_is_known(result, snapshot):
+def test_values_outside_target_match_snapshot(result, snapshot):
     """Renew it with the page: what is missing here agrees with the kernel."""
     misses = []
     for row in result.rows:

@@ -150,7 +150,7 @@ def test_the_command_says_which_runs_it_left(optcp, tmp_path, monkeypatch):
     monkeypatch.setattr("optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: runs[:1])
     _, _, messages = optcp("reproduce", "lbas/table3", "--paper-scale")
     lock = tmp_path / "inet-2011" / ".2-100-anycast-seed-1.json.lock"
-    assert f"2-100-anycast-seed-1: left to the process that holds {lock}" in messages
+    assert f"2-100-anycast-seed-1: skipped; another process holds {lock}" in messages
 
 
 def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_path, silent, made, monkeypatch):

@@ -74,4 +74,4 @@ def test_the_command_writes_a_file(command, tmp_path):
         f'stop = "1 s"\n[[nodes]]\nnames = {nodes}\n'
         f'[[links]]\nchain = {[*nodes, "n0"]}\nrate = "1 Mbps"\ndelay = "1 ms"\nqueue = "unlimited"\n'
     )
-    assert "a map has from 1 to 250 nodes" in command("map", "ring.toml", status=2).stderr
+    assert "a map has 1 to 250 nodes" in command("map", "ring.toml", status=2).stderr

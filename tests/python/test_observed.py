@@ -7,7 +7,7 @@ import optcp
 from handmade import HandMade
 from optcp.common import stored
 from optcp.errors import InputError
-from optcp.study.done import Done
+from optcp.study.done import StudyResult
 from optcp.study.grid import Grid, short_names
 from optcp.study.store import Store
 
@@ -81,7 +81,7 @@ def test_what_there_is_not_is_named(done):
         done["drops"].count(prt="x")
     with pytest.raises(InputError, match="has events, not intervals"):
         done["drops"].cells()
-    with pytest.raises(InputError, match="no time"):
+    with pytest.raises(InputError, match="is not a time"):
         done["drops"].count(after="5 Mbps")
 
 
@@ -92,16 +92,16 @@ def test_digests_are_those_of_the_runs_cell_by_cell(tmp_path):
     assert done.digests("metrics_sha256") == single
     assert single[:2] == single[4:] != single[2:4]
     assert done.digests("records_sha256") == [""] * 6
-    assert Done(done.grid, (), done.store).digests("metrics_sha256") == []
+    assert StudyResult(done.grid, (), done.store).digests("metrics_sha256") == []
 
 
 def test_cells_of_other_intervals_are_refused(tmp_path):
     world = optcp.load("single-failure")
     done = optcp.Study(world, {"observe.0.interval": ["100 ms", "200 ms"]}).run(tmp_path / "a")
-    with pytest.raises(InputError, match="intervals of"):
+    with pytest.raises(InputError, match="different numbers of intervals"):
         done["goodput"].cells()
     shorter = optcp.Study(world, {"w": {"a": {"stop": "10 s"}, "b": {"stop": "20 s", "observe.0.interval": "200 ms"}}})
-    with pytest.raises(InputError, match="other intervals"):
+    with pytest.raises(InputError, match="combinations have different intervals"):
         shorter.run(tmp_path / "b")["goodput"].cells()
 
 
@@ -111,7 +111,7 @@ def test_axes_may_have_names_and_values_of_their_own(tmp_path):
     assert [axis.name for axis in study.grid.axes] == ["speed", "stop"]
     assert study.grid.branches[1].key == {"parameters.switch_delay": "1 s", "stop": "12 s"}
     done = study.run(tmp_path / "study")
-    again = Done.open(tmp_path / "study")
+    again = StudyResult.open(tmp_path / "study")
     assert again.axes == done.axes
     for one in (done, again):
         assert one.metric("sent").at(speed="fast", stop="12 s").values.tolist() == [

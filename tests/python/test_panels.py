@@ -42,6 +42,6 @@ def test_a_page_has_its_panels_labels_and_each_name_once():
     (figure,) = made.drawn
     texts = re.findall(r">([^<>]+)</text>", figure.svg)
     assert figure.caption == "What it shows."
-    assert [texts.count(text) for text in ("few flows", "many flows", "printed", "gain (%)", "delay (ms)")] == [
+    assert [texts.count(text) for text in ("few flows", "many flows", "published", "gain (%)", "delay (ms)")] == [
         1, 1, 1, 1, 2,
     ]  # fmt: skip

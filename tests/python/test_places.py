@@ -76,7 +76,7 @@ def test_results_do_not_know_it_and_runs_keep_it(optcp, tmp_path):
         assert (tmp_path / "kept" / name).read_bytes() == (tmp_path / "leo" / name).read_bytes()
         (tmp_path / "leo" / name).unlink()
     assert (load(world).run().metrics_sha256, load(world).sha256) == (digest, scenario)
-    assert beside.beside(tmp_path / "leo") == beside.Beside({}, None)
+    assert beside.beside(tmp_path / "leo") == beside.ConstellationFiles({}, None)
 
 
 def test_an_outage_is_read_as_one(tmp_path):

@@ -59,7 +59,7 @@ def test_what_is_wrong_with_a_paper_is_said(tmp_path, monkeypatch, text, message
 
 
 def test_a_folder_without_a_paper_is_said(tmp_path):
-    with pytest.raises(InputError, match="there is no paper in it"):
+    with pytest.raises(InputError, match="no paper here"):
         registry.add(tmp_path)
 
 

@@ -145,7 +145,7 @@ def test_words_of_a_result_are_escaped():
 
 
 def test_a_directory_without_results(tmp_path):
-    with pytest.raises(InputError, match="no exhibits' results"):
+    with pytest.raises(InputError, match="no results of experiments"):
         build.write_report(tmp_path, b"any module")
     assert not (tmp_path / "report").exists()
 

@@ -44,7 +44,9 @@ def test_exports_are_named_by_the_file_that_was_read(results_directory, tmp_path
     text = (results_directory / "gmpls" / "table3.json").read_text()
     (folder / "table3.json").write_text(text)
     whole = stored.load(folder / "table3.json", json.loads)
-    (folder / "table3-variant.json").write_text(stored.sealed(json.dumps(whole | {"exhibit": inside}, indent=1) + "\n"))
+    (folder / "table3-variant.json").write_text(
+        stored.with_checksum(json.dumps(whole | {"exhibit": inside}, indent=1) + "\n")
+    )
     for form, ending in (("csv", "csv"), ("parquet", "parquet"), ("latex", "tex")):
         written = [path for path, _ in export.files(folder.parent, form)]
         assert {folder / f"{stem}.{ending}" for stem in ("table3", "table3-variant")} <= set(written)

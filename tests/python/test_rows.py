@@ -113,7 +113,7 @@ def test_forms_of_a_matrix_give_the_same_weights(matrix, text):
         ("A,B,1_000\n", "expected a number"),
         ("A,B,10 Gbps\n", "expected a number"),
         ("A,B,\u0663\nA,B,\u0663\n", "line 2: column `\u0663`: expected a number"),
-        ("A;B;3,5\n", "the decimal sign is a point"),
+        ("A;B;3,5\n", "use a decimal point"),
         ("A,B\n", "line 1: expected `from,to,weight`, found 2 fields"),
         ("A,B,3,5\n", "line 1: expected `from,to,weight`, found 4 fields"),
         ("from,to,weight\nA,,3\n", "line 2: column `to`: expected a node, found nothing"),

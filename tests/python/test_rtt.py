@@ -8,7 +8,7 @@ from optcp.constellation.recorded import Recorded
 from optcp.plots.trace import rtt
 from optcp.plots.trace.frame import Frame
 from optcp.plots.trace.request import Request
-from optcp.study import Done
+from optcp.study import StudyResult
 
 LINE = """
 title = "a line"
@@ -61,9 +61,9 @@ def test_what_fits_into_the_path_is_its_rate_times_its_round_trip_and_the_queue(
     """Three satellites, so four links, each 1434 B and 54 B at 10 Mb/s; 101 packets before the first."""
     assert optcp(*ASKED)[0] == 0
     assert optcp("run", "leo/world.toml", "--out", "reno")[0] == 0
-    run = next(iter(Done.open(tmp_path / "reno")))[1][0]
+    run = next(iter(StudyResult.open(tmp_path / "reno")))[1][0]
     frame = Frame.of(run, Request())
-    way = rtt._Way.of(frame, "long/Manila/0")
+    way = rtt._PathCapacity.of(frame, "long/Manila/0")
     empty = way.empty_ms(
         Recorded(("", ""), "", np.array([0.0, 0.1]), np.array([29.485, np.nan]), [(184, 183, 217), ()])
     )
@@ -83,8 +83,8 @@ def test_a_run_with_round_trips_beside_it_is_drawn_and_another_one_is_not(optcp,
     assert (status, err) == (0, "")
     drawn = (tmp_path / out.strip()).read_text()
     # One change, at 19.9 s, to a shorter path.
-    assert all(text in drawn for text in ("BDP + queue", "measured", "path is shorter"))
-    assert not any(text in drawn for text in ("path is longer", "no path", "path again"))
+    assert all(text in drawn for text in ("BDP + queue", "measured", "shorter path"))
+    assert not any(text in drawn for text in ("longer path", "no path", "path restored"))
     (tmp_path / "reno" / "rtt.csv").write_text("at (s),rtt (ms),satellites\n0,soon,1\n")
     status, _, err = optcp("trace", "reno", "--kind", "rtt")
     assert (status, "rtt.csv: changed since it was written" in err) == (1, True)
@@ -94,7 +94,7 @@ def test_a_run_with_round_trips_beside_it_is_drawn_and_another_one_is_not(optcp,
     assert (status, "rtt.csv, line 2: expected" in err) == (2, True)
     (tmp_path / "reno" / "rtt.csv").unlink()
     status, _, err = optcp("trace", "reno", "--kind", "rtt")
-    assert (status, "no rtt.csv is in the directory of the run" in err) == (2, True)
+    assert (status, "rtt.csv is missing in the directory of the run" in err) == (2, True)
     assert "rtt" not in optcp("trace", "reno", "--from", "1", "--to", "2")[1]
 
 

@@ -142,7 +142,7 @@ def test_flows_share_the_tables_of_their_destination(tmp_path):
     [
         ((MANILA, MANILA), 10.0, "Manila is both ends"),
         ((MANILA, station("89,0")), 10.0, "no path from Manila to 89,0"),
-        ((MANILA, DALIAN), 0.0, "a rate of 0 Mb/s"),
+        ((MANILA, DALIAN), 0.0, "rate of 0 Mb/s"),
     ],
 )
 def test_impossible_networks_are_refused(pair, rate, said):
@@ -167,7 +167,7 @@ def test_many_flows_are_written_by_the_command(optcp, tmp_path):
     assert optcp(*asked, "--from", "Manila", "--out", "many")[0] == 2
     status, out, err = optcp(*asked, "--seed", "2", "--out", "many")
     assert (status, err) == (0, "")
-    assert "3 flows, each from one of 3 cities to another" in out
+    assert "3 flows between 3 cities" in out
     pairs = [
         path.split()[:: len(path.split()) - 1] for path in load(str(tmp_path / "many" / "world.toml")).flows["path"]
     ]

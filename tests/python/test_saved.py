@@ -11,7 +11,7 @@ import pytest
 from conftest import WORLD
 from optcp.data.table import Table
 from optcp.errors import InputError, Interrupted
-from optcp.study import Done, Store, single
+from optcp.study import Store, StudyResult, single
 from optcp.study.runner import run_missing
 
 SWEEP = '[sweep]\n"parameters.delay" = ["5 ms", "20 ms"]\n'
@@ -36,7 +36,7 @@ def made(study, tmp_path, silent):
         store = Store(tmp_path / "out")
         store.open(asked.grid, force=force)
         run_missing([(asked, store)], jobs, silent)
-        return Done(asked.grid, asked.seeds, store)
+        return StudyResult(asked.grid, asked.seeds, store)
 
     return make
 
@@ -63,7 +63,8 @@ def test_metrics_are_those_of_the_observations(made):
     assert done.metrics["goodput_bps"].values[:, 0] == pytest.approx(bits)
     assert (done.metrics["drops"].total("reason").values == done["drops"].count().values).all()
     assert (
-        Done.open(done.store.root).metrics["goodput_bps"].values.tolist() == done.metrics["goodput_bps"].values.tolist()
+        StudyResult.open(done.store.root).metrics["goodput_bps"].values.tolist()
+        == done.metrics["goodput_bps"].values.tolist()
     )
 
 
@@ -125,7 +126,7 @@ def test_values_in_the_middle_of_an_axis_add_cells_only(made, calls, tmp_path):
 def test_another_study_is_refused_with_what_differs_unless_forced(made, tmp_path, text, options, what):
     made()
     (tmp_path / "out" / "thesis.tex").touch()
-    with pytest.raises(InputError, match=f"out: another study is there: .*{what}.*--force"):
+    with pytest.raises(InputError, match=f"out: the directory holds another study: .*{what}.*--force"):
         made(text, **options)
     assert len(made().store.parts) == 1
     done = made(text, force=True, **options)
@@ -136,7 +137,7 @@ def test_another_study_is_refused_with_what_differs_unless_forced(made, tmp_path
 def test_another_build_is_another_study(made, monkeypatch):
     made()
     monkeypatch.setattr("optcp.study.form.extension_sha256", lambda: "another build")
-    with pytest.raises(InputError, match="another study is there: it was made by another build of optcp"):
+    with pytest.raises(InputError, match="the directory holds another study: it was made by another build of optcp"):
         made()
 
 
@@ -151,14 +152,14 @@ def test_runs_of_the_version_before_are_named(made, tmp_path, old):
     place = tmp_path / "out" / old
     place.parent.mkdir(parents=True)
     place.touch()
-    with pytest.raises(InputError, match=f"out: {old} is of an earlier version of optcp"):
+    with pytest.raises(InputError, match=f"out: {old} comes from an earlier version of optcp"):
         made()
 
 
 def test_a_folder_that_is_no_studys_is_left_alone(made, tmp_path):
     (tmp_path / "out" / "runs").mkdir(parents=True)
     (tmp_path / "out" / "runs" / "thesis.tex").touch()
-    with pytest.raises(InputError, match="there is a folder runs of no study"):
+    with pytest.raises(InputError, match="the folder runs does not belong to a study"):
         made()
 
 
@@ -232,7 +233,7 @@ def test_two_processes_share_a_directory(made, tmp_path):
     printed = [one.communicate(timeout=60)[0] for one in both]
     assert [one.returncode for one in both] == [0, 0]
     assert printed[0] == printed[1]
-    runs = [tuple(run) for part in Done.open(tmp_path / "out").store.parts for run in part.manifest["runs"]]
+    runs = [tuple(run) for part in StudyResult.open(tmp_path / "out").store.parts for run in part.manifest["runs"]]
     assert len(runs) == len(set(runs)) == 60
 
 

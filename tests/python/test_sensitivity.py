@@ -22,7 +22,7 @@ from optcp.papers.model import Row
 from optcp.papers.plausible import PARTS, Choices, Span
 from optcp.papers.registry import select
 from optcp.papers.sensitivity import compatible, indices
-from optcp.papers.sensitivity.answer import Answer
+from optcp.papers.sensitivity.answer import SettingResult
 from optcp.papers.sensitivity.contrast import pooled
 from optcp.papers.sensitivity.design import design, places
 from optcp.papers.sensitivity.indices import effects
@@ -195,7 +195,7 @@ def test_a_sample_that_is_too_small_is_said(optcp):
     words = ("sensitivity", "gmpls/table3", "--over", "flows=10+10|20+20", "--over", "backbone_bps=5e6|1e7")
     status, _, err = optcp(*words, "--samples", "2", *SMALL[2:])
     assert status == 0
-    assert "warning: --samples 2 are too few to give " in err
+    assert "warning: --samples 2 are too few to vary " in err
 
 
 @pytest.mark.parametrize("samples", [1, 3, 48])
@@ -229,12 +229,12 @@ def test_bound_and_rounding():
 
 
 def test_what_is_no_measurement_is_not_compared():
-    answers = [Answer({"a": row(1, 0, 0), "b": row(one, 2, 2.5), "c": row(1, 1, None)}, {}) for one in (1, 2)]
+    answers = [SettingResult({"a": row(1, 0, 0), "b": row(one, 2, 2.5), "c": row(1, 1, None)}, {}) for one in (1, 2)]
     roundings = compatible.compared(answers)
     assert list(roundings) == ["b"]
     fit = compatible.fit(answers[0], roundings, 150)
     assert (fit.worst, fit.values, fit.within, fit.compatible) == ("b", 1, 1, True)
-    assert not compatible.fit(Answer({"b": row(7, 1, 2.5)}, {}), roundings, 150).compatible
+    assert not compatible.fit(SettingResult({"b": row(7, 1, 2.5)}, {}), roundings, 150).compatible
 
 
 def test_profile_and_slices_by_hand():
@@ -353,7 +353,7 @@ def table3(monkeypatch):
 def test_the_verb_prints_writes_and_continues(ran, stored_runs, calls):
     _, out = ran
     assert "…" not in out
-    assert "what drives the result" in out
+    assert "most influential parameters" in out
     assert "240 of 240 runs made now" in out
     text = FILE.read_text()
     found = json.loads(text)
@@ -452,13 +452,13 @@ def test_what_is_beyond_the_paper_agrees_with_no_print(stored_runs, table3):
     table3(setup=replace(SETUP, runs=None))
     status, out, _ = stored_runs(*WORDS, *SMALL, "--confirm")
     assert status == 0
-    assert "what drives the result" in out
-    assert "settings that give the printed values" not in out
+    assert "most influential parameters" in out
+    assert "settings that match the published values" not in out
 
 
 def test_a_result_is_read_back(ran):
     file = ran[0] / FILE
-    assert stored.sealed(stored.load(file, Result.from_json).to_json()) == file.read_text()
+    assert stored.with_checksum(stored.load(file, Result.from_json).to_json()) == file.read_text()
     with pytest.raises(ValueError, match="the key `exhibit` is missing"):
         Result.from_json("{}")
 
@@ -500,7 +500,7 @@ def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_
     table3(find=refuse)
     status, out, _ = stored_runs(*WORDS, *SMALL)
     assert status == 0
-    assert "left out: " in out
+    assert "not evaluated: " in out
     found = json.loads(FILE.read_text())
     assert [one["why"] for one in found["left_out"]] == ["no goodput at all"]
     assert found["left_out"][0]["setting"]["queue_packets"] == seen[0]
@@ -517,7 +517,7 @@ def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, table3, cal
     words = ("sensitivity", "gmpls/table3", "--set", "flows=10+10", "--over", "queue_packets=20|40")
     status, _, err = optcp(*words, *SMALL)
     assert status == 2
-    assert "Error: --set flows=10+10 with queue_packets = 40: there is no such world\nthe queue is too long" in err
+    assert "Error: --set flows=10+10 with queue_packets = 40: invalid scenario\nthe queue is too long" in err
     assert calls == []
 
 

@@ -22,7 +22,7 @@ def test_the_seeds_double_until_the_bound():
     assert sequential.looks(2) == (1, 2)
     assert sequential.looks(8) == (1, 2, 4, 8)
     assert sequential.looks(6) == (1, 2, 4, 6)
-    with pytest.raises(ValueError, match="2 times their first number or more, got 1"):
+    with pytest.raises(ValueError, match="most: expected 2 or more, got 1"):
         sequential.looks(1)
 
 
@@ -149,7 +149,7 @@ def test_a_test_between_the_levels_is_undecided_even_where_no_rejection_is_agree
 
 def test_an_answer_that_depends_on_the_level_is_undecided():
     with judge.at_level(0.0125):
-        assert judge.settled(lambda level: level > 0.001) is True
-        assert judge.settled(lambda level: level > 0.3) is False
-        assert judge.settled(lambda level: level > 0.02) == "undecided"
-    assert judge.settled(lambda level: level > 0.02) is True
+        assert judge.verdict_at_look(lambda level: level > 0.001) is True
+        assert judge.verdict_at_look(lambda level: level > 0.3) is False
+        assert judge.verdict_at_look(lambda level: level > 0.02) == "undecided"
+    assert judge.verdict_at_look(lambda level: level > 0.02) is True

@@ -188,7 +188,7 @@ def test_recovery_or_timeout():
     assert answer(traces.recovery_or_timeout, back_s=levels(8, 8, 8, noise=0) + 3 * NOISE) == "undecided"
 
 
-def test_who_loses():
+def test_verdict_on_distribution_of_losses():
     assert answer(traces.who_loses) is True
     dead = np.zeros((N, 3, 2))
     dead[:, :, 0] = dead[:, 1:, 1].max(axis=1, keepdims=True) + 20

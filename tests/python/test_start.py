@@ -39,7 +39,7 @@ def test_a_new_scenario_is_valid_and_runs_at_once(command, tmp_path):
     checked = command("validate", "my worlds/first.toml")
     assert checked.stdout.startswith("my worlds/first.toml: valid\n")
     assert checked.stderr == ""
-    assert "3 runs in results/first" in command("run", "my worlds/first.toml").stdout
+    assert "3 runs stored in results/first" in command("run", "my worlds/first.toml").stdout
     assert (tmp_path / "my worlds" / SCHEMA).read_text() == command("schema").stdout.removesuffix("\n")
 
 
@@ -68,9 +68,7 @@ def test_a_new_scenario_is_the_shipped_one(command, tmp_path):
 def test_an_unknown_scenario_is_answered_with_the_nearest(optcp, tmp_path):
     status, out, err = optcp("new", "mine.toml", "--from", "single-failur")
     assert (status, out) == (2, "")
-    assert err.startswith(
-        "Error: --from single-failur: there is no scenario of this name; did you mean 'single-failure'?"
-    )
+    assert err.startswith("Error: --from single-failur: unknown scenario; did you mean 'single-failure'?")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -95,7 +93,7 @@ def test_nothing_is_overwritten_without_being_told(optcp, tmp_path):
     assert optcp("new", "mine.toml") == (
         2,
         "",
-        "Error: mine.toml: there is another file already; --force overwrites it\n",
+        "Error: mine.toml: the file exists with other content; use --force to overwrite it\n",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
     assert (tmp_path / "mine.toml").read_text() == "mine"
@@ -107,7 +105,7 @@ def test_an_older_schema_is_named_with_what_renews_it(optcp, tmp_path):
     (tmp_path / SCHEMA).write_text("{}")
     status, _, err = optcp("new", "mine.toml")
     assert (status, [path.name for path in tmp_path.iterdir()]) == (2, [SCHEMA])
-    assert f"--force overwrites it, or `optcp schema --out {SCHEMA}` renews it" in err
+    assert f"use --force to overwrite it or `optcp schema --out {SCHEMA}` to renew it" in err
     assert optcp("schema", "--out", SCHEMA) == (0, f"{SCHEMA}\n", "")
     assert optcp("new", "mine.toml")[0] == 0
     assert f"mine.toml: unchanged\n{SCHEMA}: unchanged\n" in optcp("new", "mine.toml")[1]
@@ -224,7 +222,7 @@ def test_installing_says_what_it_changes_and_changes_it_once(optcp, home):
     (home / ".bashrc").chmod(0o600)
     script = home / ".local/share/optcp/completion.bash"
     line = f"[ ! -r {script} ] || . {script}  # completion of optcp"
-    last = f"A new bash completes optcp. To undo it, delete {script}.\n"
+    last = f"Start a new bash to use it. To remove it, delete {script}.\n"
     said = (0, f"{script}: written\n{home}/.bashrc: line added: {line}\n{last}", "")
     assert optcp("completion", "--install", "bash") == said
     said = (0, f"{script}: unchanged\n{home}/.bashrc: unchanged\n{last}", "")
@@ -238,7 +236,7 @@ def test_a_shell_that_optcp_cannot_complete_is_named(optcp, monkeypatch):
     monkeypatch.setenv("SHELL", "/bin/tcsh")
     status, out, err = optcp("completion", "--install")
     assert (status, out) == (2, "")
-    assert "your shell is tcsh: name one of these; there are: bash, fish, zsh" in err
+    assert "no completion for the shell tcsh; there are: bash, fish, zsh" in err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a login shell is POSIX's")
@@ -246,7 +244,10 @@ def test_without_shell_in_the_environment_the_login_shell_counts(optcp, home, mo
     import pwd
 
     monkeypatch.setenv("SHELL", "")
-    for login, said in (("/bin/fish", "A new fish completes optcp"), ("/sbin/nologin", "your shell is nologin: name")):
+    for login, said in (
+        ("/bin/fish", "Start a new fish to use it."),
+        ("/sbin/nologin", "no completion for the shell nologin; "),
+    ):
         entry = (*pwd.getpwuid(os.getuid())[:6], login)
         monkeypatch.setattr(pwd, "getpwuid", lambda _, entry=entry: pwd.struct_passwd(entry))
         assert said in "".join(optcp("completion", "--install")[1:])

@@ -47,7 +47,7 @@ def test_interval_ends_at_the_bounds_of_its_quantity():
 
 
 def test_no_value_is_an_error():
-    with pytest.raises(ValueError, match="one value a run"):
+    with pytest.raises(ValueError, match="one value per run"):
         stats.mean([])
 
 

@@ -188,7 +188,7 @@ def test_a_damaged_result_is_refused_or_shown(tmp_path):
     for text, result in readable(Result.from_json, RESULT):
         loaded += 1
         build.render([result])
-        file.write_text(stored.sealed(json.dumps(json.loads(text), indent=1) + "\n"))
+        file.write_text(stored.with_checksum(json.dumps(json.loads(text), indent=1) + "\n"))
         for form in ("csv", "parquet", "latex"):
             list(export.files(tmp_path, form))
     assert loaded > 0
@@ -205,7 +205,7 @@ def test_a_curve_of_unequal_lengths_is_named(name):
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of matplotlib, about empty legends
 def test_a_result_without_the_curves_of_its_figure_is_named():
     foreign = Result.from_json(json.dumps(RESULT | {"exhibit": "obs/fig5"}))
-    with pytest.raises(RunFailed, match="the result of obs/fig5 does not hold what its figures show"):
+    with pytest.raises(RunFailed, match="the result of obs/fig5 lacks data of its figures"):
         build.render([foreign])
 
 

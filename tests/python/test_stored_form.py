@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optcp import Study, _core, load
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.study.form import FORMAT
 
 CONTRACT = (Path(__file__).parents[2] / "docs/reference/contract.md").read_text(encoding="utf-8")
@@ -139,7 +139,7 @@ def test_every_run_has_a_row_for_each_reason_of_drops(done):
 
 @pytest.mark.parametrize(("count", "text"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs")])
 def test_counts_agree_with_their_nouns(count, text):
-    assert many(count, "run") == text
+    assert count_noun(count, "run") == text
 
 
 def test_the_commands_say_one_run_of_one(optcp, tmp_path, monkeypatch):

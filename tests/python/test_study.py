@@ -137,7 +137,7 @@ def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_
     # The signal itself is tested on a process of its own; here it comes while the pool waits.
     monkeypatch.setattr("optcp.study.pool.queue.SimpleQueue", CtrlC)
     began = time.monotonic()
-    with pytest.raises(Interrupted, match="6 of 9 runs are finished and kept"):
+    with pytest.raises(Interrupted, match="6 of 9 runs are finished and stored"):
         execute([Study(study, seeds=2), Study(slow, seeds=1)], tmp_path / "runs", 1, silent)
     assert time.monotonic() - began < 20
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from optcp import Done, Scenario, Study, Table
+from optcp import Scenario, Study, StudyResult, Table
 from optcp.common.processors import processors
 from optcp.errors import InputError
 
@@ -141,12 +141,12 @@ def test_a_study_with_threads_is_the_one_without(tmp_path, optcp):
         words = ["run", "world.toml", "--runs", "2", "--digest", "--out", name, *more]
         status, out, err = optcp(*words)
         assert status == 0, err
-        done = Done.open(name)
+        done = StudyResult.open(name)
         digests[name] = [done.digests(which) for which in ("records_sha256", "metrics_sha256")]
     assert digests["one"] == digests["two"]
     # Nothing is left to run, however many threads there are.
     status, out, _ = optcp(*words, "--dry-run")
-    assert (status, "nothing is left to run" in out) == (0, True)
+    assert (status, "all runs are stored already" in out) == (0, True)
 
 
 @pytest.mark.usefixtures("two_processors")
@@ -160,10 +160,13 @@ def test_an_estimate_with_threads_is_of_one_run_after_the_other(tmp_path, optcp)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--threads", "3"], "threads are 1 to 2 here, the number of processors; 3 was given"),
-        (["--threads", "2", "--jobs", "2"], "--threads N has one run after the other: it does not go with --jobs"),
-        (["--threads", "2", "--dask", "tcp://127.0.0.1:1"], "it does not go with --jobs or --dask"),
-        (["--threads", "2", "--engine", "reference"], "the reference engine has one thread; 2 was given"),
+        (["--threads", "3"], "threads: expected 1 to 2 (number of processors), got 3"),
+        (
+            ["--threads", "2", "--jobs", "2"],
+            "--threads N simulates one run at a time: it cannot be combined with --jobs",
+        ),
+        (["--threads", "2", "--dask", "tcp://127.0.0.1:1"], "it cannot be combined with --jobs or --dask"),
+        (["--threads", "2", "--engine", "reference"], "threads: the reference engine supports 1 thread, got 2"),
         (["--threads", "0"], "expected a whole number of 1 or more, got '0'"),
     ],
 )
@@ -177,14 +180,14 @@ def test_threads_that_cannot_be_are_refused(tmp_path, optcp, words, message):
 @pytest.mark.usefixtures("two_processors")
 def test_several_threads_a_run_and_several_runs_do_not_go_together(tmp_path):
     study = Study(Scenario.parse(WORLD))
-    with pytest.raises(InputError, match="runs follow one another"):
+    with pytest.raises(InputError, match="because runs are sequential"):
         study.run(tmp_path / "out", jobs=2, threads=2)
-    with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match="runs follow one another"):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match="because runs are sequential"):
         study.run(tmp_path / "out", executor=pool, threads=2)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("threads", [0, -1, processors() + 1])
 def test_there_are_no_more_threads_than_processors(threads: int) -> None:
-    with pytest.raises(InputError, match=f"threads are 1 to {processors()} here"):
+    with pytest.raises(InputError, match=f"threads: expected 1 to {processors()}"):
         Scenario.parse(WORLD).run(1, threads=threads)

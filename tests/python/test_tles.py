@@ -170,10 +170,10 @@ def test_the_command_makes_a_world_of_a_file(optcp, written):
     ("arguments", "said"),
     [
         ("missing.tle --from Manila --to Dalian", "missing.tle: cannot be read: No such file or directory"),
-        ("kuiper-630 --isls x --from Manila --to Dalian", "a shell has links of its own"),
+        ("kuiper-630 --isls x --from Manila --to Dalian", "a shell has its own links"),
         (
             "some.tle --from Manila --to Dalian --set planes=3",
-            "there is no such parameter; there are: elevation_deg, gsl_km",
+            "unknown parameter; there are: elevation_deg, gsl_km",
         ),
         ("some.tle --from Manila --to Dalian --set elevation_deg=91", "expected degrees from 0 to 90"),
     ],

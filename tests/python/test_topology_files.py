@@ -60,8 +60,8 @@ def test_file_that_the_world_has_in_another_way_is_warned_of(load):
         "5",
     )
     assert found["topology-file"] == (
-        "several nodes have one name in the file: `Madrid-2 is called Madrid`; a link from a node to itself is left "
-        "out: `Madrid-2`; a link that has one direction in the file has both here: `A-Coruña-Madrid`",
+        "several nodes have the same name in the file: `Madrid-2 is called Madrid`; links from a node to itself are "
+        "ignored: `Madrid-2`; a link that has one direction in the file has both here: `A-Coruña-Madrid`",
         "3",
     )
 

@@ -224,13 +224,16 @@ def test_runs_of_hours_are_read_as_at_the_default_size():
 def test_it_begins_with_the_default_size(optcp, other):
     status, _, err = optcp("reproduce", "gmpls/table3", "--until-decided", *other)
     assert status == 2
-    assert "--until-decided begins with the default size: no --quick, --seeds or --paper-scale" in err
+    assert (
+        "--until-decided starts at the default size: it cannot be combined with --quick, --seeds or --paper-scale"
+        in err
+    )
 
 
 def test_a_bound_without_stages_is_refused(optcp):
     status, _, err = optcp("reproduce", "gmpls/table3", "--most", "4")
     assert status == 2
-    assert "--most goes with --until-decided" in err
+    assert "--most needs --until-decided" in err
 
 
 def test_the_command_has_a_baseline_of_its_own(optcp, monkeypatch, tmp_path):

@@ -68,7 +68,7 @@ def test_tolerances():
 
 def test_a_difference_needs_a_reason():
     far = Interval(50.0, 49.0, 51.0, 9)
-    with pytest.raises(ValueError, match="say why"):
+    with pytest.raises(ValueError, match="give a reason"):
         row({"delta_ms": 50}, "rel_goodput_pct", 9.85, far, "")
     assert row({"delta_ms": 50}, "rel_goodput_pct", 9.85, far, "known").why == "known"
     near = Interval(9.0, 8.5, 9.5, 9)

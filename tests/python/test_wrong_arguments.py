@@ -76,7 +76,7 @@ def things(tmp_path_factory):
     return {
         "Scenario": world,
         "Study": study,
-        "Done": done,
+        "StudyResult": done,
         "FreshRun": world.run(),
         "Run": done.run(done.grid.branches[0], 1),
         "Observed": done["good"],
@@ -92,7 +92,7 @@ def things(tmp_path_factory):
 CLASSES = {
     "Scenario": optcp.Scenario,
     "Study": optcp.Study,
-    "Done": optcp.Done,
+    "StudyResult": optcp.StudyResult,
     "Run": optcp.Run,
     "FreshRun": FreshRun,
     "Observed": Observed,
@@ -103,7 +103,7 @@ CLASSES = {
     "Axis": Axis,
     "Comparison": Comparison,
 }
-MADE = {"Run", "FreshRun", "Observed", "Done", "Comparison"}
+MADE = {"Run", "FreshRun", "Observed", "StudyResult", "Comparison"}
 """Nobody calls these classes: other functions return their objects."""
 
 OPERATORS = (
@@ -159,20 +159,20 @@ RIGHT = {
         "out": None, "jobs": 1, "executor": None, "threads": 1, "progress": None, "force": False, "until": None,
         "most": 2,
     },
-    "Done.open": {"directory": lambda things: things["Done"].store.root},
-    "Done.once": {"reduce": repr},
-    "Done.runs": {"seed": 1},
-    "Done.run": {"branch": lambda things: things["Done"].grid.branches[0], "seed": 1},
-    "Done.cells": {"values": np.ones((2, 2)), "more": (), "name": "x", "unit": "s", "at_least": np.ones((2, 2))},
-    "Done.each": {"function": lambda run: run.counts["sent"], "more": (), "name": "x", "unit": ""},
-    "Done.pieces": {"table": "ends"},
-    "Done.rows": {"table": "ends", "columns": ["time_ps"], "parts": None},
-    "Done.table": {"name": "ends", "columns": ["time_ps"]},
-    "Done.digests": {"name": "metrics_sha256"},
-    "Done.compare": {"at": {"delay": "1 ms"}, "metrics": ["sent"]},
-    "Done.report": {"path": "report.html"},
-    "Done.metric": {"name": "sent"},
-    "Done.__getitem__": {"name": "good"},
+    "StudyResult.open": {"directory": lambda things: things["StudyResult"].store.root},
+    "StudyResult.once": {"reduce": repr},
+    "StudyResult.runs": {"seed": 1},
+    "StudyResult.run": {"branch": lambda things: things["StudyResult"].grid.branches[0], "seed": 1},
+    "StudyResult.cells": {"values": np.ones((2, 2)), "more": (), "name": "x", "unit": "s", "at_least": np.ones((2, 2))},
+    "StudyResult.each": {"function": lambda run: run.counts["sent"], "more": (), "name": "x", "unit": ""},
+    "StudyResult.pieces": {"table": "ends"},
+    "StudyResult.rows": {"table": "ends", "columns": ["time_ps"], "parts": None},
+    "StudyResult.table": {"name": "ends", "columns": ["time_ps"]},
+    "StudyResult.digests": {"name": "metrics_sha256"},
+    "StudyResult.compare": {"at": {"delay": "1 ms"}, "metrics": ["sent"]},
+    "StudyResult.report": {"path": "report.html"},
+    "StudyResult.metric": {"name": "sent"},
+    "StudyResult.__getitem__": {"name": "good"},
     "FreshRun.plot": {"kind": "goodput", "flow": (), "port": (), "start": "0 s", "end": "50 ms", "observation": "good"},
     "FreshRun.animation": {"start_s": 0.0, "end_s": 0.05},
     "FreshRun.__getitem__": {"name": "good"},
@@ -380,31 +380,31 @@ def test_numpy_scalars_count_as_numbers(things, tmp_path):
         ),
         (lambda world, done: done["good"].cells().part(group="g"), "values of axis 'group': expected a list, got 'g'"),
         (lambda world, done: done["good"].cells() + None, "operand: expected cells or a number, got None"),
-        (lambda world, done: done["ends"].count(after=-1), "-1: a time is from 0 s to 18446744 s"),
+        (lambda world, done: done["ends"].count(after=-1), "-1: expected a time from 0 s to 18446744 s"),
         (lambda world, done: stats.share(1, 0), "n: expected a whole number from 1 to 9007199254740992, got 0"),
     ],
 )
 def test_the_sentence_names_the_argument_and_what_was_expected(call, sentence, things):
     with pytest.raises(InputError) as said:
-        call(things["Scenario"], things["Done"])
+        call(things["Scenario"], things["StudyResult"])
     assert str(said.value).startswith(sentence)
 
 
 def test_a_run_that_is_not_there_is_named(things):
-    done = things["Done"]
+    done = things["StudyResult"]
     branch = done.grid.branches[0]
-    with pytest.raises(InputError, match=f"there is no run of cell '{branch.id}' with seed 77"):
+    with pytest.raises(InputError, match=f"no run of '{branch.id}' with seed 77"):
         done.run(branch, 77)
 
 
 def test_an_observation_shows_its_rows_and_columns(things):
-    shown = repr(things["Done"]["ends"])
+    shown = repr(things["StudyResult"]["ends"])
     assert shown.splitlines()[0] == "observation 'ends' of 'A short transfer': table of 4 rows"
     assert shown.splitlines()[1].split()[:4] == ["delay_s", "cell", "seed", "time_ps"]
     assert len(shown.splitlines()) == 6
 
 
-@pytest.mark.parametrize("rows", [lambda things: things["Run"]["ends"], lambda things: things["Done"]["ends"]])
+@pytest.mark.parametrize("rows", [lambda things: things["Run"]["ends"], lambda things: things["StudyResult"]["ends"]])
 def test_pandas_takes_a_table_and_an_observation_as_it_is(rows, things):
     pandas = pytest.importorskip("pandas")
     given = rows(things)

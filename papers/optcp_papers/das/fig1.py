@@ -5,7 +5,7 @@ from typing import Any
 from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Part, Run, Series, Settings, judge, stack
+from optcp.papers.kit import Axis, Cells, Grid, Key, Options, Part, Run, Series, Settings, StudyResult, judge, stack
 from optcp_papers.das.paper import PAPER, scenario
 
 RUNS = 100
@@ -66,7 +66,7 @@ def find(found: Found) -> Findings:
     return Findings(rows(metrics), claims, series, [note])
 
 
-def measure(done: Done) -> Cells:
+def measure(done: StudyResult) -> Cells:
     """What routers and packets did in each run, over ``what`` (``COUNTS``)."""
     return done.each(counts, Axis("what", COUNTS))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
 from optcp.papers.kit import Cells, Key, Options, Part, Row, Series, Settings, Size, histogram, judge, overrides, tables
-from optcp.study import Done, Grid, Run
+from optcp.study import Grid, Run, StudyResult
 from optcp_papers.das.paper import (
     MSS_BYTES,
     PAPER,
@@ -139,7 +139,7 @@ class World:
         return int(np.argmax(ratio.values))
 
 
-def measure(done: Done) -> World:
+def measure(done: StudyResult) -> World:
     """Reduce the finished runs of a grid over receivers."""
     after_failure, after_repair = ({"after": at, "until": at + WATCHED_S} for at in (FAILURE_S, REPAIR_S))
     events = done["reordering"]
@@ -261,7 +261,7 @@ def removes_every_false_one(world: World) -> list[Part]:
     ]
 
 
-def does_nothing_without_a_shorter_path(done: Done) -> list[Part]:
+def does_nothing_without_a_shorter_path(done: StudyResult) -> list[Part]:
     """Judge: without a failure every packet of every run is the same under all receivers, with losses and without."""
     cells = list(itertools.product(LOSSES, RECEIVERS))
     same = dict.fromkeys(cells, 0)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from optcp.papers.assume import Assumed, overrides, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
-from optcp.papers.kit import Cells, Done, Grid, Options, Part, Settings, curves_over, judge, runs_of, stack
+from optcp.papers.kit import Cells, Grid, Options, Part, Settings, StudyResult, curves_over, judge, runs_of, stack
 from optcp.papers.over import Axis
 from optcp_papers.das.paper import PAPER, WORLD, receivers, scenario
 
@@ -79,12 +79,12 @@ def measure(topology: str, found: Found) -> Network:
     return network(stack("n", payload), stack("n", recoveries))
 
 
-def payload_bytes(done: Done) -> Cells:
+def payload_bytes(done: StudyResult) -> Cells:
     """In-order bytes of the measured connections."""
     return done["goodput"].cells().total("group", "time")
 
 
-def recoveries_and_timeouts(done: Done) -> Cells:
+def recoveries_and_timeouts(done: StudyResult) -> Cells:
     """Recoveries and timeouts of the measured connections, over the run."""
     return done["reordering"].count(event=("recovery", "timeout"))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Cells, Done, Grid, Key, Options, Row, Settings, built_in, curves_over, runs_of
+from optcp.papers.kit import Cells, Grid, Key, Options, Row, Settings, StudyResult, built_in, curves_over, runs_of
 from optcp.papers.over import Axis
 from optcp_papers.das.paper import PAPER, scenario
 
@@ -87,7 +87,7 @@ class World:
     resent: Cells
 
 
-def measure(done: Done) -> World:
+def measure(done: StudyResult) -> World:
     """Reduce the finished runs of a duration.
 
     Raises

@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 from optcp.common import stored
 from optcp.common.files import json_text
 from optcp.stats import Interval
-from optcp.study import Done, Study
+from optcp.study import Study, StudyResult
 from optcp_papers.evidence.outside import Figure
 
 MOST_DIGITS = 15
@@ -131,7 +131,7 @@ class Result:
 
 
 Studies = dict[Any, Study]
-Found = Mapping[Any, Done]
+Found = Mapping[Any, StudyResult]
 """Their finished runs, by the same names."""
 Figures = Iterable[tuple[dict[str, str], Interval, *tuple[Figure, ...]]]
 """Of each row the key, our figure, and outside ones that are not in the tables. Estimates of cells are such a thing."""

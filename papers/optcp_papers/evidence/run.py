@@ -12,7 +12,7 @@ from optcp import _core
 from optcp.common.files import write_text
 from optcp.errors import InputError, nearest
 from optcp.stats import Interval
-from optcp.study import Done, execute
+from optcp.study import StudyResult, execute
 from optcp.study.pool import Jobs, Progress
 from optcp_papers.evidence import EXPERIMENTS, outside
 from optcp_papers.evidence import page as pages
@@ -73,7 +73,7 @@ def _row(experiment: str, key: dict[str, str], ours: Interval, *beside: outside.
     return Row(key, round(ours.estimate, 6), (low, high), ours.n, compared)
 
 
-def _cells(studies: Iterable[Done]) -> dict[str, Any]:
+def _cells(studies: Iterable[StudyResult]) -> dict[str, Any]:
     """Say how each cell is made again.
 
     ``metrics_sha256`` is over the digests of all runs in (study, cell, seed) order; each cell has that of its first

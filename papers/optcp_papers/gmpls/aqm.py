@@ -10,7 +10,20 @@ import numpy as np
 from optcp.data.censored import each
 from optcp.papers.assume import Assumed, Value, built_in, overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.kit import Cells, Censored, Done, Estimates, Grid, Key, Options, Row, Run, Settings, assume, row
+from optcp.papers.kit import (
+    Cells,
+    Censored,
+    Estimates,
+    Grid,
+    Key,
+    Options,
+    Row,
+    Run,
+    Settings,
+    StudyResult,
+    assume,
+    row,
+)
 from optcp_papers.gmpls import section5
 from optcp_papers.gmpls.fig7 import settling
 from optcp_papers.gmpls.paper import PAPER, PS, SOURCES
@@ -229,7 +242,7 @@ class Queues:
     longest_ps: Cells
 
     @classmethod
-    def of(cls, done: Done) -> Queues:
+    def of(cls, done: StudyResult) -> Queues:
         """What a study observed."""
         ports = done["ports"]
         return cls(ports.cells("mean_bytes"), ports.cells("longest_ps"))
@@ -272,7 +285,7 @@ def of_section5(found: Found, name: str) -> list[Row]:
     return shown
 
 
-def of_mesh(done: Done, rate_bps: float) -> list[Row]:
+def of_mesh(done: StudyResult, rate_bps: float) -> list[Row]:
     """The rows of the mesh."""
     end_s = MESH_FAILURE_S + WINDOW_S
     good, held = done["goodput"].between(MESH_FAILURE_S, end_s).total("group"), done.once(Queues.of)
@@ -298,12 +311,12 @@ def key_of(world: str, delta_ms: int) -> Callable[[Key], Key]:
     return lambda here: {"world": world, **here, "delta_ms": delta_ms}
 
 
-def mean_time_ms(done: Done) -> Cells:
+def mean_time_ms(done: StudyResult) -> Cells:
     """The mean completion time in each run."""
     return each(done, lambda run: times_ms(run).mean())
 
 
-def slow_time_ms(done: Done) -> Cells:
+def slow_time_ms(done: StudyResult) -> Cells:
     """The 95th percentile of completion times in each run."""
     return each(done, lambda run: times_ms(run).quantile(0.95))
 

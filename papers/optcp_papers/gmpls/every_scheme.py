@@ -1,7 +1,20 @@
 """Beyond the paper: its four scenarios under every protection scheme, with its own TCP and with today's."""
 
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.kit import Chosen, Done, Exhibit, Findings, Found, Grid, Options, Row, Settings, Setup, rows, runs_of
+from optcp.papers.kit import (
+    Chosen,
+    Exhibit,
+    Findings,
+    Found,
+    Grid,
+    Options,
+    Row,
+    Settings,
+    Setup,
+    StudyResult,
+    rows,
+    runs_of,
+)
 from optcp_papers.gmpls import section8
 from optcp_papers.gmpls.paper import PAPER, PAPER_RUNS
 from optcp_papers.gmpls.section8 import DELTA_MS, LOCAL_BACKUP, PATH_BACKUP, SCENARIOS, SWITCH_OVER_S, Delays
@@ -65,7 +78,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def compared(profile: str, done: Done, access_bps: float) -> list[Row]:
+def compared(profile: str, done: StudyResult, access_bps: float) -> list[Row]:
     """Two rows a scenario and scheme."""
     start_s, end_s = SWITCH_OVER_S
     pct = done["goodput"].between(start_s, end_s).total("group") / (access_bps / 8 * (end_s - start_s) / 100)

@@ -4,7 +4,20 @@ from dataclasses import replace
 
 from optcp import stats
 from optcp.papers import curve, judge
-from optcp.papers.kit import Axis, Cells, Chosen, Done, Exhibit, Findings, Found, Grid, Options, Part, rows, runs_of
+from optcp.papers.kit import (
+    Axis,
+    Cells,
+    Chosen,
+    Exhibit,
+    Findings,
+    Found,
+    Grid,
+    Options,
+    Part,
+    StudyResult,
+    rows,
+    runs_of,
+)
 from optcp_papers.gmpls import section6
 from optcp_papers.gmpls.goodput import Goodput, trend
 from optcp_papers.gmpls.late import OBSERVE, count_timeouts
@@ -40,7 +53,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def before_failure(done: Done, backbone_bps: float) -> str:
+def before_failure(done: StudyResult, backbone_bps: float) -> str:
     """Say what the backbone carries before the failure: the paper has the access as the only bottleneck everywhere."""
     # Before the failure all cells are one world. What the failure itself drops, it drops at 5 s sharp.
     world = {"d_ms": 1, "delta_ms": 5}

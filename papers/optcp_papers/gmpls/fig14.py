@@ -39,7 +39,7 @@ def falls_both_ways(pct: Cells) -> list[Part]:
 def alike(difference: Cells) -> Holds:
     """Whether d = 1 and 2 ms are the same by EQUIV."""
     test = stats.equivalent(difference, SAME_POINTS)
-    return judge.settled(lambda level: test.holds(level) is True)
+    return judge.verdict_at_look(lambda level: test.holds(level) is True)
 
 
 def longer_is_like_slower(pct: Cells) -> list[Part]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp import stats
-from optcp.papers.kit import Cells, Done, Estimates, Found, Part, Series, curve, judge, over_time
+from optcp.papers.kit import Cells, Estimates, Found, Part, Series, StudyResult, curve, judge, over_time
 from optcp.stats import resampling
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -95,8 +95,8 @@ class Goodput:
         return over_time(pct, dict(cell), labels, 2, shown_s=(self.window_s[0] - 1, self.end_s))
 
 
-def read(done: Done) -> Cells:
-    """Bytes in each interval, over the grid's axes and ``time``; exhibits share the result (``Done.once``)."""
+def read(done: StudyResult) -> Cells:
+    """Bytes in each interval, over the grid's axes and ``time``; exhibits share the result (``StudyResult.once``)."""
     return done["goodput"].cells().at(group="switched")
 
 

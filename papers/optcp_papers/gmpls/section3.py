@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.assume import Assumed, built_in, overrides, positive_int
-from optcp.papers.kit import Chosen, Done, Found, Grid, Options, Run, RunFailed, Setup, Size
+from optcp.papers.kit import Chosen, Found, Grid, Options, Run, RunFailed, Setup, Size, StudyResult
 from optcp.scenarios.scenario import Scenario, load
 from optcp.study import Branch
 from optcp_papers.gmpls.paper import PAPER
@@ -218,7 +218,7 @@ def read_recovery(events: Events, window: int) -> Recovery:
     return Recovery(np.diff(starts), float((edges[-1] - edges[0]) / (first_ack - edges[0])))
 
 
-def measure(done: Done) -> dict[int, Bursts]:
+def measure(done: StudyResult) -> dict[int, Bursts]:
     """Reduce the runs of a grid, by window and burst; one of which no seed was wanted has nothing.
 
     Raises
@@ -252,7 +252,7 @@ def measure_burst(window: int, burst: int, recovered: Run, restarted: Run) -> Bu
     )
 
 
-def waits_in_round_trips(done: Done) -> dict[str, float]:
+def waits_in_round_trips(done: StudyResult) -> dict[str, float]:
     """How long each profile's timer waits after the last ACK, in round trips."""
     (seed,), found = done.seeds, {}
     for branch in done.grid.branches:

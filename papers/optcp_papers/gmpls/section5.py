@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optcp.papers.assume import Assumed, overrides
-from optcp.papers.kit import Cells, Choices, Chosen, Done, Found, Grid, Options, Plausible, Setup, defined, runs_of
+from optcp.papers.kit import (
+    Cells,
+    Choices,
+    Chosen,
+    Found,
+    Grid,
+    Options,
+    Plausible,
+    Setup,
+    StudyResult,
+    defined,
+    runs_of,
+)
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S, world
 
 DELTA_MS = (0, 50, 250, 500, 1000)
@@ -108,8 +120,8 @@ class World:
         )
 
 
-def measure(done: Done) -> World:
-    """Reduce the runs of an interpretation; the exhibits share the result (``Done.once``)."""
+def measure(done: StudyResult) -> World:
+    """Reduce the runs of an interpretation; the exhibits share the result (``StudyResult.once``)."""
     drops, switch_s = done["drops"], [FAILURE_S + delta / 1000 for delta in DELTA_MS]
 
     def both(group: str) -> Cells:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from optcp.papers.assume import built_in, ns2_world, overrides
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Row, Series, Settings, judge, row
+from optcp.papers.kit import Cells, Grid, Key, Options, Part, Row, Series, Settings, StudyResult, judge, row
 from optcp.stats import Interval, resampling
 from optcp_papers.gmpls.fig7 import SETTLE_STEP_S, settle_s, settling
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S
@@ -146,7 +146,7 @@ class Delays:
     offered_pct: Cells
 
     @classmethod
-    def of(cls, done: Done, backbone_bps: float) -> Delays:
+    def of(cls, done: StudyResult, backbone_bps: float) -> Delays:
         """Reduce the runs of a world."""
         offered = done["offered"].between(FAILURE_S, FAILURE_S + OFFERED_WITHIN_S).at(delta_ms=0)
         bytes_ = offered.at(port=INTO_L5[0]) + offered.at(port=INTO_L5[1])

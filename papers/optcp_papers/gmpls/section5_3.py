@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.kit import Cells, Done, Grid, Options, Part, Row, judge, overrides, tables
+from optcp.papers.kit import Cells, Grid, Options, Part, Row, StudyResult, judge, overrides, tables
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, SOURCES, WHY_CHANGED, WINDOW_S
 from optcp_papers.gmpls.section5 import ASSUMED, READINGS_NOTE
 
@@ -108,7 +108,7 @@ def worlds(found: Found) -> dict[str, World]:
     return {reading: one(reading) for reading in readings(found.chosen)}
 
 
-def in_window(done: Done) -> Cells:
+def in_window(done: StudyResult) -> Cells:
     """Bytes of equation 5's window by class."""
     return done["goodput"].between(*WINDOW_S)
 

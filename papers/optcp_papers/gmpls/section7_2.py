@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows, runs_of
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Row, Run, Series, curve, judge, row
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Row, Run, Series, StudyResult, curve, judge, row
 from optcp.stats import resampling
 from optcp.study.observed import Observed
 from optcp_papers.gmpls import section7
@@ -121,7 +121,7 @@ def lost_until(drops: Observed, until: float | list[float]) -> dict[str, Cells]:
     }
 
 
-def arriving_bytes(done: Done) -> Cells:
+def arriving_bytes(done: StudyResult) -> Cells:
     """What the backup's last port sent in the last second before the repair, over d: strategies differ after it."""
     return done["load"].between(REPAIR_S - 1, REPAIR_S).at(port="L5->L2", strategy="none")
 
@@ -148,7 +148,7 @@ def count_packets(run: Run) -> tuple[int, int]:
     return count_overtaken(run, *window), count_needless(run, *window)
 
 
-def queue_ratio(done: Done) -> Cells:
+def queue_ratio(done: StudyResult) -> Cells:
     """f(d) of optical against electrical with one limit of the merge queue."""
     return section7.over_electrical(done["goodput"].between(*WINDOW_S).at(group="switched"))
 

@@ -7,7 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from optcp.data.cells import Cells
-from optcp.papers.kit import Chosen, Done, Found, Grid, Options, Settings, Setup, built_in, overrides, runs_of, tables
+from optcp.papers.kit import (
+    Chosen,
+    Found,
+    Grid,
+    Options,
+    Settings,
+    Setup,
+    StudyResult,
+    built_in,
+    overrides,
+    runs_of,
+    tables,
+)
 from optcp_papers.gmpls.goodput import Goodput
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, REPAIR_S, world
 
@@ -119,6 +131,6 @@ def goodput(found: Found, delta_ms: int = DELTA_MS[0]) -> Goodput:
     return replace(shared, cells=shared.cells.at(delta_ms=delta_ms))
 
 
-def merge_drops(done: Done) -> Cells:
+def merge_drops(done: StudyResult) -> Cells:
     """Drops at L0's port into the path's backup in (5 s, 5.3 s]."""
     return done["drops"].count(after=FAILURE_S, until=MERGE_UNTIL_S, port="L0->L5")

@@ -84,7 +84,7 @@ def ranking_stays(goodput: Goodput) -> list[Part]:
         f"({changed_each} with each comparison at 5 % by itself); Kendall's tau of the mean order against 1.5 s: {taus}"
     )
     known = changed > 0 or goodput.seeds >= PAPER_RUNS
-    return [Part(text, judge.settled(lambda level: changes(level) == 0) if known else "undecided")]
+    return [Part(text, judge.verdict_at_look(lambda level: changes(level) == 0) if known else "undecided")]
 
 
 def _opposite(signs: NDArray[np.float64]) -> int:

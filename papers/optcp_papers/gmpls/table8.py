@@ -10,7 +10,7 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Row, judge, row, runs_of
+from optcp.papers.kit import Cells, Grid, Key, Options, Part, Row, StudyResult, judge, row, runs_of
 from optcp_papers.gmpls import section6, section8
 from optcp_papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, REPAIR_S
 from optcp_papers.gmpls.probes import ONE_PACKET, one_way_ps, shortest_round_trips_ps
@@ -173,7 +173,7 @@ def transmission_ps(size: float, rate_bps: float) -> int:
     return int(-(-8 * int(size) * PS // int(rate_bps)))
 
 
-def count_lost(done: Done) -> dict[str, Cells]:
+def count_lost(done: StudyResult) -> dict[str, Cells]:
     """By direction: see :class:`Measured`."""
     drops, ports = done["drops"], tuple(DEAD_LINK.values())
 
@@ -184,13 +184,13 @@ def count_lost(done: Done) -> dict[str, Cells]:
     return {packets: one(packets) for packets in DIRECTIONS}
 
 
-def count_arriving(done: Done) -> dict[str, Cells]:
+def count_arriving(done: StudyResult) -> dict[str, Cells]:
     """By direction: see :class:`Measured`. Before the failure all schemes are one world."""
     bytes_ = done["load"].between(FAILURE_S - 1, FAILURE_S).at(delta_ms=DELTA, mechanism=LOCAL)
     return {packets: bytes_.at(port=port) for packets, port in DEAD_LINK.items()}
 
 
-def switches(done: Done) -> dict[tuple[str, str], list[Switch]]:
+def switches(done: StudyResult) -> dict[tuple[str, str], list[Switch]]:
     """By (scenario, mechanism) every switch once, in order of time and node: groups of flows are switched together."""
     table, run = done.rows("switches")
     columns = [table[name].tolist() for name in ("node", "packets", "to", "time_ps")]
@@ -212,7 +212,7 @@ def ordered(switches: Iterable[Switch]) -> list[Switch]:
     return sorted(switches, key=lambda one: (one.at_ps, one.node, one.packets))
 
 
-def probes(done: Done) -> dict[tuple[str, str], Phases]:
+def probes(done: StudyResult) -> dict[tuple[str, str], Phases]:
     """One-way delays before, during and after the outage, by (scenario, mechanism)."""
     (seed,) = done.seeds
     runs = (done.run(branch, seed) for branch in done.grid.branches)
@@ -222,7 +222,7 @@ def probes(done: Done) -> dict[tuple[str, str], Phases]:
     }
 
 
-def mean_round_trip_ps(done: Done) -> Cells:
+def mean_round_trip_ps(done: StudyResult) -> Cells:
     """The mean over the sources of their shortest round trips, of a grid with one cell."""
     shortest = done.each(lambda run: shortest_round_trips_ps(run).mean())
     return shortest.total(*(axis.name for axis in shortest.axes))

@@ -6,7 +6,7 @@ from optcp.data.axes import Axis
 from optcp.data.labelled import cells_of
 from optcp.data.table import Table
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, key_value
-from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Key, Options, Run, Samples, Series, Settings
+from optcp.papers.kit import Bounded, Cells, Censored, Grid, Key, Options, Run, Samples, Series, Settings, StudyResult
 from optcp.study.observed import seconds
 from optcp_papers.lbas import outcome, smaller
 from optcp_papers.lbas.paper import METRO_NODES, Cell
@@ -62,7 +62,7 @@ def find(found: Found) -> Findings:
     return Findings(rows, series=series, notes=[NOTE])
 
 
-def measured(done: Done) -> tuple[Cells, Samples]:
+def measured(done: StudyResult) -> tuple[Cells, Samples]:
     """The metrics of :func:`measure` over the axis ``metric``, and completion times in ms."""
     warm_up_s = seconds(done.grid.branches[0].scenario.summary()["parameters"]["warm_up"])
     runs = [[measure(run, warm_up_s) for run in of_seed] for _, of_seed in done]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from optcp import stats
 from optcp.data.table import Table
 from optcp.stats import Interval
-from optcp.study import Done, Run
+from optcp.study import Run, StudyResult
 from optcp_papers.lbas.paper import Cell
 
 Batches = dict[str, "NDArray[np.float64]"]
@@ -89,7 +89,7 @@ class _Ports:
         return found
 
 
-def of_study(done: Done) -> list[dict[int, Batches]]:
+def of_study(done: StudyResult) -> list[dict[int, Batches]]:
     """Of each branch of a study, the batches of each seed."""
     return [{seed: batches(done.run(branch, seed)) for seed in done.seeds} for branch in done.grid.branches]
 

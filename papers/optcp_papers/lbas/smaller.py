@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.kit import Axis, Cells, Chosen, Done, Grid, Options, Settings, Setup, assume, built_in, runs_of
+from optcp.papers.kit import Axis, Cells, Chosen, Grid, Options, Settings, Setup, StudyResult, assume, built_in, runs_of
 from optcp_papers.lbas import outcome
 from optcp_papers.lbas.paper import ASSUMED, PAPER, SCENARIO, Cell
 
@@ -93,13 +93,13 @@ def grid(
     return replace(made, named=tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items()))
 
 
-def counted(done: Done) -> dict[str, Cells]:
+def counted(done: StudyResult) -> dict[str, Cells]:
     """What the ports counted, by metric."""
     found = done.each(lambda run: [outcome.batches(run)[name].mean() for name in COUNTED], Axis("metric", COUNTED))
     return {name: found.at(metric=name) for name in COUNTED}
 
 
-def measured(done: Done) -> dict[str, Cells]:
+def measured(done: StudyResult) -> dict[str, Cells]:
     """The shares of :func:`shares`."""
     return shares(done.once(counted))
 

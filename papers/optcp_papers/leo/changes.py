@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, rows
 from optcp.papers.judge import Part, difference_part, equivalence_part
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Run, Settings, Size, once
+from optcp.papers.kit import Axis, Cells, Grid, Key, Options, Run, Settings, Size, StudyResult, once
 from optcp.papers.model import Series as Curve
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, PAYLOAD_SHARE, SENDERS, rate, sender
@@ -139,7 +139,7 @@ def measure(run: Run, rate_mbps: float) -> NDArray[np.float64]:
     return np.array([-came_ms, needless, float(since.sum()), timeouts])
 
 
-def costs(done: Done, rate_mbps: float) -> Cells:
+def costs(done: StudyResult, rate_mbps: float) -> Cells:
     """What each change costs, with changes in the place of seeds."""
     cells = done.each(lambda run: measure(run, rate_mbps), Axis("metric", MEASURED))
     return over(cells.at(world="change") - cells.at(world="kept"), "change")
@@ -159,7 +159,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {"changes": twins("leo changes", of, settings, "sender", chosen_rate(chosen), options)}
 
 
-def of_done(done: Done) -> list[Change]:
+def of_done(done: StudyResult) -> list[Change]:
     """The changes of a study, in the order of its axis."""
     by_name = {one.name: one for one in changes(windows.DRAWN)}
     return [by_name[name] for name in next(axis for axis in done.grid.axes if axis.name == "change").values]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, behind, once, rows
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Run, Series, difference_part, finite
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Run, Series, StudyResult, difference_part, finite
 from optcp_papers.leo import windows
 from optcp_papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
 from optcp_papers.leo.worlds import Made, Worlds, chosen_rate, empty_ms, first_link, grid, over, queue, waits
@@ -92,7 +92,7 @@ def find(found: Found) -> Findings:
     return Findings(found_rows, claims(day), curves(found.only, rate_mbps), NOTES)
 
 
-def curves(done: Done, rate_mbps: float) -> list[Series]:
+def curves(done: StudyResult, rate_mbps: float) -> list[Series]:
     """Round trips and goodput over the published window, by pair and sender; and the path without any queue."""
     drawn = []
     a_second = round(CURVE_S / windows.STEP_S)

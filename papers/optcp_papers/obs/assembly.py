@@ -2,7 +2,7 @@
 
 from optcp.papers import over
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.kit import Cells, Done, Grid, Key, Options, Settings, curves_over
+from optcp.papers.kit import Cells, Grid, Key, Options, Settings, StudyResult, curves_over
 from optcp_papers.obs.lossless import OBSERVE
 from optcp_papers.obs.paper import (
     BESIDE,
@@ -64,7 +64,7 @@ def find(found: Found) -> Findings:
     return Findings([row for of_metric in by_metric.values() for row in of_metric], {}, series, [NOTE])
 
 
-def measure(done: Done) -> dict[str, list[Cells]]:
+def measure(done: StudyResult) -> dict[str, list[Cells]]:
     """Goodput in Mb/s and segments a burst, of hybrid assembly and by size alone."""
     products = parts(done, PRODUCTS)
     return {

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from optcp import stats
 from optcp.papers.assume import Assumed, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, runs_of
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, Run, Series, Settings, intervals_of, row
+from optcp.papers.kit import Axis, Cells, Grid, Key, Options, Row, Run, Series, Settings, StudyResult, intervals_of, row
 from optcp.stats import resampling
 from optcp_papers.obs.lossless import OBSERVE
 from optcp_papers.obs.paper import (
@@ -250,7 +250,7 @@ def intervals(
     return found
 
 
-def counted(done: Done) -> Cells:
+def counted(done: StudyResult) -> Cells:
     """COUNT of every run over the core."""
     return done.each(count, COUNT)
 

@@ -68,7 +68,7 @@ def changes_alone(segments: Cells, kind: str) -> Part:
         f"alone, delayed ACK changes the mean at {differ} of {len(JUDGED_S)} timers (PAIRED, Holm), by up to "
         f"{largest:.1f} %"
     )
-    return Part(text, judge.settled(lambda level: any(stats.holm(p_values, level))))
+    return Part(text, judge.verdict_at_look(lambda level: any(stats.holm(p_values, level))))
 
 
 def follows_equation(segments: Cells, access_mbps: float, *, opener: bool) -> list[Part]:

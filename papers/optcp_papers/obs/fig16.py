@@ -5,7 +5,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from optcp.papers.kit import Cells, Chosen, Done, Exhibit, Findings, Found, Grid, Options, Part, Setup, judge, rows
+from optcp.papers.kit import (
+    Cells,
+    Chosen,
+    Exhibit,
+    Findings,
+    Found,
+    Grid,
+    Options,
+    Part,
+    Setup,
+    StudyResult,
+    judge,
+    rows,
+)
 from optcp_papers.obs import lossless
 from optcp_papers.obs.fig15 import NOT_DELAYED, seeds
 from optcp_papers.obs.goodput import STATEMENTS, slope, transfers
@@ -71,7 +84,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def loss_events(done: Done) -> Cells:
+def loss_events(done: StudyResult) -> Cells:
     """Recoveries and timeouts of the file."""
     return done["reordering"].count(event=REPAIRS)
 

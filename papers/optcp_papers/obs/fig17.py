@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Cells, Done, Grid, Key, Options, Part, Run, Series, judge, runs_of
+from optcp.papers.kit import Cells, Grid, Key, Options, Part, Run, Series, StudyResult, judge, runs_of
 from optcp_papers.obs import lossless
 from optcp_papers.obs.lossless import Lossless
 from optcp_papers.obs.paper import (
@@ -63,7 +63,7 @@ def find(found: Found) -> Findings:
     return Findings(f_delay, claims, [*curves(f_delay, "F_delay", ""), law])
 
 
-def longest_round_trips(done: Done) -> Cells:
+def longest_round_trips(done: StudyResult) -> Cells:
     """The longest round trip of each run, in seconds."""
     return done.each(longest_round_trip_s)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, rows
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Part, Series, Settings, judge, row
+from optcp.papers.kit import Axis, Cells, Grid, Key, Options, Part, Series, Settings, StudyResult, judge, row
 from optcp_papers.obs.paper import WINDOW, grid, numbers, settings
 from optcp_papers.obs.points import point_curves, point_rows
 from optcp_papers.obs.traces import FIRST_LOST, Trace, curve, setup, traced
@@ -88,7 +88,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def timeouts(done: Done) -> Cells:
+def timeouts(done: StudyResult) -> Cells:
     """Whether there is a timeout, over AXES; undefined where more segments would be lost than the window has."""
     table, run = done.rows("tcp", ["timeouts"])
     late = np.zeros(len(done.grid.branches))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from optcp.papers.kit import Axis, Cells, Chosen, Done, Grid, Options, Settings
+from optcp.papers.kit import Axis, Cells, Chosen, Grid, Options, Settings, StudyResult
 from optcp_papers.obs.paper import (
     ACK_TIMER,
     BESIDE,
@@ -55,8 +55,8 @@ class Lossless:
         return mean_size(self.bursts)
 
 
-def measure(done: Done) -> Lossless:
-    """Reduce the runs; the exhibits share the result (``Done.once``)."""
+def measure(done: StudyResult) -> Lossless:
+    """Reduce the runs; the exhibits share the result (``StudyResult.once``)."""
     reno, sack = parts(done, PRODUCTS)
     return Lossless(goodput_mbps(reno), goodput_mbps(sack).at(recovery="sack"), bursts_by_size(reno))
 

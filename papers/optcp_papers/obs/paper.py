@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optcp.papers import over
 from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Chosen, key_value
-from optcp.papers.kit import Axis, Cells, Done, Grid, Key, Options, Row, RunFailed, Series, Settings, curves_over
+from optcp.papers.kit import Axis, Cells, Grid, Key, Options, Row, RunFailed, Series, Settings, StudyResult, curves_over
 
 PAPER = (
     "Ó. González de Dios, I. de Miguel, V. López: Performance evaluation of TCP over OBS considering background traffic"
@@ -113,7 +113,7 @@ def grid(
     return replace(made, named=products[0]) if len(products) == 1 and only is None else made
 
 
-def parts(done: Done, products: Sequence[Axes]) -> list[Done]:
+def parts(done: StudyResult, products: Sequence[Axes]) -> list[StudyResult]:
     """The grids that a study's cells are, one after the other."""
     found, branches = [], iter(done.grid.branches)
     for axes in products:
@@ -122,7 +122,7 @@ def parts(done: Done, products: Sequence[Axes]) -> list[Done]:
     return found
 
 
-def goodput_mbps(done: Done) -> Cells:
+def goodput_mbps(done: StudyResult) -> Cells:
     """Useful data received at the destination per unit of time, over the transfer of the file.
 
     Raises
@@ -141,7 +141,7 @@ def goodput_mbps(done: Done) -> Cells:
     return done.cells(found, name="goodput_mbps")
 
 
-def bursts_by_size(done: Done) -> Cells:
+def bursts_by_size(done: StudyResult) -> Cells:
     """How many bursts towards the server carried so many segments of the file: axis ``segments``, from one up."""
     table, run = done.rows("segments-per-burst")
     there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
@@ -151,7 +151,7 @@ def bursts_by_size(done: Done) -> Cells:
     return done.cells(found, (numbers("segments", range(1, 1 + found.shape[1])),))
 
 
-def segments_per_burst(done: Done) -> Cells:
+def segments_per_burst(done: StudyResult) -> Cells:
     """Segments of the file a burst, of bursts that carry any."""
     return mean_size(bursts_by_size(done))
 

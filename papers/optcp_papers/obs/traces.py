@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.kit import Chosen, Done, Found, Grid, Options, Run, RunFailed, Series, Settings, Setup, once
+from optcp.papers.kit import Chosen, Found, Grid, Options, Run, RunFailed, Series, Settings, Setup, StudyResult, once
 from optcp_papers.obs.paper import PAPER, SEGMENT_BYTES, WORLD, grid, rtt0_s, settings
 
 Grids = Callable[[Chosen, Options], dict[str, Grid]]
@@ -135,7 +135,7 @@ def traced(found: Found, sender: str, lost: int) -> Trace:
     return found.done[name(sender, lost)].once(_only)
 
 
-def _only(done: Done) -> Trace:
+def _only(done: StudyResult) -> Trace:
     return next(trace(runs[0]) for _, runs in done)
 
 

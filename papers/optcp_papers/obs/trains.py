@@ -5,7 +5,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from optcp.papers.kit import Chosen, Done, Grid, Options, Samples, Series, Settings
+from optcp.papers.kit import Chosen, Grid, Options, Samples, Series, Settings, StudyResult
 from optcp_papers.obs.paper import DIRECTION, PS, WINDOW, grid, settings
 
 Train = NDArray[np.float64]
@@ -37,7 +37,7 @@ def listed_bursts(chosen: Chosen, options: Options) -> Grid:
     return transfers("obs, trains, background yes", "yes", BURSTS, chosen, options)
 
 
-def trains(done: Done) -> Samples:
+def trains(done: StudyResult) -> Samples:
     """The segments in each burst of a file that carries any, in their order."""
     table, run = done.rows("bursts")
     there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
@@ -74,7 +74,7 @@ def rounds(train: Train) -> Series:
     return Series("bursts a round", {}, "round at full window", "", "bursts", "", x, counts.tolist())
 
 
-def sent(done: Done) -> NDArray[np.int64]:
+def sent(done: StudyResult) -> NDArray[np.int64]:
     """When each data segment of the first file was sent, in ps, and its number, shape (n, 2)."""
     table, run = done.rows("packets")
     there = table.is_("event", "sent") & (run == 0)

@@ -7,7 +7,7 @@ import numpy as np
 from optcp.outage.study import SENDERS
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Part, Run, Settings, judge, runs_of
+from optcp.papers.kit import Axis, Cells, Grid, Options, Part, Run, Settings, StudyResult, judge, runs_of
 from optcp_papers.outage.law import SEGMENT_BITS
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 
@@ -121,7 +121,7 @@ class Costs:
         As the notes have them.
     """
 
-    def __init__(self, done: Done) -> None:
+    def __init__(self, done: StudyResult) -> None:
         returns = Axis("return", tuple(RETURNS))
         reverts = tuple(name for name in REVERTS if name != STAYS)
         delivered = done.each(bytes_after, returns)

@@ -7,7 +7,20 @@ import numpy as np
 from optcp import stats
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, runs_of
-from optcp.papers.kit import Assumed, Done, Grid, Key, Options, Part, Row, Run, Settings, judge, positive_int, row
+from optcp.papers.kit import (
+    Assumed,
+    Grid,
+    Key,
+    Options,
+    Part,
+    Row,
+    Run,
+    Settings,
+    StudyResult,
+    judge,
+    positive_int,
+    row,
+)
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
 
@@ -257,7 +270,7 @@ def find(found: Found) -> Findings:
     """The budget of each mechanism and sender, beside closed forms; and longer backups."""
     rate_bps = 1e6 * found.number("rate_mbps")
     shown: list[Row] = []
-    detours: dict[int, Done] = {}
+    detours: dict[int, StudyResult] = {}
     for key, done in found.done.items():
         if key.startswith("detour"):
             detours[int(key.split()[2])] = done
@@ -272,7 +285,7 @@ def find(found: Found) -> Findings:
     return Findings(shown, {"outage-bbr-long-detour": parts or [not_run("longer backups")]}, [], NOTES)
 
 
-def of_round_trip(rtt_ms: int, done: Done, path_: law.Way) -> list[Row]:
+def of_round_trip(rtt_ms: int, done: StudyResult, path_: law.Way) -> list[Row]:
     """The rows of a round trip."""
     by_cell: dict[tuple[str, str], list[Phases]] = {(one, who): [] for one in MECHANISMS for who in SENDERS}
     # Runs of a seed are stored together.
@@ -293,7 +306,7 @@ def of_round_trip(rtt_ms: int, done: Done, path_: law.Way) -> list[Row]:
     return shown
 
 
-def of_detour(rate_mbps: int, done: Done) -> tuple[list[Row], list[Part]]:
+def of_detour(rate_mbps: int, done: StudyResult) -> tuple[list[Row], list[Part]]:
     """What a flow gets of its old rate on a longer backup, and whether BBR starves there."""
     shown: list[Row] = []
     parts: list[Part] = []

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from optcp.outage.world import MSS_SHARE, Assumptions
 from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Run, Settings, judge
+from optcp.papers.kit import Bounded, Cells, Censored, Grid, Options, Part, Run, Settings, StudyResult, judge
 from optcp.stats.quantiles import sample_quantile
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.short import Flows, costs_of, points
@@ -117,7 +117,7 @@ class Costs:
     infl_at_most: Cells
 
     @classmethod
-    def of(cls, cut: Done, twin: Done, rate_bps: float) -> Costs:
+    def of(cls, cut: StudyResult, twin: StudyResult, rate_bps: float) -> Costs:
         """Compare every run with its twin."""
         found = np.full((len(cut.seeds), len(cut.grid.branches), len(fields(cls)), 2), np.nan)
         for at, seed in enumerate(cut.seeds):

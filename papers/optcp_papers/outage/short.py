@@ -13,7 +13,7 @@ from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import SIZES, Assumptions
 from optcp.papers.assume import Assumed, built_in, overrides, positive, positive_int, share
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows, runs_of
-from optcp.papers.kit import Bounded, Cells, Censored, Done, Grid, Options, Part, Run, Settings, judge
+from optcp.papers.kit import Bounded, Cells, Censored, Grid, Options, Part, Run, Settings, StudyResult, judge
 from optcp_papers.outage.law import Way
 from optcp_papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp_papers.outage.path import way
@@ -118,7 +118,7 @@ class Costs:
     predicted_extra_s: Cells
 
     @classmethod
-    def of(cls, done: Done) -> Costs:
+    def of(cls, done: StudyResult) -> Costs:
         """Compare every run with its twin."""
         lengths = done.axes[-1].values
         found = np.full((len(done.seeds), len(done.grid.branches), len(fields(cls)), 2), np.nan)
@@ -135,7 +135,7 @@ class Costs:
         return cls(*(costs_of(done, found[..., one, :]).part(outage_ms=kept) for one in range(len(fields(cls)))))
 
 
-def costs_of(done: Done, found: NDArray[np.float64]) -> Cells:
+def costs_of(done: StudyResult, found: NDArray[np.float64]) -> Cells:
     """Cells of values and lower bounds, shape (seeds, branches, 2)."""
     return done.cells(found[..., 0], at_least=found[..., 1])
 
@@ -246,7 +246,7 @@ def _when_ms(run: Run, event: str) -> NDArray[np.float64]:
     return np.asarray(1000 * run["events"].where(event=event)["time_ps"].astype(np.float64) / PS)
 
 
-def probes(tail: Done) -> list[Part]:
+def probes(tail: StudyResult) -> list[Part]:
     """Judge: the repair begins a round trip after the probe, and no timer expires."""
     after, expired = tail.each(after_probe_ms), tail.each(timeouts)
     parts = []

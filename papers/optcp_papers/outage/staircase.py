@@ -12,7 +12,7 @@ from optcp import stats
 from optcp.outage.study import SENDERS
 from optcp.papers.assume import Assumed, positive_int
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Axes, Cells, Done, Grid, Key, Options, Part, Row, Series, Settings, Size, judge, row
+from optcp.papers.kit import Axes, Cells, Grid, Key, Options, Part, Row, Series, Settings, Size, StudyResult, judge, row
 from optcp.stats import exact
 from optcp_papers.outage import law, path
 from optcp_papers.outage.paper import PAPER, not_run, scenario
@@ -134,7 +134,7 @@ class Runs:
         What the length's axis counts, in seconds.
     """
 
-    def __init__(self, done: Done, way: law.Way, unit_s: float) -> None:
+    def __init__(self, done: StudyResult, way: law.Way, unit_s: float) -> None:
         self.done, self.way, self.unit_s = done, way, unit_s
 
     def __iter__(self) -> Iterator[Back]:
@@ -344,7 +344,7 @@ class Reach:
     rtt_ms: int
     rate_bps: float
 
-    def __call__(self, done: Done) -> Cells:
+    def __call__(self, done: StudyResult) -> Cells:
         """Of a study's runs."""
         way = path.way(self.rtt_ms, PLACE, self.rate_bps)
         sender, lengths = done.axes

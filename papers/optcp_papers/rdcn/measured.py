@@ -3,7 +3,7 @@
 import numpy as np
 
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
-from optcp.papers.kit import Cells, Done, Run
+from optcp.papers.kit import Cells, Run, StudyResult
 from optcp_papers.rdcn.world import DAY_US, DAYS, DILATION, NIGHT_US
 
 CIRCUIT_BPS = 80e9 / DILATION
@@ -15,12 +15,12 @@ CLASSES = {"all": "voq:tor2->tor3", "circuit": "circuit:tor2->tor3", "packet": "
 """The port whose times are those of a class of packets."""
 
 
-def circuit_util_pct(done: Done) -> Cells:
+def circuit_util_pct(done: StudyResult) -> Cells:
     """Payload over the circuit, over what its days carry (the paper's definition: nothing is cut off)."""
     return utilisation(done, DAY_US / (DAYS * (DAY_US + NIGHT_US)))
 
 
-def utilisation(done: Done, share: float) -> Cells:
+def utilisation(done: StudyResult, share: float) -> Cells:
     """The same where the data have the circuit for such a share of the time."""
     branches = done.grid.branches
     stops_s = [branch.resolved["stop_ps"] / PS for branch in branches]
@@ -41,7 +41,7 @@ def circuit_pct(carried_bytes: float, days_s: float) -> float:
     return 100 * 8 * PAYLOAD_SHARE * carried_bytes / (CIRCUIT_BPS * days_s)
 
 
-def latencies_us(done: Done) -> dict[str, Cells]:
+def latencies_us(done: StudyResult) -> dict[str, Cells]:
     """Median and 99th percentile of the time through the switch, by class; printed values are rounded down to 1 us."""
     found = {}
     for name, port in CLASSES.items():

@@ -6,7 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup, rows
-from optcp.papers.kit import Assumed, Cells, Choices, Done, Grid, Options, Part, Plausible, judge, not_negative, tables
+from optcp.papers.kit import (
+    Assumed,
+    Cells,
+    Choices,
+    Grid,
+    Options,
+    Part,
+    Plausible,
+    StudyResult,
+    judge,
+    not_negative,
+    tables,
+)
 from optcp.stats import resampling
 from optcp_papers.rdcn.measured import circuit_util_pct, latencies_us
 from optcp_papers.rdcn.resize import ratio, ratio_part
@@ -82,7 +94,7 @@ def resized_grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {**found, CUBIC: grid("CUBIC beside reTCP", {"resize_us": cubic}, chosen, options)}
 
 
-def measured(done: Done) -> dict[str, Cells]:
+def measured(done: StudyResult) -> dict[str, Cells]:
     """What the tables show, and what the statements are about."""
     times = done.once(latencies_us)
     return {"circuit_util_pct": done.once(circuit_util_pct), **{name: times[name] for name in SHOWN[1:]}}

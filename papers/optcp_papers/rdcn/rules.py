@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Setup
-from optcp.papers.kit import Done, Grid, Options, Part, Row, Run, Settings, exact_part, once, overrides, row
+from optcp.papers.kit import Grid, Options, Part, Row, Run, Settings, StudyResult, exact_part, once, overrides, row
 from optcp.stats import exact
 from optcp_papers.rdcn.measured import CLASSES, PS_A_US, WIRE_BYTES, circuit_pct
 from optcp_papers.rdcn.world import (
@@ -158,7 +158,7 @@ class Packets:
         return found
 
 
-def runs(done: Done) -> Iterator[tuple[str, Run]]:
+def runs(done: StudyResult) -> Iterator[tuple[str, Run]]:
     """The only run of each cell, by the value of the only axis."""
     (seed,) = done.seeds
     for branch in done.grid.branches:
@@ -187,7 +187,7 @@ def find(found: Found) -> Findings:
     )
 
 
-def round_trips(done: Done) -> tuple[list[Row], list[Part]]:
+def round_trips(done: StudyResult) -> tuple[list[Row], list[Part]]:
     """Measure a full segment and its ACK on an empty switch, and how often that fits into a day."""
     shown, parts = [], []
     for name, run in runs(done):
@@ -201,7 +201,7 @@ def round_trips(done: Done) -> tuple[list[Row], list[Part]]:
     return shown, parts
 
 
-def services(done: Done) -> tuple[list[Row], list[Part]]:
+def services(done: StudyResult) -> tuple[list[Row], list[Part]]:
     """Compare when packets leave the queues with whose turn it is, and count those that come out of the switch."""
     ((_, run),) = runs(done)
     packets = Packets(run)
@@ -242,7 +242,7 @@ def _ack_turn(way: str, at_us: NDArray[np.float64]) -> NDArray[np.bool_]:
     return (at_us >= NIGHT_AT) & (at_us <= DAY_ENDS)
 
 
-def full_days(done: Done) -> tuple[list[Row], list[Part]]:
+def full_days(done: StudyResult) -> tuple[list[Row], list[Part]]:
     """Count what each day carries where the queue is never empty."""
     shown, parts = [], []
     for name, run in runs(done):
@@ -263,7 +263,7 @@ def full_days(done: Done) -> tuple[list[Row], list[Part]]:
     return shown, parts
 
 
-def marks(done: Mapping[str, Done]) -> tuple[list[Row], list[Part]]:
+def marks(done: Mapping[str, StudyResult]) -> tuple[list[Row], list[Part]]:
     """Compare the flag of every ACK that leaves the switch with the rule, under both ends of the mark."""
     shown, parts = [], []
     for end in MARK_ENDS:
@@ -294,7 +294,7 @@ def marks(done: Mapping[str, Done]) -> tuple[list[Row], list[Part]]:
     return shown, parts
 
 
-def shrinks(done: Done) -> tuple[list[Row], list[Part]]:
+def shrinks(done: StudyResult) -> tuple[list[Row], list[Part]]:
     """List which packets leave a queue that shrinks with more in it than fit."""
     ((_, run),) = runs(done)
     packets = Packets(run)

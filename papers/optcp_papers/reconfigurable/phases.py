@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from optcp.data.table import PICOSECONDS_A_SECOND as PS
 from optcp.outage.world import MSS_SHARE
-from optcp.papers.kit import Axis, Cells, Done, Run
+from optcp.papers.kit import Axis, Cells, Run, StudyResult
 
 A_SECOND = 10
 """Intervals of goodput."""
@@ -133,7 +133,7 @@ def counts(run: Run, times: Timeline) -> dict[str, list[float]]:
     return found
 
 
-def measured(done: Done, times: Timeline, link_bps: Callable[[Mapping[str, str]], float]) -> Cells:
+def measured(done: StudyResult, times: Timeline, link_bps: Callable[[Mapping[str, str]], float]) -> Cells:
     """The same of every run of a grid with the axis ``share``, with axes ``event`` and ``metric`` behind its own.
 
     Parameters

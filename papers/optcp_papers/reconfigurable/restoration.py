@@ -9,7 +9,7 @@ from optcp.outage.world import MSS_SHARE
 from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Chosen, Exhibit, Findings, Found, Parts, Setup, behind, key_value, rows, runs_of
 from optcp.papers.judge import Part, difference_part
-from optcp.papers.kit import Axis, Cells, Done, Grid, Options, Row, Run, Series, Settings, curves_over, judge
+from optcp.papers.kit import Axis, Cells, Grid, Options, Row, Run, Series, Settings, StudyResult, curves_over, judge
 from optcp.papers.over import Axis as Label
 from optcp_papers.outage.paper import not_run
 from optcp_papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
@@ -131,7 +131,7 @@ WINDOWS["both"] = (CUT_S, CUT_S + float(AT) + PHASE_S)
 """Behind each return; and behind the cut, as long as runs last whose capacity is back early."""
 
 
-def carried_mb(done: Done) -> Cells:
+def carried_mb(done: StudyResult) -> Cells:
     """What flows get in each of :data:`WINDOWS`, all and those that return; NaN where a run ends before."""
 
     def of(run: Run) -> NDArray[np.float64]:
@@ -264,7 +264,7 @@ def alike(scale: Cells) -> list[Part]:
     return parts
 
 
-def over_time(done: Done) -> list[Series]:
+def over_time(done: StudyResult) -> list[Series]:
     """What flows get around the events where half of the capacity comes back, by sender and group."""
     steps = round(SHOWN_S * A_SECOND)
     first_s = CUT_S - 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from optcp.papers.assume import Assumed, ns2_sender, ns2_world, overrides, positive_int, start_spread
 from optcp.papers.exhibit import Chosen, Differences, Exhibit, Findings, Found, Setup, defined, rows, runs_of
-from optcp.papers.kit import Cells, Choices, Done, Grid, Options, Part, Plausible, Span, histogram, judge, tables
+from optcp.papers.kit import Cells, Choices, Grid, Options, Part, Plausible, Span, StudyResult, histogram, judge, tables
 from optcp_papers.slides.first import PAPER
 
 DELTA_MS = (0, 50, 250, 500, 1000)
@@ -40,7 +40,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     return {READING: options.grid(SCENARIO, overrides(ASSUMED, chosen), {"delta_ms": DELAYS}, "slides, best delay")}
 
 
-def relative(done: Done) -> Cells:
+def relative(done: StudyResult) -> Cells:
     """f(x) = Good(x) / Good(0) over all flows in (5 s, 6.5 s]."""
     good = done["goodput"].between(*WINDOW_S).total("group")
     what = "a run without any goodput in (5 s, 6.5 s] at 0 ms: f has no meaning"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optcp.papers.assume import Assumed, built_in, ns2_world, overrides
-from optcp.papers.kit import Axis, Cells, Chosen, Done, Found, Grid, Options, Run, Setup, runs_of
+from optcp.papers.kit import Axis, Cells, Chosen, Found, Grid, Options, Run, Setup, StudyResult, runs_of
 from optcp_papers.slides import sources
 from optcp_papers.slides.sources import Scale
 
@@ -110,11 +110,11 @@ def world(found: Found) -> World:
 
 @dataclass(frozen=True)
 class Measure:
-    """The reduction of the runs: what ``Done.once`` calls, equal for equal worlds."""
+    """The reduction of the runs: what ``StudyResult.once`` calls, equal for equal worlds."""
 
     scale: Scale
 
-    def __call__(self, done: Done) -> World:
+    def __call__(self, done: StudyResult) -> World:
         """Reduce the runs; their packets are read once, and a run at a time."""
         by_seed = [
             [of_sources(self.scale, run, delta / 1000) for run, delta in zip(runs, DELTA_MS, strict=True)]

@@ -1,4 +1,4 @@
-"""How fast the simulator is: a dumbbell and other worlds, windows and threads in one run, a core of burst switches.
+"""Benchmarks of the simulation speed: dumbbells, other scenarios, windows and threads, burst-switched core.
 
 A packet-hop is one transmission of a data packet or an ACK over one link; the workload defines their number,
 whatever the engine executes for it. Rows of one size are measured in turn, so that what else the machine does meets

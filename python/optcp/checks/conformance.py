@@ -1,4 +1,4 @@
-"""Running conformance cases: what ``optcp conformance`` does."""
+"""Execution of conformance cases for ``optcp conformance``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one case did."""
+    """Result of one case."""
 
     name: str
     completion_s: float | None
@@ -26,7 +26,7 @@ class Outcome:
 
 
 def conform(cases: Path, out: Path) -> tuple[list[Outcome], list[str]]:
-    """Run the cases of a file and write their results.
+    """Run the cases of a file, and write their results.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Running packetdrill scripts: what ``optcp packetdrill`` does."""
+"""Execution of packetdrill scripts for ``optcp packetdrill``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one script ended.
+    """Result of one script.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Outcome:
     reason: str | None = None
 
     def message(self) -> str:
-        """Say what is wrong with it, with its place; nothing for a script that passed."""
+        """Return the failure with its position; empty for a passed script."""
         place = f"{self.file}:{self.line}" if self.line else self.file
         if self.result == "failed":
             return f"{place}: FAILED at {self.at_s:.6f} s\n  expected: {self.expected}\n  happened: {self.happened}\n"
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def run(file: Path, tolerance_us: int | None) -> Outcome:
-    """Run a script; one that cannot be read is refused."""
+    """Run a script; an unreadable script counts as refused."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
@@ -56,5 +56,5 @@ def run(file: Path, tolerance_us: int | None) -> Outcome:
 
 
 def write(outcomes: Sequence[Outcome], out: Path) -> None:
-    """Write the outcomes as JSON, in their order."""
+    """Write the results as JSON, in order."""
     write_text(out, json.dumps([asdict(outcome) for outcome in outcomes], indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""What the checks print: speed, conformance cases, packetdrill scripts."""
+"""Terminal output of ``bench``, ``conformance`` and ``packetdrill``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def show_bench(
     in_one_run: Sequence[bench.InOneRun],
     core: bench.Core,
 ) -> None:
-    """Print the speed of each size and TCP of the workload, of other worlds, of threads, and of the core of bursts."""
+    """Print the speed of the dumbbells, other scenarios, threads and the burst-switched core."""
     table = Table(box=None, pad_edge=False, collapse_padding=True)
     table.add_column("TCP")
     heads = [
@@ -59,7 +59,7 @@ def show_bench(
         )
     show_table(console, table)
     table = Table(box=None, pad_edge=False, collapse_padding=True)
-    table.add_column("world")
+    table.add_column("scenario")
     for head in ("M hops", "M hops\n/ CPU s", "set-up\nand run", "memory", "dropped", "events\n/ hop"):
         table.add_column(head, justify="right", no_wrap=True)
     for world in worlds:
@@ -77,8 +77,8 @@ def show_bench(
     packets, requests = core.packets / 1e6, core.requests / 1e6
     console.print(
         f"core of burst switches, 14 nodes, 8 wavelengths, load 0.5: {core.cpu_s:.2f} s, {core.memory_mb:.1f} MiB; "
-        f"{packets:.2f} M packets, {packets / core.cpu_s:.2f} M / CPU s; {requests:.3f} M requests for a wavelength, "
-        f"{requests / core.cpu_s:.3f} M / CPU s, {core.lost / core.requests:.1%} in vain",
+        f"{packets:.2f} M packets, {packets / core.cpu_s:.2f} M / CPU s; {requests:.3f} M wavelength requests, "
+        f"{requests / core.cpu_s:.3f} M / CPU s, {core.lost / core.requests:.1%} blocked",
         soft_wrap=True,
     )
 
@@ -86,7 +86,7 @@ def show_bench(
 def _in_one_run(worlds: Sequence[bench.InOneRun]) -> Table:
     first, *others = worlds[0].ways
     table = Table(box=None, pad_edge=False, collapse_padding=True)
-    table.add_column("in one run")
+    table.add_column("one run")
     heads = ["M hops", *(f"{way}\nns / hop" for way in worlds[0].ways), *(f"{first}\n/ {way}" for way in others)]
     for head in (*heads, f"{others[-1]}\nCPU", *(f"{way}\nmemory" for way in worlds[0].ways)):
         table.add_column(head, justify="right", no_wrap=True)
@@ -108,10 +108,10 @@ def _in_one_run(worlds: Sequence[bench.InOneRun]) -> Table:
 
 
 def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
-    """Print what conformance cases did; a dash where a transfer did not complete."""
+    """Print the results of conformance cases; "-" for incomplete transfers."""
     table = Table(box=None, pad_edge=False)
     table.add_column("case", no_wrap=True)
-    for name in ("completed (s)", "transmissions", "retransmissions", "timeouts"):
+    for name in ("completed (s)", "transmissions", "retransmissions", "RTOs"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in outcomes:
         completed = "-" if one.completion_s is None else f"{one.completion_s:.6f}"
@@ -120,7 +120,7 @@ def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
 
 
 def show_scripts(console: Console, outcomes: Iterable[Script]) -> None:
-    """Print how packetdrill scripts ended."""
+    """Print the results of packetdrill scripts."""
     table = Table(box=None, pad_edge=False)
     for name in ("result", "script", "line"):
         table.add_column(name, no_wrap=True)

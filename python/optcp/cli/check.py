@@ -1,4 +1,4 @@
-"""The verbs that look at a scenario without a run."""
+"""Commands ``validate`` and ``routing``, which need no run."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
-@click.option("--paths", is_flag=True, help="Print the path of every flow, the backups, and how routers spread flows.")
-@click.option("--seed", type=Whole(), default=1, metavar="N", help="With --paths: the run whose hashes are shown; 1.")
+@click.option("--paths", is_flag=True, help="Also print the paths of flows, the backup paths and the ECMP choices.")
+@click.option("--seed", type=Whole(), default=1, show_default=True, help="With --paths: seed of the ECMP hashes.")
 def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: int) -> None:
-    """Check a scenario file and list likely mistakes."""
+    """Check a scenario file, summarise it and warn about likely mistakes."""
     from optcp import _core
     from optcp.scenarios import schedules, warned
 
@@ -46,19 +46,19 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: in
 @click.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
-@click.option("--router", metavar="NAME", help="Only this router.")
+@click.option("--router", metavar="NAME", help="Print only this router.")
 def routing(scenario: Path, settings: tuple[str, ...], router: str | None) -> None:
-    """Print the next hop and the backup of every router for every destination, and how much is protected."""
+    """Print the next hops and backup paths of all routers, and the coverage of fast reroute."""
     from optcp import _core
     from optcp.study.routing import show_backups, show_coverage
 
     world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))
     backups, coverage = world.backups(), world.coverage()
     if coverage is None:
-        raise InputError(f"{scenario}: there is no table [routing]")
+        raise InputError(f"{scenario}: the scenario has no table [routing]")
     routers = dict.fromkeys(one["router"] for one in backups)
     if router is not None and router not in routers:
-        raise InputError(f"--router {router}: there is no such router; {nearest(router, routers)}")
+        raise InputError(f"--router {router}: unknown router; {nearest(router, routers)}")
     show_backups(console(), [one for one in backups if router in (None, one["router"])])
     show_coverage(console(), [coverage])
 
@@ -69,4 +69,4 @@ def _plain(value: object) -> str:
     return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
 
 
-VERBS = (validate, routing)
+COMMANDS = (validate, routing)

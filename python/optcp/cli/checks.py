@@ -1,4 +1,4 @@
-"""The verbs that check and measure the simulator: against other stacks and scripts, and its speed."""
+"""Commands ``conformance``, ``packetdrill`` and ``bench``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("cases", type=FILE)
-@click.option("--out", type=FILE, required=True, help="Where the results go.")
+@click.argument("cases", type=FILE, metavar="FILE.json")
+@click.option("--out", type=FILE, required=True, help="JSON file of the results.")
 def conformance(cases: Path, out: Path) -> None:
-    """Run the single-flow cases of a JSON file, for comparison with what another stack did.
+    """Run single-flow test cases from a JSON file, for comparison with another TCP stack.
 
-    A case that asks for something that does not exist is left out of the results and named; the status is then 1.
+    Cases that need unsupported features are listed and omitted from the results; the exit status is then 1.
     """
     from optcp.checks.conformance import conform
     from optcp.checks.show import show_outcomes
@@ -28,18 +28,18 @@ def conformance(cases: Path, out: Path) -> None:
     show_outcomes(console(), outcomes)
     click.echo(f"results: {out}")
     if refused:
-        raise RunFailed("\n".join(["these cases were refused:", *refused]))
+        raise RunFailed("\n".join(["unsupported cases:", *refused]))
 
 
 @click.command()
 @click.argument("scripts", type=FILE, nargs=-1, required=True, metavar="FILE.pkt...")
-@click.option("--tolerance", type=Whole(0, 1_000_000), metavar="MS", help="What times may be off by. [default: 4]")
-@click.option("--json", "out", type=FILE, help="Where the outcomes go as JSON too.")
+@click.option("--tolerance", type=Whole(0, 1_000_000), metavar="MS", help="Tolerance of times, in ms. [default: 4]")
+@click.option("--json", "out", type=FILE, help="Also write the outcomes to this JSON file.")
 def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | None) -> None:
-    """Run packetdrill scripts against the simulated endpoint.
+    """Run packetdrill scripts against the simulated TCP.
 
-    A script that fails is shown with its line, what it expects and what happened; the status is then 1. One that
-    asks for something that is not simulated is refused with the reason; the status is then 2.
+    For a failed script, the line, the expectation and the result are printed; the exit status is 1. A script that needs
+    an unsupported feature is refused with the reason; the exit status is 2.
     """
     from optcp.checks.packetdrill import run as run_script
     from optcp.checks.packetdrill import write
@@ -59,9 +59,11 @@ def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | No
 
 
 @click.command()
-@click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
+@click.option(
+    "--repeat", type=POSITIVE, default=3, show_default=True, help="Number of runs per size; medians are printed."
+)
 def bench(repeat: int) -> None:
-    """Measure the speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a mesh, a fat-tree and other worlds."""
+    """Measure the simulation speed: dumbbells of 10 to 1000 flows, a mesh, a fat-tree and others."""
     from optcp.checks.bench import ROWS, SIZES, WAYS, measure, measure_core, measure_in_one_run, measure_worlds
     from optcp.checks.bench_worlds import IN_ONE_RUN, WORLDS
     from optcp.checks.show import show_bench
@@ -69,14 +71,14 @@ def bench(repeat: int) -> None:
     tables, notes = console(), console(stderr=True)
     rows = []
     for flows, seconds in SIZES:
-        notes.print(f"{flows} flows, {seconds} s, {repeat} times with each of {'; '.join(ROWS)} ...")
+        notes.print(f"{flows} flows, {seconds} s, {repeat} times per row: {'; '.join(ROWS)} ...")
         rows += measure(ROWS, flows, seconds, repeat)
     notes.print(f"{'; '.join(WORLDS)}, {repeat} times ...")
     worlds = measure_worlds(repeat)
-    notes.print(f"{'; '.join(IN_ONE_RUN)}, {repeat} times with each of {'; '.join(WAYS)} ...")
+    notes.print(f"{'; '.join(IN_ONE_RUN)}, {repeat} times per column: {'; '.join(WAYS)} ...")
     in_one_run = measure_in_one_run(repeat)
     notes.print(f"a core of burst switches (scenario burst-core), {repeat} times ...")
     show_bench(tables, rows, worlds, in_one_run, measure_core(repeat))
 
 
-VERBS = (conformance, packetdrill, bench)
+COMMANDS = (conformance, packetdrill, bench)

@@ -1,4 +1,4 @@
-"""The verb that makes worlds of satellites."""
+"""Command ``constellation``: paths and scenarios over moving satellites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 
 from optcp.cli import completion
 from optcp.cli.options import DIRECTORY, FILE, Whole, console, pairs
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,25 +32,31 @@ if TYPE_CHECKING:
     "start",
     metavar="PLACE",
     shell_complete=completion.among(completion.cities),
-    help="The sender: a city, or latitude,longitude.",
+    help="Sender: a city or latitude,longitude.",
 )
 @click.option(
     "--to",
     "end",
     metavar="PLACE",
     shell_complete=completion.among(completion.cities),
-    help="The receiver.",
+    help="Receiver.",
 )
-@click.option("--length", metavar="T", help="For how long. [default: 200s]")
-@click.option("--step", metavar="T", help="How often the path is found anew. [default: 100ms]")
-@click.option("--at", metavar="T", help="When it begins, from 2000-01-01 00:00 UT, or the first TLE on. [default: 0s]")
-@click.option("--isls", type=FILE, metavar="FILE", help="Links between satellites of TLEs: two numbers a line, from 0.")
-@click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Change the shell; may be repeated.")
-@click.option("--rate", type=float, default=10.0, show_default=True, metavar="MBPS", help="Of every link, in Mb/s.")
-@click.option("--pairs", "count", type=Whole(), metavar="N", help="N flows: each of N cities sends to one of them.")
-@click.option("--seed", type=Whole(0), metavar="N", help="Draws who sends to whom. [default: 1]")
-@click.option("--out", type=DIRECTORY, help="Write a scenario, the files that it reads and the round trips there.")
-@click.option("--force", is_flag=True, help="Overwrite a scenario that is there and was changed.")
+@click.option("--length", metavar="TIME", help="Duration. [default: 200s]")
+@click.option("--step", metavar="TIME", help="Interval between path computations. [default: 100ms]")
+@click.option(
+    "--at", metavar="TIME", help="Start, counted from 2000-01-01 00:00 UT or from the first TLE. [default: 0s]"
+)
+@click.option("--isls", type=FILE, help="Inter-satellite links of TLEs: two zero-based numbers per line.")
+@click.option(
+    "settings", "--set", multiple=True, metavar="NAME=VALUE", help="Override a value of the shell. Repeatable."
+)
+@click.option(
+    "--rate", type=float, default=10.0, show_default=True, metavar="MBPS", help="Rate of every link, in Mb/s."
+)
+@click.option("--pairs", "count", type=Whole(), help="Simulate N flows: each of N cities sends to another one.")
+@click.option("--seed", type=Whole(0), help="Seed of the random pairs. [default: 1]")
+@click.option("--out", type=DIRECTORY, metavar="DIR", help="Write a scenario, its input files and the RTTs into DIR.")
+@click.option("--force", is_flag=True, help="Overwrite an existing scenario.")
 def constellation(
     name: str,
     start: str | None,
@@ -66,16 +72,22 @@ def constellation(
     out: Path | None,
     force: bool,
 ) -> None:
-    """Say how a path over moving satellites changes, and make a scenario of it.
+    """Describe a path over moving satellites and create a scenario of it.
 
-    SHELL is kuiper-630, starlink-550, telesat-1015 or iridium; --set changes its planes, satellites (in a plane),
-    inclination_deg, altitude_km or revs_a_day, spread_deg, phasing, seam, elevation_deg or gsl_km. With --out a
-    scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over it, or with --pairs N of them. FILE holds
-    satellites as two-line elements (TLEs), of which --set changes elevation_deg or gsl_km. A file
-    networkx_rtt_A_to_B.txt of Hypatia says itself what the path was, and networkx_path_A_to_B.txt beside it. DIR is a
-    network of Hypatia with its forwarding states, dynamic_state_*: a path follows next hops, and a PLACE may also be
-    the name or number of a ground station.
-    """
+    The first argument names the satellites:
+
+    \b
+      SHELL  kuiper-630, starlink-550, telesat-1015 or iridium. --set overrides
+             planes, satellites (per plane), inclination_deg, altitude_km,
+             revs_a_day, spread_deg, phasing, seam, elevation_deg or gsl_km.
+      FILE   two-line elements (TLEs). --set overrides elevation_deg or gsl_km.
+      FILE   networkx_rtt_A_to_B.txt of Hypatia, which contains the path, with
+             networkx_path_A_to_B.txt next to it.
+      DIR    network of Hypatia with forwarding states (dynamic_state_*). The
+             path follows their next hops; a PLACE can be a ground station.
+
+    With --out, `optcp run DIR/world.toml` runs one TCP flow over the path, or N flows with --pairs N.
+    """  # noqa: D301 - click needs the control character
     from optcp.common.files import check_directory
     from optcp.constellation import network
     from optcp.constellation.stations import permutation
@@ -88,20 +100,21 @@ def constellation(
         _one(found, None if out is None else (out, make()), force)
         return
     if count is None or start is not None or end is not None or out is None or not asked.free:
-        raise click.UsageError("--pairs N goes with a shell or TLEs, and with --out; --seed goes with --pairs")
+        raise click.UsageError("--pairs N needs a shell or TLEs, and --out; --seed needs --pairs")
     chosen = asked.satellites()
     made = network(chosen, permutation(count, 1 if seed is None else seed), *asked.times(), rate, _tracked)
     files = _files(out, made, force)
     console().print(f"{chosen.name}: {chosen.summary}", soft_wrap=True)
     console().print(
-        f"{many(count, 'flow')}, each from one of {many(count, 'city', 'cities')} to another", soft_wrap=True
+        f"{count_noun(count, 'flow')} between {count_noun(count, 'city', 'cities')}",
+        soft_wrap=True,
     )
     _write(files, out)
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """Whose satellites, between which places, and when."""
+    """Satellites, end points and times of the command line."""
 
     file: Path
     start: str | None
@@ -112,43 +125,43 @@ class _Asked:
 
     @property
     def free(self) -> bool:
-        """Whether it is a shell or a file of TLEs, between whose satellites any places have paths."""
+        """Whether the end points can be chosen freely, as for a shell or a file of TLEs."""
         return not self.file.name.startswith("networkx_") and not self.file.is_dir()
 
     def one(self, rate: float) -> tuple[Paths, Callable[[], World]]:
-        """The paths between both places, and what makes a scenario of them."""
+        """Return the paths between both places, and a function that creates their scenario."""
         from optcp.constellation import hypatia_network, network_of, network_of_states, recorded, series, station, world
 
         given = [one for one in (*self.when, self.isls, *self.settings) if one is not None]
         if self.file.name.startswith("networkx_"):
             if given := [one for one in (self.start, self.end, *given) if one is not None]:
-                said = "the file says all of places and times; --rate and --out go with one"
+                said = "the file determines places and times; only --rate and --out can be combined with it"
                 raise click.UsageError(f"{given[0]}: {said}")
             read = recorded(self.file)
             return read, lambda: world(read, rate)
         start, end = self.start, self.end
         if start is None or end is None:
-            raise click.UsageError("--from and --to are needed: two places; or --pairs N")
+            raise click.UsageError("give --from and --to, or --pairs N")
         if self.file.is_dir():
             if given:
-                raise click.UsageError(f"{given[0]}: the directory says all of satellites and times")
+                raise click.UsageError(f"{given[0]}: the directory determines satellites and times")
             of_hypatia = hypatia_network(self.file)
             return of_hypatia.series(start, end), lambda: network_of_states(of_hypatia, start, end, rate)
         found = series(self.satellites(), station(start), station(end), *self.times())
         return found, lambda: network_of(found, rate)
 
     def satellites(self) -> Shell | Tles:
-        """A shell by its name, or those of a file."""
+        """Return the named shell, or the satellites of a file."""
         from optcp.constellation import shell, tles
 
         if "." in self.file.name or self.file.exists():
             return tles(self.file, self.isls).changed(pairs(self.settings))
         if self.isls is not None:
-            raise click.UsageError("--isls goes with a file of TLEs; a shell has links of its own")
+            raise click.UsageError("--isls needs a file of TLEs; a shell has its own links")
         return shell(str(self.file)).changed(pairs(self.settings))
 
     def times(self) -> tuple[float, float, float]:
-        """For how long, how often paths are found anew, and from when on, in s."""
+        """Return the duration, the step and the start, in s."""
         from optcp.plots.trace.request import seconds
 
         options = zip(("--length", "--step", "--at"), self.when, ("200s", "100ms", "0s"), strict=True)
@@ -157,7 +170,7 @@ class _Asked:
 
 
 def _tracked(seconds: NDArray[np.float64]) -> Iterable[float]:
-    """The instants, with a bar of how far they are on a terminal."""
+    """Yield the times, with a progress bar on a terminal."""
     from rich.console import Console
     from rich.progress import track
 
@@ -165,7 +178,7 @@ def _tracked(seconds: NDArray[np.float64]) -> Iterable[float]:
 
 
 def _one(found: Paths, made: tuple[Path, World] | None, force: bool) -> None:
-    """Show how one path changes, and write what was made of it."""
+    """Print how one path changes, and write the scenario if there is one."""
     from optcp.constellation import Series, beside
     from optcp.constellation.recorded import written
 
@@ -181,11 +194,11 @@ def _one(found: Paths, made: tuple[Path, World] | None, force: bool) -> None:
 
 
 def _files(out: Path, made: World, force: bool, more: Mapping[str, str] | None = None) -> dict[Path, str]:
-    """What is written, which overwrites nothing else without ``force``."""
+    """Return the files to write; without ``force``, refuse to overwrite other content."""
     files = {out / name: text for name, text in {**made.files, **(more or {}), "world.toml": made.toml}.items()}
     for file, text in files.items():
         if file.exists() and not force and not _same(file, text):
-            raise InputError(f"{file}: there is another file already; --force overwrites it")
+            raise InputError(f"{file}: the file exists with other content; use --force to overwrite it")
     return files
 
 
@@ -220,7 +233,7 @@ def _show(found: Paths) -> None:
     rtt = found.rtt_ms[np.isfinite(found.rtt_ms)]
     without = sum(one.end_s - one.start_s for one in stretches if not one.satellites)
     if len(rtt):
-        screen.print(f"rtt from {rtt.min():.3f} to {rtt.max():.3f} ms; {without:.9g} s without a path", soft_wrap=True)
+        screen.print(f"RTT from {rtt.min():.3f} to {rtt.max():.3f} ms; {without:.9g} s without a path", soft_wrap=True)
 
 
 def _row(one: Stretch, begin_s: float) -> tuple[str, ...]:
@@ -229,7 +242,7 @@ def _row(one: Stretch, begin_s: float) -> tuple[str, ...]:
 
 
 def _draw(found: Paths, file: Path) -> list[Path]:
-    """Draw round trips over time, where there is what draws."""
+    """Draw the RTT over time if matplotlib is installed."""
     from optcp.common.files import replacing
     from optcp.data.labelled import missing
 
@@ -243,4 +256,4 @@ def _draw(found: Paths, file: Path) -> list[Path]:
     return [file]
 
 
-VERBS = (constellation,)
+COMMANDS = (constellation,)

@@ -1,4 +1,4 @@
-"""How a command ends: its exit status, and a message for every expected error."""
+"""Exit status and error message of a command."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 PIPE_CLOSED = 141
-"""What a shell says of a program that was ended because nobody read on (128 and the number of SIGPIPE)."""
+"""Exit status if the reader of the output closed the pipe: 128 plus the number of SIGPIPE."""
 
 
 def status_of(command: click.Group) -> int:  # noqa: PLR0911 - one return an exit status
-    """Run a command; every expected error ends with a message and its exit status, never a traceback."""
+    """Run a command and return its exit status; expected errors print a message, not a traceback."""
     if sys.stdout is None:
-        return _fail("Error: standard output is closed; `> /dev/null` throws away what a command says", 1)
-    # A path need not be text, and goes out as it came; a letter that a terminal lacks goes out as its number.
+        return _fail("Error: standard output is closed; use `> /dev/null` to discard the output", 1)
+    # Write paths that are not valid text unchanged; replace characters that the terminal cannot show by their numbers.
     escape = "surrogateescape" if codecs.lookup(sys.stdout.encoding).name == "utf-8" else "backslashreplace"
     cast("TextIOWrapper", sys.stdout).reconfigure(errors=escape)
     try:
@@ -43,10 +43,10 @@ def status_of(command: click.Group) -> int:  # noqa: PLR0911 - one return an exi
         return _fail(f"Error: {error}", 1)
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and error.code == 0:
-            # A shell has asked for completions.
+            # Shell completion ends with SystemExit(0).
             return 0
-        # The reader of our output went away (`optcp schema | head`), which click makes the only other SystemExit of.
-        # Python must not complain again at exit.
+        # The reader of the output is gone (`optcp schema | head`); click turns this into the only other SystemExit.
+        # The redirection keeps Python from reporting the error again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return PIPE_CLOSED
     except OSError as error:
@@ -54,7 +54,7 @@ def status_of(command: click.Group) -> int:  # noqa: PLR0911 - one return an exi
         return _fail(f"Error: {place}{error.strerror or error}", 1)
     except ValueError as error:
         if type(error).__name__ == "ScenarioError":
-            # A picture of the place has its own mark.
+            # A message that starts with a space shows the source and is marked already.
             text = str(error)
             return _fail(text if text.startswith(" ") else f"Error: {text}", 2)
         raise

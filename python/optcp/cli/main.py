@@ -1,7 +1,8 @@
-"""The command line: the group of all verbs. Each verb is a function without logic in a module beside this one.
+"""Command-line entry point and the group of all commands.
 
-Everything heavy is imported inside the verbs: ``--help``, ``--version`` and ``validate`` answer at once. Installed
-packages add verbs by entry points of the group ``optcp.commands``.
+Each command is a thin function in another module of this package. Heavy modules are imported inside the commands, so
+that ``--help``, ``--version`` and ``validate`` start fast. Installed packages add commands with entry points of the
+group ``optcp.commands``.
 """
 
 from __future__ import annotations
@@ -26,41 +27,41 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
 
 SECTIONS = {
-    "Your scenarios": ("new", "constellation", "validate", "map", "routing", "run", "animate", "playground"),
+    "Scenarios": ("new", "constellation", "validate", "map", "routing", "run", "animate", "playground"),
     "Studies": ("outage", "trace", "compare", "plot", "report", "export"),
-    "The papers": ("reproduce", "sensitivity"),
-    "Checks": ("evidence", "conformance", "packetdrill", "bench"),
-    "About optcp": ("list", "schema", "completion"),
+    "Published experiments": ("reproduce", "sensitivity"),
+    "Validation and speed": ("evidence", "conformance", "packetdrill", "bench"),
+    "Tools": ("list", "schema", "completion"),
 }
-"""The verbs as `optcp --help` lists them, where they are installed."""
+"""Sections of `optcp --help` and their commands; commands that are not installed are omitted."""
 ADDED = "From other packages"
-"""The section of all other verbs, which installed packages add."""
+"""Section of the commands that installed packages add."""
 ELSEWHERE = {"evidence": "papers"}
-"""The extra of optcp that brings a verb which this package does not have."""
+"""Extra of optcp that provides a command, by command name."""
 
 
-class Verbs(click.Group):
-    """A group that lists its verbs by what they are for, and knows the nearest one."""
+class SectionedGroup(click.Group):
+    """Command group with sections by purpose; an unknown command is answered with the nearest name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all verbs, those of installed packages included."""
+        """Return the names of all commands, including those of installed packages."""
         return sorted({*super().list_commands(ctx), *offered(COMMANDS)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a verb; one of an installed package is imported for that."""
+        """Return a command; the module of an installed package is imported only now."""
         if cmd_name in self.commands or cmd_name not in offered(COMMANDS):
             return super().get_command(ctx, cmd_name)
         command: click.Command = offered(COMMANDS)[cmd_name].load()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each purpose, all with one column of names, and the first sentences whole."""
+        """Write one section per purpose, with aligned names and complete first sentences."""
         names = self.list_commands(ctx)
-        listed = {verb for verbs in SECTIONS.values() for verb in verbs}
+        listed = {name for members in SECTIONS.values() for name in members}
         others = tuple(name for name in names if name not in listed)
         wide = max(map(len, names))
-        for section, verbs in {**SECTIONS, ADDED: others}.items():
-            commands = [command for verb in verbs if (command := self.get_command(ctx, verb))]
+        for section, members in {**SECTIONS, ADDED: others}.items():
+            commands = [command for name in members if (command := self.get_command(ctx, name))]
             if commands:
                 with formatter.section(section):
                     formatter.write_dl(
@@ -70,39 +71,47 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb, or say which there are."""
+        """Return the command; raise ``InputError`` with the nearest name if it does not exist."""
         foreign = args and not args[0].startswith("-") and args[0] not in self.commands
-        # A shell that completes has no use for a message.
+        # Shell completion must not print error messages.
         if foreign and not ctx.resilient_parsing and args[0] not in (known := self.list_commands(ctx)):
             if extra := ELSEWHERE.get(args[0]):
-                raise InputError(f"the command {args[0]!r} comes with `pip install 'optcp[{extra}]'`")
-            raise InputError(f"there is no command {args[0]!r}; {nearest(args[0], known)}")
+                raise InputError(f"command {args[0]!r} is not installed; run `pip install 'optcp[{extra}]'`")
+            raise InputError(f"unknown command {args[0]!r}; {nearest(args[0], known)}")
         return super().resolve_command(ctx, args)
 
 
 EPILOG = """\b
-A first run and its pictures, and a scenario of your own:
+First steps:
   optcp run single-failure
   optcp trace results/single-failure
-  optcp new world.toml
+  optcp new mine.toml
 """
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH}
 
 
-@click.group(cls=Verbs, epilog=EPILOG, context_settings=CONTEXT)
+@click.group(cls=SectionedGroup, epilog=EPILOG, context_settings=CONTEXT)
 @click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show the version."
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
 )
 def cli() -> None:
-    """Simulate TCP over failing optical networks, packet by packet, the same way every time."""
+    """Simulate TCP over failing optical networks, packet by packet.
+
+    A scenario and a seed determine the result completely.
+    """
 
 
 for module in (start, check, run, pictures, constellation, outage, study, papers, checks):
-    for verb in module.VERBS:
-        cli.add_command(verb)
+    for command in module.COMMANDS:
+        cli.add_command(command)
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line and exit with its status."""
     sys.exit(status_of(cli))

@@ -1,4 +1,4 @@
-"""The verb that asks a network what its failures cost."""
+"""Command ``outage``: costs of the failures of a network."""
 
 from __future__ import annotations
 
@@ -19,26 +19,41 @@ SENDERS = ("cubic", "bbr", "newreno")
 
 
 @click.command()
-@click.argument("network", metavar="WORLD", shell_complete=completion.among(completion.networks))
-@click.option("--demands", type=FILE, help="A CSV file of from,to,weight. [default: the network's own, or gravity]")
+@click.argument("network", metavar="NETWORK", shell_complete=completion.among(completion.networks))
+@click.option(
+    "--demands", type=FILE, help="CSV file with lines from,to,weight. [default: demands of the network, else gravity]"
+)
 @click.option(
     "--mechanism",
     "mechanisms",
     multiple=True,
     metavar="NAME",
     shell_complete=completion.among(completion.mechanisms),
-    help="What answers failures; repeat. [default: none, lfa, ti-lfa, local, 1:1, 1+1, 'restoration, 2 s']",
+    help="Recovery mechanism. Repeatable. [default: none, lfa, ti-lfa, local, 1:1, 1+1, 'restoration, 2 s']",
 )
 @click.option(
-    "--failures", type=click.Choice(FAILURES), default="links", show_default=True, help="What fails, one at a time."
+    "--failures",
+    type=click.Choice(FAILURES),
+    default="links",
+    show_default=True,
+    metavar="KIND",
+    help="Failures to simulate, one at a time: links, nodes, ducts (two links of one duct) or doubles (two links, one "
+    "after the other).",
 )
-@click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Set an assumption; may be repeated.")
+@click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Set an assumption. Repeatable.")
 @click.option(
-    "--sender", type=click.Choice(SENDERS), default="cubic", show_default=True, help="Which TCP the long flows have."
+    "--sender",
+    type=click.Choice(SENDERS),
+    default="cubic",
+    show_default=True,
+    metavar="|".join(SENDERS),
+    help="TCP of the long-lived flows.",
 )
-@click.option("--out", type=DIRECTORY, help="Where results go. [default: results/outage-<name of the network>]")
+@click.option(
+    "--out", type=DIRECTORY, metavar="DIR", help="Directory of the results. [default: results/outage-NETWORK]"
+)
 @JOBS
-@click.option("--force", is_flag=True, help="Remove another study that is in the directory.")
+@click.option("--force", is_flag=True, help="Replace another study in the directory.")
 def outage(
     network: str,
     demands: Path | None,
@@ -50,18 +65,18 @@ def outage(
     jobs: int | None,
     force: bool,
 ) -> None:
-    """Say what each failure of a network costs its transfers, by mechanism.
+    """Measure what each failure of a network costs its transfers, by recovery mechanism.
 
-    WORLD is a network by name (`optcp list topologies`) or a GML or GraphML file. The directory holds the runs, a page
-    and outage.json. What is not set with --set, such as
-    rate_mbps, peak or detection_ms, stands at a default, and a warning says so. Stored runs are used again.
+    NETWORK is a name (`optcp list topologies`) or a GML or GraphML file. DIR receives outage.json, a page (index.html)
+    and the runs, which later calls reuse. Assumptions that you do not set, such as rate_mbps, peak or detection_ms,
+    have defaults, and a warning lists them.
     """
     import functools
 
     from optcp.common.files import check_directory, write_text
-    from optcp.common.stored import sealed
+    from optcp.common.stored import with_checksum
     from optcp.data.labelled import missing
-    from optcp.outage.asked import Asked
+    from optcp.outage.asked import OutageQuery
     from optcp.outage.made import make
     from optcp.report.outage import page
     from optcp.scenarios import warned
@@ -69,11 +84,11 @@ def outage(
 
     target = out or Path("results") / f"outage-{Path(network).stem}"
     check_directory(target)
-    asked = Asked.of(network, str(demands) if demands else None, mechanisms, failures, pairs(settings), sender)
+    asked = OutageQuery.of(network, str(demands) if demands else None, mechanisms, failures, pairs(settings), sender)
     where = workers(jobs)
     warn = functools.partial(warned.show, whole=True)
     result = make(asked, target, where, for_console(console(stderr=True)), warn=warn, force=force)
-    write_text(target / "outage.json", sealed(result.to_json()))
+    write_text(target / "outage.json", with_checksum(result.to_json()))
     given = [("--mechanism", one) for one in mechanisms] + [("--set", one) for one in settings]
     given += [("--demands", str(demands))] if demands else []
     given += [("--failures", failures), ("--sender", sender), ("--out", str(target))]
@@ -102,4 +117,4 @@ def _show(result: Result) -> None:
         screen.print(one.note, style="dim", soft_wrap=True)
 
 
-VERBS = (outage,)
+COMMANDS = (outage,)

@@ -1,8 +1,7 @@
-"""The verbs of papers: reproduce their exhibits, and vary what they leave unstated."""
+"""Commands ``reproduce`` and ``sensitivity``."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,9 +11,9 @@ from optcp.cli.options import (
     COUNT,
     DASK,
     DIGEST,
-    DIRECTORY,
     FORK,
     JOBS,
+    OUT,
     PAPERS,
     SET,
     Alias,
@@ -23,49 +22,51 @@ from optcp.cli.options import (
     pairs,
     workers,
 )
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 
 @click.command()
 @PAPERS
-@click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...", shell_complete=completion.among(completion.exhibits))
+@click.argument("exhibits", nargs=-1, metavar="[EXPERIMENT]...", shell_complete=completion.among(completion.exhibits))
 @click.option(
     "--seeds",
     cls=Alias,
     also="--runs",
     type=COUNT,
-    help="Random cases of each study. [default: the paper's own number]",
+    help="Number of seeds per study. [default: as in the paper]",
 )
-@click.option("--quick", is_flag=True, help="Fewer random cases, or --seeds, and short runs; the result says how many.")
+@click.option("--quick", is_flag=True, help="Use fewer seeds (or --seeds) and shorter runs; the result states both.")
 @click.option(
     "--paper-scale",
     is_flag=True,
-    help="The paper's own number and length of runs: also makes those of hours that are not stored with the project.",
+    help="Use the number and length of the published runs, including runs of hours that are not shipped.",
 )
 @click.option(
     "--until-decided",
     is_flag=True,
-    help="Add seeds in stages, up to --most, until each claim and value is decided.",
+    help="Add seeds in stages until all claims and values are decided, or until the limit of --most.",
 )
 @click.option(
     "--most",
     type=Whole(min=2, max=1000),
-    metavar="N",
-    help="With --until-decided: at most N times the default number of seeds. [default: 8]",
+    help="With --until-decided: stop at N times the default number of seeds. [default: 8]",
 )
-@click.option("--first-seed", type=Whole(min=0), default=1, show_default=True, help="The first seed.")
+@click.option("--first-seed", type=Whole(min=0), default=1, show_default=True, help="First seed.")
 @SET
-@click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
+@OUT
 @JOBS
 @DASK
 @DIGEST
 @FORK
-@click.option("--check", is_flag=True, help="Compare the verdicts with the committed baseline; exit 3 on a change.")
-@click.option("--write-baseline", is_flag=True, help="Make these verdicts the baseline.")
+@click.option(
+    "--check", is_flag=True, help="Compare the verdicts with the stored baseline; exit with status 3 if one differs."
+)
+@click.option("--write-baseline", is_flag=True, help="Store these verdicts as the baseline.")
 def reproduce(
     exhibits: tuple[str, ...],
     seeds: int | None,
@@ -83,9 +84,10 @@ def reproduce(
     check: bool,
     write_baseline: bool,
 ) -> None:
-    """Re-run experiments of the papers and compare with the printed values.
+    """Re-run published experiments and compare with the published values.
 
-    EXHIBIT is one of `optcp list exhibits`, or a paper for all of its exhibits; all by default.
+    EXPERIMENT is a table or figure, such as gmpls/table3, or a paper, such as gmpls, for all of its experiments. The
+    default is all experiments of `optcp list exhibits`.
     """
     from optcp.common.files import check_directory
     from optcp.data import labelled
@@ -103,13 +105,15 @@ def reproduce(
 
     check_directory(out)
     if quick and paper_scale:
-        raise click.UsageError("--quick does not go with --paper-scale")
+        raise click.UsageError("--quick cannot be combined with --paper-scale")
     if (check or write_baseline) and (settings or first_seed != 1):
-        raise click.UsageError("the baseline is of the default parameters and seeds: no --set, no --first-seed")
+        raise click.UsageError("the baseline holds default parameters and seeds: use neither --set nor --first-seed")
     if until_decided and (quick or paper_scale or seeds):
-        raise click.UsageError("--until-decided begins with the default size: no --quick, --seeds or --paper-scale")
+        raise click.UsageError(
+            "--until-decided starts at the default size: it cannot be combined with --quick, --seeds or --paper-scale"
+        )
     if most and not until_decided:
-        raise click.UsageError("--most goes with --until-decided")
+        raise click.UsageError("--most needs --until-decided")
     most = most or 8
     size = until.size(most) if until_decided else Size.asked(quick, None if paper_scale else seeds)
     request = Request(select(exhibits), size, first_seed, pairs(settings), Options(digest, fork))
@@ -124,7 +128,7 @@ def reproduce(
         if paper_scale:
             check_seed(first_seed + (seeds or 1) - 1)
             for left in make_long_runs(request, seeds or 1, where, for_console(messages)):
-                click.echo(f"{left.file.stem}: left to the process that holds {left.lock}", err=True)
+                click.echo(f"{left.file.stem}: skipped; another process holds {left.lock}", err=True)
         todo = (out, where, for_console(messages))
         results = until.reproduce(request, most, *todo, _remark) if until_decided else run_exhibits(request, *todo)
     show_results(tables, results)
@@ -133,7 +137,7 @@ def reproduce(
     changed = [line for result in results for line in baseline.changes(known, result)] if check else []
     for line in changed:
         click.echo(line, err=True)
-    # The report is of everything in the directory, of which something older may be damaged: it comes last.
+    # The report comes last: it reads everything in the directory, and an older file may be damaged.
     page = build.write_report(out, simulator())
     tables.print(f"\nreport: {page}", highlight=False, soft_wrap=True)
     if bare := labelled.missing("matplotlib"):
@@ -144,12 +148,15 @@ def reproduce(
 
 @click.command()
 @PAPERS
-@click.argument("exhibit", shell_complete=completion.among(completion.exhibits))
+@click.argument("exhibit", metavar="EXPERIMENT", shell_complete=completion.among(completion.exhibits))
 @click.option(
-    "--over", multiple=True, metavar="KEY[=RANGE]", help="Vary only this, over its own or this range; repeat."
+    "--over",
+    multiple=True,
+    metavar="KEY[=RANGE]",
+    help="Vary only this parameter, over its own range or RANGE. Repeatable.",
 )
 @SET
-@click.option("--samples", type=COUNT, default=32, show_default=True, help="N of the design, a power of two.")
+@click.option("--samples", type=COUNT, default=32, show_default=True, help="Size N of the design, a power of two.")
 @click.option(
     "--seeds",
     cls=Alias,
@@ -157,14 +164,14 @@ def reproduce(
     type=COUNT,
     default=10,
     show_default=True,
-    help="Random cases of each setting.",
+    help="Number of seeds per setting.",
 )
 @click.option(
     "--confirm",
     is_flag=True,
-    help="Run compatible settings again, on other seeds, with up to as many random cases as the paper had.",
+    help="Re-run compatible settings on other seeds, up to the number of runs of the paper.",
 )
-@click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
+@OUT
 @JOBS
 @DASK
 def sensitivity(
@@ -178,15 +185,15 @@ def sensitivity(
     jobs: int | None,
     dask: str | None,
 ) -> None:
-    """Say which unstated parameter drives the result of EXHIBIT, and which settings give the printed values.
+    """Rank the unstated parameters of an experiment by their effect on its result.
 
-    All parameters for which the exhibit declares a plausible range are varied together, in N (k + 2) settings for k
-    parameters. RANGE is LOW..HIGH, 'LOW..HIGH log' or ONE|OTHER|... . Stored runs are used again.
+    Also finds the settings that match the published values. All k parameters with a plausible range are varied
+    together, in N (k + 2) settings. RANGE is LOW..HIGH, 'LOW..HIGH log' or A|B|... . Finished runs are reused.
     """
     import time
 
     from optcp.common.files import check_directory, write_text
-    from optcp.common.stored import sealed
+    from optcp.common.stored import with_checksum
     from optcp.data.labelled import missing
     from optcp.papers.registry import select
     from optcp.papers.sensitivity import confirm as again
@@ -199,7 +206,7 @@ def sensitivity(
     check_directory(out)
     chosen = select([exhibit])
     if len(chosen) != 1:
-        raise InputError(f"{exhibit} is a paper; name one of its exhibits: {', '.join(one.id for one in chosen)}")
+        raise InputError(f"{exhibit} is a paper; name one of its experiments: {', '.join(one.id for one in chosen)}")
     ranges = {key.strip(): text.strip() for key, _, text in (one.partition("=") for one in over)}
     fixed = pairs(settings)
     request = study.Request(chosen[0], space(chosen[0], ranges, fixed), samples, seeds, fixed)
@@ -211,11 +218,12 @@ def sensitivity(
     found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"
-    write_text(path, sealed(found.to_json()))
+    write_text(path, with_checksum(found.to_json()))
     show(console(), found)
     made, runs = progress.runs, found.design["runs"]
     click.echo(
-        f"\n{made} of {many(runs, 'run')} made now, with the analysis in {took_s:.0f} s: {made / took_s:.0f} runs/s"
+        f"\n{made} of {count_noun(runs, 'run')} simulated in {took_s:.0f} s, analysis included: "
+        f"{made / took_s:.0f} runs/s"
     )
     click.echo(f"{path}")
     if bare := missing("matplotlib"):
@@ -228,15 +236,15 @@ def sensitivity(
 
 
 def _say_missing(missing: Sequence[str], asked: int, size: str) -> None:
-    """Say what ``--check`` cannot compare; comparing nothing at all is not a check."""
+    """Report experiments without a baseline; raise ``InputError`` if no experiment has one."""
     if len(missing) == asked:
-        raise InputError(f"--check: the baseline holds none of these exhibits at size {size}")
+        raise InputError(f"--check: the baseline has none of these experiments at size {size}")
     for name in missing:
-        click.echo(f"--check: the baseline holds nothing of {name} at size {size}; it is not compared", err=True)
+        click.echo(f"--check: {name} is not compared: it is not in the baseline at size {size}", err=True)
 
 
 def _remark(text: str) -> None:
     click.echo(text, err=True)
 
 
-VERBS = (reproduce, sensitivity)
+COMMANDS = (reproduce, sensitivity)

@@ -1,4 +1,4 @@
-"""``optcp validate --paths``: the path of every flow, its backups, and how flows spread over the links."""
+"""Output of ``optcp validate --paths``: paths of flows, backup paths and ECMP choices."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 MOST_ROUTES = 100
-"""Of a flow that are printed, one after the other."""
+"""Maximum number of successive routes printed per flow."""
 
 
 def show_paths(console: Console, resolved: dict[str, Any], hashed: dict[str, Any] | None, seed: int) -> None:
-    """Print every path with its flows, every backup with what it is for, and how flows are spread.
+    """Print the paths with their flows, the backup paths with the links they protect, and the ECMP choices.
 
-    ``hashed`` is what routers' hashes do in the run with a seed, if they spread flows over next hops of equal cost.
+    ``hashed`` holds the ECMP choices of the run with this seed, or None without ECMP.
     """
     resolved = with_hashes(resolved, hashed)
     rows: list[tuple[str, ...]] = []
@@ -40,29 +40,29 @@ def show_paths(console: Console, resolved: dict[str, Any], hashed: dict[str, Any
     drawn = [one for one in resolved["flows"] if "drawn" in one]
     for entry in drawn:
         pairs = sum(len(route["flows"]) for route in entry["routes"])
-        console.print(f"{entry['group']}: each run draws {entry['drawn']['count']} of these {pairs}")
+        console.print(f"{entry['group']}: each run draws {entry['drawn']['count']} of these {pairs} flows")
     backups: list[tuple[str, ...]] = [
         (_some(one["lsps"]) if "lsps" in one else one["flows"] or "(routed)", _around(one), " ".join(one["backup"]))
         for one in resolved["protection"]
     ]
     if backups:
-        show_table(console, _table(("flows", "around", "backup"), backups))
+        show_table(console, _table(("flows", "protected", "backup path"), backups))
     if len(over) > 1:
         (most, high), (least, low) = over.most_common(1)[0], over.most_common()[-1]
         mean = statistics.fmean(over.values())
-        console.print(f"flows a link: {mean:.1f} on average, at most {high} ({most}), at least {low} ({least})")
+        console.print(f"flows per link: mean {mean:.1f}, maximum {high} ({most}), minimum {low} ({least})")
     if hashed is not None:
-        console.print(f"spread over next hops of equal cost in the run with seed {seed}, data and ACKs")
+        console.print(f"ECMP choices in the run with seed {seed}, data and ACKs")
         spread = _by_set(hashed["spread"])
         rows = [(router, str(to), "  ".join(f"{port} {flows}" for port, flows in over)) for router, to, over in spread]
         if rows:
             show_table(console, _table(("router", "destinations", "flows by next hop"), rows))
         else:
-            console.print("no flow comes to a router that has a choice")
+            console.print("no flow traverses a router with several next hops of equal cost")
 
 
 def show_routes(console: Console, written: dict[str, list[tuple[int, list[str]]]]) -> None:
-    """Print how the routes of flows change by written tables."""
+    """Print the routes of flows over time under explicit forwarding tables."""
     rows: list[tuple[str, ...]] = []
     for flow, routes in written.items():
         names = itertools.chain([flow], itertools.repeat(""))
@@ -76,7 +76,7 @@ def show_routes(console: Console, written: dict[str, list[tuple[int, list[str]]]
 
 
 def _by_set(spread: list[tuple[str, str, list[tuple[str, int]]]]) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """By router and set of next hops: how many destinations have it, and how many flows take each next hop."""
+    """Return, per router and set of next hops, the number of destinations and the flows per next hop."""
     found: dict[tuple[str, ...], Counter[str]] = {}
     destinations: Counter[tuple[str, ...]] = Counter()
     for router, _, over in spread:

@@ -1,4 +1,4 @@
-"""The verb that runs a scenario."""
+"""Command ``run``."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def _engine(context: click.Context, _: click.Parameter, value: str) -> str:
     from optcp.scenarios.scenario import ENGINES
 
     if value not in ENGINES:
-        raise InputError(f"--engine {value}: there is no such engine; {nearest(value, ENGINES)}")
+        raise InputError(f"--engine {value}: unknown engine; {nearest(value, ENGINES)}")
     return value
 
 
 @click.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
-@click.option("--seed", type=Whole(min=0), default=1, show_default=True, help="Seed of the first run.")
+@click.option("--seed", type=Whole(min=0), default=1, show_default=True, help="First seed.")
 @click.option(
     "--runs",
     cls=Alias,
@@ -47,31 +47,38 @@ def _engine(context: click.Context, _: click.Parameter, value: str) -> str:
     type=COUNT,
     default=1,
     show_default=True,
-    help="Runs of each cell: seeds seed, seed+1, ...",
+    help="Number of seeds per parameter combination, counted up from --seed.",
 )
-@click.option("--out", type=DIRECTORY, help="Where results go. [default: results/<name of the scenario file>]")
+@click.option("--out", type=DIRECTORY, metavar="DIR", help="Directory of the results. [default: results/SCENARIO]")
 @JOBS
 @DASK
 @click.option(
     "--threads",
     type=POSITIVE,
     default=1,
-    metavar="N",
-    help="Have each run on N threads, one run after the other: for a large world. [default: 1]",
+    show_default=True,
+    help="Simulate one run at a time on N threads, for large networks; results are equal.",
 )
-@click.option("--engine", default="fast", show_default=True, callback=_engine, help="fast, or reference to check it.")
+@click.option(
+    "--engine",
+    default="fast",
+    show_default=True,
+    callback=_engine,
+    metavar="fast|reference",
+    help="Simulation engine. The reference engine is slower and serves as a check; results are equal.",
+)
 @DIGEST
 @FORK
-@click.option("--force", is_flag=True, help="Remove another study that is in the directory.")
-@click.option("--dry-run", is_flag=True, help="Check everything and say what would be run and written.")
+@click.option("--force", is_flag=True, help="Replace another study in the directory.")
+@click.option("--dry-run", is_flag=True, help="Check everything, estimate time and disk space, and exit.")
 @click.option(
     "--by",
     metavar="METRIC",
     shell_complete=completion.among(completion.metrics),
-    help="Sort the cells by it, the worst first. [default: mean completion time, or goodput]",
+    help="Sort parameter combinations by METRIC, worst first. [default: mean completion time, else goodput]",
 )
-@click.option("--top", type=COUNT, metavar="N", help="Show the N worst cells. [default: 10 where there are many]")
-@click.option("--quiet", is_flag=True, help="Print where the results are, and nothing of what they say.")
+@click.option("--top", type=COUNT, help="Show only the N worst combinations. [default: 10 if there are many]")
+@click.option("--quiet", is_flag=True, help="Print only where the results are stored.")
 def run(
     scenario: Path,
     settings: tuple[str, ...],
@@ -90,19 +97,20 @@ def run(
     top: int | None,
     quiet: bool,
 ) -> None:
-    """Run a scenario; one with a [sweep] runs its whole grid.
+    """Run a scenario, with all value combinations of its [sweep] and all seeds.
 
-    SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). The directory is that of one
-    study: scalars and each observation as tables of all runs (Parquet). Stored runs are used again.
+    SCENARIO is a file or the name of a shipped scenario; `optcp list scenarios` prints the names. The results of all
+    runs form a study: one directory of Parquet tables. Finished runs are reused: the same command with a larger --runs
+    simulates only the missing seeds.
     """
     from optcp.common.files import check_directory
     from optcp.common.processors import check_threads
     from optcp.constellation import beside
     from optcp.scenarios import warned
-    from optcp.scenarios.topologies import noted
+    from optcp.scenarios.topologies import record_files
     from optcp.study import single
     from optcp.study.asked import check_observed
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.progress import for_console
     from optcp.study.ranked import WORST, show_ranked
     from optcp.study.runner import run_missing
@@ -113,10 +121,10 @@ def run(
     check_directory(target)
     check_threads(threads, engine)
     if threads > 1 and (dask is not None or (jobs or 1) > 1):
-        raise click.UsageError("--threads N has one run after the other: it does not go with --jobs or --dask")
+        raise click.UsageError("--threads N simulates one run at a time: it cannot be combined with --jobs or --dask")
     named: dict[str, bytes] = {}
     changed = list(pairs(settings).items())
-    with noted(named):
+    with record_files(named):
         study = single.study(scenario, changed, seed, runs, digest=digest, fork=fork, engine=engine)
     if by is not None:
         check_observed(study.grid, by, "--by")
@@ -131,7 +139,7 @@ def run(
     store.open(study.grid, force=force, beside=copied)
     warned.show(study.warnings)
     run_missing([(study, store)], where, for_console(console(stderr=True)), threads=threads)
-    done = Done(study.grid, study.seeds, store)
+    done = StudyResult(study.grid, study.seeds, store)
     if quiet:
         show_where(console(), done)
     elif by is not None or top is not None or len(done.grid.branches) > MOST:
@@ -142,4 +150,4 @@ def run(
     warned.show(warned.of_done(done), whole=True)
 
 
-VERBS = (run,)
+COMMANDS = (run,)

@@ -1,4 +1,4 @@
-"""The verbs to begin with: a scenario of one's own, the schema for its editor, completion in the shell."""
+"""Commands ``new``, ``list``, ``schema`` and ``completion``."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from optcp.scenarios import shipped
     show_default=True,
     metavar="NAME",
     shell_complete=shells.among(shipped.scenarios),
-    help="Which one: `optcp list scenarios`.",
+    help="Shipped scenario to copy; `optcp list scenarios` prints the names.",
 )
-@click.option("--force", is_flag=True, help="Overwrite what is there.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 def new(file: Path, name: str, force: bool) -> None:
-    """Write a scenario to begin with, whose comments say what to change.
+    """Create a commented scenario file to start from.
 
-    It is a copy of one that comes with optcp. Beside it goes the JSON Schema that its first line names: editors with
-    the language server Taplo (VS Code: Even Better TOML) or Tombi then complete keys and values, and mark mistakes.
+    The file is a copy of a shipped scenario. Its first line names a JSON Schema, which is written next to it. Editors
+    with the language server Taplo (VS Code: Even Better TOML) or Tombi use it to complete keys and mark mistakes.
     """
     for path, written in shipped.begin(file, name, force=force):
         click.echo(f"{path}: {'written' if written else 'unchanged'}")
@@ -38,7 +38,9 @@ def new(file: Path, name: str, force: bool) -> None:
 
 
 @click.command()
-@click.option("--out", type=FILE, help="Write it to this file, such as the one that scenarios beside it name.")
+@click.option(
+    "--out", type=FILE, help="Write to FILE, such as the schema that your scenarios name. [default: standard output]"
+)
 def schema(out: Path | None) -> None:
     """Print the JSON Schema of scenario files."""
     from optcp import _core
@@ -53,15 +55,15 @@ def schema(out: Path | None) -> None:
 
 @click.command()
 @click.argument("shell", required=False, type=click.Choice(shells.SHELLS))
-@click.option("--install", is_flag=True, help="Write it where the shell reads it, and say what was changed.")
+@click.option("--install", is_flag=True, help="Install it for this shell and list the changed files.")
 def completion(shell: str | None, install: bool) -> None:
-    """Print or install what lets bash, zsh or fish complete commands, options and names.
+    """Print or install shell completion for bash, zsh or fish.
 
-    By default it is the shell of $SHELL, or the login shell if $SHELL is not set.
+    The default is the shell of $SHELL, or the login shell if $SHELL is not set.
     """
     known = shell or Path(shells.default()).name
     if known not in shells.SHELLS:
-        raise InputError(f"your shell is {known or 'unknown'}: name one of these; {nearest(known, shells.SHELLS)}")
+        raise InputError(f"no completion for the shell {known or 'unknown'}; {nearest(known, shells.SHELLS)}")
     root = click.get_current_context().find_root().command
     if not install:
         click.echo(shells.script(root, known), nl=False)
@@ -69,18 +71,19 @@ def completion(shell: str | None, install: bool) -> None:
     changes = shells.install(root, known)
     for path, done in changes:
         click.echo(f"{path}: {done}")
-    click.echo(f"A new {known} completes optcp. To undo it, delete {shlex.quote(str(changes[0][0]))}.")
+    click.echo(f"Start a new {known} to use it. To remove it, delete {shlex.quote(str(changes[0][0]))}.")
 
 
 @click.command(name="list")
 @PAPERS
 @click.argument("family", required=False, shell_complete=shells.among(shells.families))
 def list_names(family: str | None) -> None:
-    """List what scenario files and commands can name: exhibits, profiles, policies, units, ...
+    """List the names that scenarios and commands accept.
 
-    `optcp list profiles` prints what each TCP profile chooses, and why: all of rfc, and what differs from it.
-    `optcp list topologies` prints the collections of networks; `optcp list sndlib` what is in one. `optcp list
-    constellations` prints the shells of satellites; `optcp list cities` the ground stations.
+    FAMILY is a group of names, such as scenarios, exhibits or queues. `optcp list profiles` prints the options of each
+    TCP profile with reasons: all for rfc, the differences for the others. `optcp list topologies` prints the
+    collections of networks, and `optcp list sndlib` one collection. `optcp list constellations` prints satellite
+    shells, and `optcp list cities` ground stations.
     """
     from optcp.cli.listing import collections, families, profile_lines
 
@@ -90,7 +93,7 @@ def list_names(family: str | None) -> None:
         return
     known = families()
     if family is not None and family not in known:
-        raise InputError(f"there is no family {family!r}; {nearest(family, [*known, *lists])}")
+        raise InputError(f"unknown family {family!r}; {nearest(family, [*known, *lists])}")
     if family == "profiles":
         click.echo("\n".join(profile_lines()))
         return
@@ -101,4 +104,4 @@ def list_names(family: str | None) -> None:
             click.echo(f"  {entry:<{width}}  {summary}".rstrip())
 
 
-VERBS = (new, list_names, schema, completion)
+COMMANDS = (new, list_names, schema, completion)

@@ -1,4 +1,4 @@
-"""The verbs of what is finished: pictures, other forms, comparisons, figures and reports."""
+"""Commands for finished studies: ``trace``, ``export``, ``report``, ``compare`` and ``plot``."""
 
 from __future__ import annotations
 
@@ -14,37 +14,47 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 METRICS = completion.among(completion.metrics)
-SEED = click.option("--seed", type=Whole(), metavar="N", help="Runs with this seed.")
+SEED = click.option("--seed", type=Whole(), help="Select the runs with this seed.")
 
 
 @click.command()
-@click.argument("directory", type=DIRECTORY)
-@click.option("--at", multiple=True, required=True, metavar="AXIS=VALUE", help="The cell to compare with; repeat.")
+@click.argument("directory", type=DIRECTORY, metavar="DIR")
+@click.option(
+    "--at", multiple=True, required=True, metavar="NAME=VALUE", help="Reference value of a swept parameter. Repeatable."
+)
 @click.option(
     "--metric",
     "metrics",
     multiple=True,
-    metavar="NAME",
+    metavar="METRIC",
     shell_complete=METRICS,
-    help="Only this metric; may be repeated.",
+    help="Compare only this metric. Repeatable.",
 )
-@click.option("--format", "form", type=click.Choice(["table", "csv"]), default="table", show_default=True)
-@click.option("--all", "everything", is_flag=True, help="Print every row of a long table.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv"]),
+    default="table",
+    show_default=True,
+    metavar="table|csv",
+    help="Output format.",
+)
+@click.option("--all", "everything", is_flag=True, help="Print all rows of a long table.")
 def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form: str, everything: bool) -> None:
-    """Compare every metric of the study in DIRECTORY with one cell, seed by seed.
+    """Compare the metrics of a study with a reference value, seed by seed.
 
-    All cells use the same seeds, so differences are computed per seed. With several axes, name a value of each, or of
-    some: along the others each cell has a reference of its own.
+    All parameter combinations use the same seeds, so differences are computed per seed. If several parameters are
+    swept, --at can fix some of them: each combination is then compared with the reference of equal other values.
     """
     from optcp.data.labelled import MOST_ROWS
     from optcp.scenarios import warned
     from optcp.study import asked
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
     reference = dict(settings("--at", at))
     for name in metrics:
         asked.check_metric(name, "--metric")
-    done = Done.open(directory, lambda grid: asked.check_values(grid, "--at", reference))
+    done = StudyResult.open(directory, lambda grid: asked.check_values(grid, "--at", reference))
     found = done.compare(at=reference, metrics=metrics or None)
     warned.show(warned.identical(done), whole=True)
     if form == "csv":
@@ -56,17 +66,19 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
 
 
 @click.command()
-@click.argument("directory", type=DIRECTORY)
-@click.option("--y", required=True, metavar="METRIC", shell_complete=METRICS, help="What is drawn.")
-@click.option("--x", metavar="AXIS", help="Along which axis. [default: the first one of numbers]")
-@click.option("--by", metavar="AXIS", help="A curve for each of its values. [default: the only axis left]")
-@click.option("--at", multiple=True, metavar="AXIS=VALUE", help="A value of another axis; may be repeated.")
-@click.option("--of", multiple=True, metavar="NAME", help="Only this group, port or reason; may be repeated.")
+@click.argument("directory", type=DIRECTORY, metavar="DIR")
+@click.option("--y", required=True, metavar="METRIC", shell_complete=METRICS, help="Metric to plot.")
+@click.option("--x", metavar="NAME", help="Swept parameter on the x axis. [default: the first one with numbers]")
 @click.option(
-    "--minus", multiple=True, metavar="AXIS=VALUE", help="Differences from this cell, paired by seed; repeat."
+    "--by", metavar="NAME", help="Draw one curve per value of this parameter or label. [default: the only one left]"
 )
-@click.option("--columns", type=Whole(1, 2), default=1, show_default=True, help="Width, of an IEEE page.")
-@click.option("--out", type=FILE, help="A file .svg, .pdf or .png. [default: DIRECTORY/plots/METRIC-AXIS.svg]")
+@click.option("--at", multiple=True, metavar="NAME=VALUE", help="Fix another swept parameter. Repeatable.")
+@click.option("--of", multiple=True, metavar="NAME", help="Draw only this group, port or reason. Repeatable.")
+@click.option(
+    "--minus", multiple=True, metavar="NAME=VALUE", help="Draw differences from this value, paired by seed. Repeatable."
+)
+@click.option("--columns", type=Whole(1, 2), default=1, show_default=True, help="Width in columns of an IEEE page.")
+@click.option("--out", type=FILE, help="File .svg, .pdf or .png. [default: DIR/plots/METRIC-NAME.svg]")
 def plot(
     directory: Path,
     y: str,
@@ -78,32 +90,38 @@ def plot(
     columns: int,
     out: Path | None,
 ) -> None:
-    """Draw a metric of the study in DIRECTORY: means over the seeds with 95 % intervals."""
+    """Plot a metric of a study: means over the seeds with 95 % intervals."""
     from optcp.data.labelled import optional
 
     optional("matplotlib")
     from optcp.plots.study import Request, check, write
     from optcp.scenarios import warned
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
     asked = Request(y, x, by, dict(settings("--at", at)), of, dict(settings("--minus", minus)), columns)
-    done = Done.open(directory, lambda grid: check(grid, asked, out))
+    done = StudyResult.open(directory, lambda grid: check(grid, asked, out))
     click.echo(str(write(done, asked, out)))
     cut = [one for one in warned.unfinished(done) if y in one.message]
     warned.show([*warned.identical(done), *cut], whole=True)
 
 
 @click.command()
-@click.argument("directory", type=DIRECTORY)
+@click.argument("directory", type=DIRECTORY, metavar="DIR")
 @CELL
 @SEED
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="What to draw; may be repeated. [default: all]")
-@click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only these flows; may be repeated.")
-@click.option("--port", "ports", multiple=True, metavar="NAME", help="Only these ports: 'A->B'; may be repeated.")
-@click.option("--from", "start", metavar="T", help="Start of the time axis: 4.9, 4.9s, 4900ms.")
-@click.option("--to", "end", metavar="T", help="End of the time axis.")
-@click.option("--out", type=FILE, help="File of the only picture: .png, .pdf or .svg.")
-@click.option("--format", "form", type=click.Choice(["png", "pdf", "svg"]), help="Of all pictures. [default: png]")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Plot only this kind. Repeatable. [default: all]")
+@click.option("--flow", "flows", multiple=True, metavar="FLOW", help="Plot only this flow. Repeatable.")
+@click.option("--port", "ports", multiple=True, metavar="PORT", help="Plot only this port, such as 'A->B'. Repeatable.")
+@click.option("--from", "start", metavar="TIME", help="Start of the time axis, such as 4.9, 4.9s or 4900ms.")
+@click.option("--to", "end", metavar="TIME", help="End of the time axis.")
+@click.option("--out", type=FILE, help="File .png, .pdf or .svg, if there is only one plot.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["png", "pdf", "svg"]),
+    metavar="png|pdf|svg",
+    help="Format of all plots. [default: png]",
+)
 def trace(
     directory: Path,
     cells: tuple[str, ...],
@@ -116,10 +134,10 @@ def trace(
     out: Path | None,
     form: str | None,
 ) -> None:
-    """Draw what a run of a study observed, into DIRECTORY/plots.
+    """Plot what one run of a study recorded: windows, queues, drops, goodput.
 
-    DIRECTORY is what `optcp run` made; of several runs --cell and --seed choose one. KIND is tcp (windows over time),
-    rtt (windows and round trips over satellites), sequence (segments, ACKs and drops over time), queue, sojourn, load,
+    The plots go into DIR/plots. If the study has several runs, select one with --cell and --seed. KIND is tcp
+    (windows), rtt (windows and RTTs over satellites), sequence (segments, ACKs and drops), queue, sojourn, load,
     goodput, drops or marks.
     """
     from optcp.data.labelled import optional
@@ -127,27 +145,34 @@ def trace(
     optional("matplotlib")
     from optcp.plots.trace.draw import check, draw
     from optcp.plots.trace.request import Request, seconds
-    from optcp.study import Done, choose
+    from optcp.study import StudyResult, choose
 
     asked = Request(kinds, flows, ports, seconds(start, "--from"), seconds(end, "--to"))
     check(asked, out, form)
-    done = Done.open(directory)
+    done = StudyResult.open(directory)
     run = choose.one(done, settings("--cell", cells), seed)
     for path, remark in draw(run, asked, done.store.written("plots"), out, form):
         click.echo(f"{path}{remark}")
 
 
 @click.command()
-@click.argument("directory", type=DIRECTORY)
-@click.option("--format", "form", type=click.Choice(list(export_forms.FORMS)), required=True, help="What to write.")
+@click.argument("directory", type=DIRECTORY, metavar="DIR")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(export_forms.FORMS)),
+    required=True,
+    metavar="|".join(export_forms.FORMS),
+    help="Output format.",
+)
 @CELL
 @SEED
 def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None) -> None:
-    """Write what is in DIRECTORY in another form: a study's into DIRECTORY/export, an exhibit's beside its result.
+    """Convert results to CSV, Parquet, pcapng, ns-2 traces or LaTeX.
 
-    csv: each table of a study, rows and curves of every exhibit. parquet: the same of exhibits; studies are Parquet
-    already. pcapng, ns2: what runs observed of packets, as captures for Wireshark and as ns-2's trace. latex: the
-    table of each exhibit.
+    Files of a study go into DIR/export, files of an experiment next to its result. csv: the tables of a study, and the
+    rows and curves of experiments. parquet: rows and curves of experiments (studies are Parquet already). pcapng, ns2:
+    recorded packets, as captures for Wireshark or as ns-2 traces. latex: the table of each experiment.
     """
     for path, remark in export_forms.files(directory, form, export_forms.Chosen(settings("--cell", cells), seed)):
         click.echo(f"{path}{remark}")
@@ -155,11 +180,11 @@ def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None)
 
 @click.command()
 @PAPERS
-@click.argument("directory", type=DIRECTORY)
+@click.argument("directory", type=DIRECTORY, metavar="DIR")
 def report(directory: Path) -> None:
-    """Write DIRECTORY/report/index.html: one page of the study in DIRECTORY.
+    """Write the HTML report of a study, or of experiments and sensitivity studies.
 
-    Where there are results of exhibits or sensitivity studies, it is a page of these.
+    The report is DIR/report/index.html.
     """
     from optcp.data.labelled import missing
     from optcp.report import build
@@ -170,4 +195,4 @@ def report(directory: Path) -> None:
         click.echo(f"the report has no figures: {bare}", err=True)
 
 
-VERBS = (trace, export, report, compare, plot)
+COMMANDS = (trace, export, report, compare, plot)

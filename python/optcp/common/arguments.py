@@ -1,7 +1,7 @@
-"""Arguments of public functions: each is converted, or refused with a sentence that names it and shows what was given.
+"""Conversion and checks of arguments of public functions.
 
-Converters take the value and what it is called, and return it in the type that the function works with. NumPy's
-scalars count as Python's; truth values are no numbers.
+Converters take a value and its name, and return the value in the required type or raise an error with the name, the
+expectation and the value. NumPy scalars are accepted; truth values are not numbers.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_SHOWN = 60
-"""Characters of a value in a message."""
+"""Maximum number of characters of a value in a message."""
 MOST_BYTES = 255
-"""Of a name in a directory."""
+"""Maximum length of a file name, in bytes."""
 
 
 def shown(value: object) -> str:
-    """A value as messages show it, in one line and cut."""
+    """Return a value for a message, on one line and shortened."""
     try:
         text = " ".join(repr(value).split())
     except (ValueError, RecursionError):  # Python prints no integer of more than 4300 digits
@@ -41,19 +41,19 @@ def shown(value: object) -> str:
 
 
 def refused(value: object, name: str, expected: str) -> InputError:
-    """The error of an argument that is something else."""
+    """Return the error for an argument of another kind."""
     return InputError(f"{name}: expected {expected}, got {shown(value)}")
 
 
 def one_of(value: object, kinds: type[T] | tuple[type[T], ...], name: str, expected: str) -> T:
-    """An instance of a class."""
+    """Return a value that is an instance of a class."""
     if isinstance(value, kinds):
         return value
     raise refused(value, name, expected)
 
 
 def whole(value: object, name: str, least: int | None = None, most: int | None = None) -> int:
-    """A whole number, within bounds where they are given."""
+    """Return a whole number within optional bounds."""
     bounds = "" if least is None else f" of {least} or more" if most is None else f" from {least} to {most}"
     expected = f"a whole number{bounds}"
     if isinstance(value, (bool, np.bool_, np.ndarray)):
@@ -68,7 +68,7 @@ def whole(value: object, name: str, least: int | None = None, most: int | None =
 
 
 def number(value: object, name: str, expected: str = "a number") -> float:
-    """A finite number."""
+    """Return a finite number as float."""
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
         try:
             found = float(value)
@@ -80,7 +80,7 @@ def number(value: object, name: str, expected: str = "a number") -> float:
 
 
 def between(value: object, name: str, low: float, high: float) -> float:
-    """A number above one bound and below another."""
+    """Return a number between two exclusive bounds."""
     expected = f"a number between {low:g} and {high:g}"
     found = number(value, name, expected)
     if not low < found < high:
@@ -89,12 +89,12 @@ def between(value: object, name: str, low: float, high: float) -> float:
 
 
 def flag(value: object, name: str) -> bool:
-    """A truth value."""
+    """Return a truth value."""
     return bool(one_of(value, (bool, np.bool_), name, "True or False"))
 
 
 def text(value: object, name: str) -> str:
-    """A text of Unicode."""
+    """Return a text of valid Unicode."""
     found = one_of(value, str, name, "a text")
     if not found.isascii():
         try:
@@ -105,15 +105,15 @@ def text(value: object, name: str) -> str:
 
 
 def choice(value: object, name: str, known: Sequence[str]) -> str:
-    """One of some words."""
+    """Return one of some known words."""
     word = text(value, name)
     if word not in known:
-        raise InputError(f"there is no {name} {shown(word)}; {nearest(word, known)}")
+        raise InputError(f"unknown {name} {shown(word)}; {nearest(word, known)}")
     return word
 
 
 def several(value: object, name: str, expected: str = "a list") -> list[Any]:
-    """The items of a list, tuple, array or other iterable; a text or a mapping is none."""
+    """Return the items of an iterable other than a text or mapping."""
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
         with contextlib.suppress(TypeError):  # an array of no dimension
             return list(value)
@@ -121,32 +121,32 @@ def several(value: object, name: str, expected: str = "a list") -> list[Any]:
 
 
 def wholes(value: object, name: str) -> tuple[int, ...]:
-    """Whole numbers."""
-    # Results of arithmetic have the seeds of what they are made of.
+    """Return a tuple of whole numbers."""
+    # Fast path for the seeds of arithmetic results.
     if type(value) is tuple and set(map(type, value)) <= {int}:
         return value
     return tuple(whole(one, name) for one in several(value, name, "a list of whole numbers"))
 
 
 def texts(value: object, name: str) -> list[str]:
-    """A list of texts."""
+    """Return a list of texts."""
     return [text(one, name) for one in several(value, name, "a list of texts")]
 
 
 def mapping(value: object, name: str, expected: str = "a mapping") -> Mapping[Any, Any]:
-    """A mapping."""
+    """Return a mapping."""
     return one_of(value, Mapping, name, expected)
 
 
 def function(value: Callable[..., T], name: str) -> Callable[..., T]:
-    """A function."""
+    """Return a function."""
     if not callable(value):
         raise refused(value, name, "a function")
     return value
 
 
 def path(value: object, name: str) -> Path:
-    """A path, as text or as an object of :mod:`pathlib`."""
+    """Return a path from a text or an object of :mod:`pathlib`."""
     found: object = value
     if isinstance(value, os.PathLike):
         found = os.fspath(value)
@@ -158,7 +158,7 @@ def path(value: object, name: str) -> Path:
 
 
 def shaped(value: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """An array of numbers of a shape."""
+    """Return an array of numbers with this shape."""
     array = values(value, name)
     if array.shape != shape:
         raise InputError(f"{name}: expected an array of shape {shape}, got {array.shape}")
@@ -166,7 +166,7 @@ def shaped(value: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.fl
 
 
 def values(value: ArrayLike, name: str) -> NDArray[np.float64]:
-    """An array of numbers."""
+    """Return an array of numbers."""
     try:
         found = np.asarray(value)
         if found.dtype.kind in "biufO" and value is not None:

@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one, and reading texts line by line."""
+"""Atomic writing of files, reading of texts, and checks of directories."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 _serial = itertools.count()
 
 RECORD = 700
-"""Characters of JSON that stand on one line."""
+"""Maximum number of characters of a JSON value on one line."""
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text.
+    """Return the lines of a text file.
 
     Raises
     ------
     InputError
-        If it cannot be read or decoded; the message names it.
+        If it cannot be read or decoded; the message names the file.
     """
     return rows.lines(_text(path))
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV file with their line numbers, as :func:`optcp.rows.rows` does.
+    """Yield the rows of a CSV file with their line numbers, as :func:`optcp.common.rows.rows`.
 
     Raises
     ------
     InputError
-        If it cannot be read or decoded, or a line is no row; the message names it.
+        If it cannot be read or decoded, or a line is not a row; the message names the file.
     """
     text = _text(path)
     try:
@@ -56,24 +56,24 @@ def _text(path: Path) -> str:
 
 
 def need_directory(path: Path) -> None:
-    """Make sure that there is a directory of results to read.
+    """Raise an error if a directory of results does not exist.
 
     Raises
     ------
     InputError
-        If there is none.
+        If it does not exist.
     """
     if not path.is_dir():
         raise InputError(f"{path}: no such directory")
 
 
 def check_directory(path: Path) -> None:
-    """Make sure that results can go to a directory, before anything runs; what is not there is not left behind.
+    """Check before a run that a directory can be created; missing directories are removed again.
 
     Raises
     ------
     InputError
-        If something else is in its place or in that of a directory above it, or it cannot be made.
+        If the path or a parent is not a directory, or it cannot be created.
     """
     missing: list[Path] = []
     made: list[Path] = []
@@ -83,14 +83,14 @@ def check_directory(path: Path) -> None:
             missing.append(there)
             there = there.parent
         if not there.is_dir():
-            raise InputError(f"--out {path}: {there} is no directory; choose another place")
+            raise InputError(f"--out {path}: {there} is not a directory")
         for one in reversed(missing):
-            # Another process may make it meanwhile.
+            # Another process may create it at the same time.
             with contextlib.suppress(FileExistsError):
                 one.mkdir()
                 made.append(one)
     except OSError as error:
-        raise InputError(f"--out {path}: it cannot be made ({error.strerror}); choose another place") from error
+        raise InputError(f"--out {path}: cannot create the directory ({error.strerror})") from error
     finally:
         for one in reversed(made):
             with contextlib.suppress(OSError):
@@ -98,14 +98,14 @@ def check_directory(path: Path) -> None:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text names one file in a directory, on every system: no path, drive, device or parent directory."""
+    """Whether a text is a plain file name on every system: no path, drive, device or parent directory."""
     return bool(text.strip(". ")) and text.isprintable() and not any(letter in text for letter in "/\\:")
 
 
 def refuse_links(root: Path, names: Iterable[str]) -> None:
-    """Make sure that nothing that a directory holds under some names, or below them, is a symbolic link.
+    """Raise an error if some entries of a directory, or files below them, are symbolic links.
 
-    A directory may come from somebody else: a link in it would have a command read or write anywhere.
+    A directory from another person could otherwise make a command read or write anywhere.
 
     Raises
     ------
@@ -116,11 +116,11 @@ def refuse_links(root: Path, names: Iterable[str]) -> None:
         path = root / name
         found = path if path.is_symlink() else next(_links(path), None)
         if found is not None:
-            raise InputError(f"{found}: a symbolic link, which may lead out of the directory; remove it")
+            raise InputError(f"{found}: symbolic links are not allowed here; remove it")
 
 
 def _links(folder: Path) -> Iterator[Path]:
-    """Symbolic links below a folder, which need not exist."""
+    """Yield the symbolic links below a folder, which need not exist."""
     if not folder.is_dir():
         return
     with os.scandir(folder) as entries:
@@ -133,16 +133,16 @@ def _links(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside ``path`` and rename it onto ``path`` when the block ends without an error.
+    """Open a temporary file next to ``path``, and rename it to ``path`` if the block ends without an error.
 
-    The name holds the process and a serial number, so that threads and processes that write the same file never
-    share a temporary one. Of a link the file behind it is replaced. What is no file (a pipe, ``/dev/null``) is written
-    into as it stands: root could rename a file onto a device, and every program after it would find that file.
+    The temporary name contains the process and a serial number, so concurrent writers never share it. A link stays, and
+    its target is replaced. Pipes and devices such as ``/dev/null`` are written directly, because root could rename a
+    file onto a device.
 
     Raises
     ------
     OSError
-        If the directory cannot be made or written to.
+        If the directory cannot be created or written.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
@@ -158,28 +158,26 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
-            # A full disk is met by a write, which knows no name.
+            # The error of a write on a full disk has no file name.
             error.filename = str(path)
         raise
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write ``content``, whole or not at all (see :func:`replacing`)."""
+    """Write ``content`` atomically (see :func:`replacing`)."""
     with replacing(path) as file:
         file.write(content)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write ``text`` as UTF-8, whole or not at all (see :func:`replacing`)."""
+    """Write ``text`` as UTF-8 atomically (see :func:`replacing`)."""
     write_bytes(path, text.encode())
 
 
 def json_text(value: object) -> str:
-    """Return a value as JSON: a line for each of its parts, and for theirs where they are longer than a record.
+    """Return a value as deterministic JSON, with one line per part; parts above ``RECORD`` characters are split.
 
-    Numbers of one list stand on one line, however many they are.
-
-    The same value is always the same text. NaN and infinite numbers, which JSON has not, are a ``ValueError``.
+    A list of numbers is always on one line. NaN and infinite numbers raise ``ValueError``.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What installed packages add to optcp: papers, and commands.
+"""Papers and commands of installed packages.
 
-An installed package offers a paper by an entry point of the group ``optcp.papers``, and a command by one of the group
-``optcp.commands``. A paper's name is that of the entry point, its object the package with the exhibits.
+Packages add papers by entry points of the group ``optcp.papers``, and commands by entry points of ``optcp.commands``.
+The entry point of a paper has the name of the paper and refers to the package with its exhibits.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ COMMANDS = "optcp.commands"
 
 @functools.cache
 def offered(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a group by name, in the order of their names; nothing is imported."""
-    # A quarter of the time in which a command starts; most commands need no entry point.
+    """Return the entry points of a group, sorted by name, without importing them."""
+    # Import late: this takes a quarter of the start-up time, and most commands need no entry point.
     from importlib.metadata import entry_points
 
     return {point.name: point for point in sorted(entry_points(group=group), key=lambda point: point.name)}
 
 
 def folders() -> dict[str, Path]:
-    """Return the folder of each installed paper by the paper's name; papers are not imported for that."""
+    """Return the folder of each installed paper by name, without importing the papers."""
     found = {}
     for name, point in offered(PAPERS).items():
         spec = importlib.util.find_spec(point.module)

@@ -1,14 +1,14 @@
-"""Counts in sentences: the one place where a noun agrees with its number."""
+"""Counts in sentences, with nouns that agree with their number."""
 
 from __future__ import annotations
 
 
-def many(count: int, one: str, more: str = "") -> str:
-    """Return a count and its noun.
+def count_noun(count: int, singular: str, plural: str = "") -> str:
+    """Return a count with its noun; the default plural adds "s".
 
     Examples
     --------
-    >>> many(1, "seed"), many(0, "seed"), many(2, "holds", "hold")
+    >>> count_noun(1, "seed"), count_noun(0, "seed"), count_noun(2, "holds", "hold")
     ('1 seed', '0 seeds', '2 hold')
     """
-    return f"{count} {one if count == 1 else more or one + 's'}"
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"

@@ -1,9 +1,10 @@
-"""Texts that users hand in: their encoding, their lines, and the rows of CSV files.
+"""Texts of users: encoding, lines, and rows of CSV files.
 
-Model
-    A byte order mark names the encoding; without one a text is UTF-8. Lines end with LF, CRLF or CR. Rows of CSV follow
-    RFC 4180, but a row never spans lines. ``#`` outside quotes begins a comment, and lines without a value are skipped.
-    The first row decides the separator: a comma, a semicolon or a tab.
+# Model
+
+A byte order mark determines the encoding; the default is UTF-8. Lines end with LF, CRLF or CR. Rows of CSV follow
+RFC 4180, but a row never spans lines. ``#`` outside quotes starts a comment, and lines without a value are skipped.
+The first row determines the separator: a comma, a semicolon or a tab.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SEPARATORS = (",", ";", "\t")
-"""What may stand between fields; the first one wins a tie."""
+"""Possible separators; the first one wins a tie."""
 
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -26,22 +27,22 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""UTF-32 stands before UTF-16: its mark begins with the same two bytes."""
+"""Encodings by byte order mark; UTF-32 must precede UTF-16, whose mark is a prefix."""
 
 LONGEST_WORD = 40
-"""Characters of a file's word that a message quotes."""
+"""Maximum number of quoted characters in a message."""
 
 UNCOMMENTED = re.compile(r'(?:[^"#]+|"[^"]*")*')
-"""A line up to its comment, or up to a quote that is not closed."""
+"""Line up to its comment, or up to an unclosed quote."""
 
 
 def decoded(content: bytes) -> str:
-    """Return the text of a file, in which every line ends with LF.
+    """Return the text of a file with LF line ends.
 
     Raises
     ------
     ValueError
-        If the bytes do not fit the encoding; the message is a reason such as "not UTF-8 text: byte 0xFC in line 3".
+        If the bytes do not match the encoding, with a message such as "not UTF-8 text: byte 0xFC in line 3".
     """
     encoding = next((name for mark, name in BYTE_ORDER_MARKS if content.startswith(mark)), "utf-8")
     try:
@@ -64,14 +65,14 @@ def lines(text: str) -> list[str]:
 
 
 def rows(text: str, columns: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each line of a CSV file that has a value, and its fields without surrounding spaces.
+    """Yield line number and stripped fields of each CSV line with a value.
 
     Parameters
     ----------
     text
-        As :func:`decoded` returns it.
+        Text of :func:`decoded`.
     columns
-        Expected number of columns, which helps to recognise the separator.
+        Expected number of columns, which helps to detect the separator.
 
     Raises
     ------
@@ -93,13 +94,13 @@ def rows(text: str, columns: int | None = None) -> Iterator[tuple[int, list[str]
 
 
 def short(text: object) -> str:
-    """Return a word of a file as a message quotes it: not longer than a line."""
+    """Return a word of a file for a message, shortened if necessary."""
     words = str(text)
     return words if len(words) <= LONGEST_WORD else words[:LONGEST_WORD] + "..."
 
 
 def _separator(written: str, columns: int | None) -> str:
-    """The separator that gives the expected number of columns, or else the most columns."""
+    """Return the separator that gives the expected number of columns, or else the most columns."""
     bare = re.sub('"[^"]*"', "", written)
     counts = {separator: bare.count(separator) + 1 for separator in SEPARATORS}
     fitting = [separator for separator, count in counts.items() if count == columns]

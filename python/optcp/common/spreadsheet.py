@@ -1,9 +1,9 @@
-"""CSV files: comma-separated values that a spreadsheet shows and does not execute.
+"""CSV output that spreadsheets do not execute as formulas.
 
-A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` (also in their full-width forms), a tab or a
-carriage return for a formula [1]_. A text that begins so gets an apostrophe in front, unless it is a number; numbers
-stay as they are. A carriage return becomes the end of a line inside quotes, where a spreadsheet begins no row.
-Files are UTF-8 without a byte order mark, which other programs would take for part of the first name.
+Spreadsheets interpret a cell that starts with ``=``, ``+``, ``-`` or ``@`` (also in their full-width forms), a tab or a
+carriage return as a formula [1]_. Such texts get a leading apostrophe, unless they are numbers. A carriage return
+becomes a line end inside quotes, where spreadsheets start no new row. Files are UTF-8 without a byte order mark, which
+other programs would read as part of the first name.
 
 References
 ----------
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
             "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
-"""What a spreadsheet takes for the beginning of a formula."""
+"""First characters of texts that spreadsheets interpret as formulas."""
 
 
 def shown(text: str) -> str:
-    """Return a text as a spreadsheet shows it and does not execute it.
+    """Return a text that spreadsheets display but do not execute.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _is_number(text: str) -> bool:
 
 
 def lines(rows: Iterable[Iterable[object]]) -> str:
-    """Return rows as CSV; their texts have passed :func:`shown`."""
+    """Return rows as CSV; texts must have passed :func:`shown`."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

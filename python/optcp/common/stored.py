@@ -1,4 +1,4 @@
-"""Stored results: sealed when they are written; what is wrong with a file is said in the file's own terms."""
+"""Stored results with checksums, and checks of their JSON structure with precise messages."""
 
 from __future__ import annotations
 
@@ -32,34 +32,37 @@ T = TypeVar("T")
 
 PLAIN = {bool: "truth value", int: "whole number", float: "number", str: "text", type(None): "null"}
 MOST = 2**64
-"""Whole numbers are below it on both sides of zero: seeds are, and columns of tables hold no more."""
+"""Exclusive bound of the magnitude of integers, which covers seeds and table columns."""
 
 
 CHANGED = "changed since it was written: its checksum does not fit"
 SEAL = re.compile(r',\n "sha256": "([0-9a-f]{64})"\n}\n\Z')
-"""The last key of a sealed file: the checksum of the text as it is without this key."""
+"""Last key of a file with checksum: the SHA-256 of the text without this key."""
 
 
 def sha256(content: bytes | memoryview) -> str:
-    """The checksum of a file's content."""
+    """Return the SHA-256 of the content of a file."""
     return hashlib.sha256(content).hexdigest()
 
 
-def sealed(text: str) -> str:
-    """Add its checksum to the text of a JSON object of several lines: :func:`load` wants one."""
+def with_checksum(text: str) -> str:
+    """Return the text of a multi-line JSON object with its checksum, as :func:`load` requires."""
     body = text.removesuffix("\n}\n")
     return f'{body},\n "sha256": "{sha256(text.encode())}"\n}}\n'
 
 
 def load(path: Path, parse: Callable[[str], T], away: str = "it", *, seal: bool = True) -> T:
-    """Read a file whose text ``parse`` understands; ``away`` is what to delete where it does not.
+    """Read and parse a file; with ``seal`` it needs the checksum of :func:`with_checksum`.
 
-    With ``seal`` it must be as :func:`sealed` made it.
+    Parameters
+    ----------
+    away
+        Object to delete, for the error message.
 
     Raises
     ------
     Damaged
-        If it is not, or ``parse`` does not understand it, which it says by a ValueError.
+        If the checksum is wrong or ``parse`` raises ValueError.
     """
     try:
         text = path.read_bytes().decode()
@@ -79,12 +82,12 @@ def load(path: Path, parse: Callable[[str], T], away: str = "it", *, seal: bool 
 
 
 def table(text: str) -> dict[str, Any]:
-    """Read a JSON object.
+    """Parse a JSON object.
 
     Raises
     ------
     ValueError
-        If the text is none.
+        If the text is not a JSON object.
     """
     try:
         data = json.loads(text)
@@ -98,12 +101,12 @@ def table(text: str) -> dict[str, Any]:
 
 
 def need(data: Mapping[str, Any], names: Iterable[str], place: str = "") -> None:
-    """Make sure that keys are there.
+    """Check that keys exist.
 
     Raises
     ------
     ValueError
-        If one is missing.
+        If a key is missing.
     """
     for name in names:
         if name not in data:
@@ -111,10 +114,10 @@ def need(data: Mapping[str, Any], names: Iterable[str], place: str = "") -> None
 
 
 def one(cls: type[T], data: dict[str, Any], place: str = "") -> T:
-    """Make a dataclass of the keys of a JSON object, each value of the type that its field says.
+    """Create a dataclass from a JSON object, with values of the types of the fields.
 
-    Fields may be Any, None, bool, int, float, str, a Literal, a union, ``list[T]``, a tuple, ``dict[str, V]``, a
-    dataclass or a TypedDict. A TypedDict may have further keys.
+    Fields can be Any, None, bool, int, float, str, a Literal, a union, ``list[T]``, a tuple, ``dict[str, V]``, a
+    dataclass or a TypedDict. A TypedDict can have further keys.
 
     Raises
     ------
@@ -130,13 +133,13 @@ def one(cls: type[T], data: dict[str, Any], place: str = "") -> T:
     return cls(**{name: typed(hints[name], value, f"{place}{name}") for name, value in data.items()})
 
 
-def typed(hint: Any, value: Any, place: str) -> Any:  # noqa: ANN401, PLR0911 - any type; one return a kind of it
-    """Make sure that a value out of JSON is of a type; what stands for a tuple or a dataclass becomes one.
+def typed(hint: Any, value: Any, place: str) -> Any:  # noqa: ANN401, PLR0911 - any type, one return per kind
+    """Check the type of a JSON value, and convert it to a tuple or dataclass if required.
 
     Raises
     ------
     ValueError
-        If it is not.
+        If the type is wrong.
     """
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
@@ -165,12 +168,12 @@ def typed(hint: Any, value: Any, place: str) -> Any:  # noqa: ANN401, PLR0911 - 
 
 
 def shaped(shape: Any, data: dict[str, Any], place: str = "") -> dict[str, Any]:  # noqa: ANN401 - as typed
-    """Make sure that a JSON object is as a TypedDict says; it may have further keys, and stays as it is.
+    """Check a JSON object against a TypedDict, allowing further keys, and return it unchanged.
 
     Raises
     ------
     ValueError
-        If a key is missing, or a value is of another type.
+        If a key is missing or a value has another type.
     """
     hints = _hints(shape)
     need(data, (name for name, hint in hints.items() if get_origin(hint) is not NotRequired), place)
@@ -194,14 +197,14 @@ def _plain(kind: type, value: object, place: str) -> object:
     if whole and kind in (int, float) and not -MOST < value < MOST:  # type: ignore[operator]
         raise ValueError(f"`{place}` is too large")
     fits = type(value) is kind or (kind is float and whole)
-    # JSON knows no infinity, Python's reader does.
+    # JSON has no infinity, but Python's parser accepts it.
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
         raise _no(PLAIN[kind], place)
     return value
 
 
 def _any(value: Any, place: str) -> Any:  # noqa: ANN401
-    """Anything that JSON can say."""
+    """Check any JSON value."""
     for name, entry in value.items() if isinstance(value, dict) else ():
         _any(entry, f"{place}.{name}")
     for index, entry in enumerate(value) if isinstance(value, list) else ():
@@ -210,7 +213,7 @@ def _any(value: Any, place: str) -> Any:  # noqa: ANN401
 
 
 def _literal(known: tuple[Any, ...], value: object, place: str) -> object:
-    # 1 is True to Python, not to JSON.
+    # 1 == True in Python, but not in JSON.
     if not any(type(value) is type(one) and value == one for one in known):
         raise ValueError(f"`{place}` is none of {', '.join(json.dumps(one) for one in known)}")
     return value
@@ -225,7 +228,7 @@ def _union(members: tuple[Any, ...], value: object, place: str) -> object:
             said.append((member, error))
     if all(member in PLAIN for member in members):
         raise _no(" or ".join(PLAIN[member] for member in members), place)
-    # Of a value that may be left out, what is wrong with the value says more than that it is not left out.
+    # For an optional value, report the error of the value, not that it could be omitted.
     raise next(error for member, error in said if member is not type(None))
 
 

@@ -1,4 +1,4 @@
-"""Numbers and tables as a terminal shows them."""
+"""Formatting of numbers and tables for terminals."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 WIDEST = 10_000
-"""Letters a line that no table needs."""
+"""Table width in letters that no table exceeds."""
 
 FOLDED = 4
-"""Letters a line that a folded key or metric keeps at least."""
+"""Minimum width in letters of a folded column."""
 
 STYLES = {
     "match": "green",
@@ -35,25 +35,25 @@ STYLES = {
 
 
 def number(value: float | None) -> str:
-    """Write a value with two decimals; a dash where there is none."""
+    """Return a value with two decimals, or "-" without a value."""
     return "-" if value is None else f"{value:.2f}"
 
 
 def bounds(values: Sequence[float | None]) -> str:
-    """Write an estimate with the ends of its interval."""
+    """Return an estimate with the ends of its interval."""
     centre, low, high = (number(value) for value in values)
     return f"{centre} [{low}, {high}]"
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Write an interval; a dash for an end that one run cannot give, or for both."""
+    """Return an interval, with "-" for undefined ends or for both."""
     if low is None and high is None:
         return "-"
     return f"[{number(low)}, {number(high)}]"
 
 
 def digits(value: float, beside: float) -> str:
-    """Write a number with four digits; zero where it is but the rounding of numbers as large as ``beside``."""
+    """Return a number with four digits; 0 if it is rounding noise compared with ``beside``."""
     if not math.isfinite(value):
         return "-"
     if abs(value) < 1e-12 * beside:
@@ -62,12 +62,12 @@ def digits(value: float, beside: float) -> str:
 
 
 def p_text(p: float) -> str:
-    """Write a p-value with two digits; what is very small as a bound."""
+    """Return a p-value with two digits; small ones as "<0.001"."""
     return "-" if math.isnan(p) else "<0.001" if p < 0.001 else f"{p:.2g}"
 
 
 def rate_text(bps: float) -> str:
-    """Write a rate in bits a second with its unit."""
+    """Return a rate in bit/s with its unit."""
     if not math.isfinite(bps):
         return "-"
     for factor, unit in ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")):
@@ -77,16 +77,16 @@ def rate_text(bps: float) -> str:
 
 
 def counts(words: Iterable[str], order: Sequence[str]) -> str:
-    """Count words, in a fixed order: "3 match, 1 differs"."""
+    """Return counts of words in a fixed order: "3 match, 1 differs"."""
     found = list(words)
     return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table without cutting any text short.
+    """Print a table without truncating texts.
 
-    It has its own width, however wide that is. On a terminal that is too narrow the columns that may wrap are folded,
-    to no less than ``FOLDED`` letters, and the others stay whole.
+    The table has its natural width. On a narrow terminal, columns that may wrap are folded to at least ``FOLDED``
+    letters.
     """
     table.width = console.measure(table, options=console.options.update(max_width=WIDEST)).maximum
     if console.is_terminal and table.width > console.width:

@@ -1,7 +1,7 @@
-"""What lies beside a scenario of moving satellites and is in no digest: ``places.csv`` and ``rtt.csv``, for pictures.
+"""Additional files of satellite scenarios, for plots only: ``places.csv`` (positions) and ``rtt.csv`` (RTTs).
 
-``optcp constellation`` writes both beside ``world.toml``, and ``optcp run`` copies them into the directory of its runs.
-The first two nodes of ``places.csv`` are the ends of the path whose round trips and satellites ``rtt.csv`` has.
+``optcp constellation`` writes both next to ``world.toml``, and ``optcp run`` copies them into the study. The first two
+nodes of ``places.csv`` are the ends of the path in ``rtt.csv``. The files are part of no digest.
 """
 
 from __future__ import annotations
@@ -25,49 +25,49 @@ PLACES, ROUND_TRIPS = "places.csv", "rtt.csv"
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What was found; nothing is an empty dictionary and None.
+class ConstellationFiles:
+    """Contents of ``places.csv`` and ``rtt.csv``.
 
     Attributes
     ----------
     places
-        Where nodes are, by name.
+        Positions of nodes, by name; empty without the file.
     paths
-        Round trips and satellites of the path between the first two of them.
+        RTTs and satellites of the path between the first two nodes, or None.
     """
 
     places: dict[str, Track]
     paths: Recorded | None
 
-    def of(self, nodes: Collection[str]) -> Beside:
-        """The same; nothing where the ends of the path are no nodes of a world."""
-        return self if set(list(self.places)[:2]) <= set(nodes) else Beside({}, None)
+    def of(self, nodes: Collection[str]) -> ConstellationFiles:
+        """Return the same contents, or empty ones if the ends of the path are not nodes of the scenario."""
+        return self if set(list(self.places)[:2]) <= set(nodes) else ConstellationFiles({}, None)
 
 
-def beside(folder: Path) -> Beside:
-    """Read what lies in a folder.
+def beside(folder: Path) -> ConstellationFiles:
+    """Read both files of a folder.
 
     Raises
     ------
     InputError
-        If a file holds something else; the message names file and line.
+        If a file has invalid content; the message names file and line.
     """
     found = places.read(folder / PLACES) if (folder / PLACES).is_file() else {}
     names = (*found, "", "")[:2]
     there = (folder / ROUND_TRIPS).is_file()
-    return Beside(found, round_trips(folder / ROUND_TRIPS, (names[0], names[1])) if there else None)
+    return ConstellationFiles(found, round_trips(folder / ROUND_TRIPS, (names[0], names[1])) if there else None)
 
 
 def copies(folder: Path, named: Mapping[str, bytes], taken: Collection[str]) -> dict[str, bytes]:
-    """What goes from the folder of a scenario into the directory of its runs, by name.
+    """Return the files to copy from the folder of a scenario into its study, by name.
 
     Parameters
     ----------
     named
-        Files that the scenario reads, by their names in it: with those in its own folder its world can be made again
-        from the directory, as ``optcp animate`` does.
+        Files that the scenario reads, by their names in it. Copies of those in its own folder allow to repeat runs from
+        the study, as ``optcp animate`` does.
     taken
-        Names in that directory that are those of something else.
+        Names that the study uses itself.
 
     Raises
     ------
@@ -78,5 +78,5 @@ def copies(folder: Path, named: Mapping[str, bytes], taken: Collection[str]) -> 
     found = {name: content for name, content in (there | dict(named)).items() if is_name(name)}
     for name in found:
         if name.lower() in {one.lower() for one in taken}:
-            raise InputError(f"{folder / name}: the directory of a study has a `{name}` of its own; rename the file")
+            raise InputError(f"{folder / name}: a study already uses the name `{name}`; rename the file")
     return found

@@ -1,13 +1,18 @@
-"""Where every node sends packets while satellites move: forwarding tables and the delays of the links that they use.
+"""Forwarding tables of all nodes while satellites move, and delays of the links in use.
 
-Models
-    Every step each satellite and station has the next hop of its shortest path in metres to each station, as
-    :mod:`optcp.constellation.paths` has it; tables are those of one instant everywhere at once. Of all tables those
-    entries are kept that a packet can meet: of nodes on a path, and of those that were on one ``RETAINED_S`` ago.
-Source
-    Hypatia (S. Kassing et al., IMC 2020), whose tables change every 100 ms.
-Limits
-    A packet that waits longer than ``RETAINED_S`` may meet an entry that is out of date.
+# Model
+
+In every step, each satellite and station forwards along its shortest path (in metres) to each station, as in
+:mod:`optcp.constellation.paths`. All tables change at the same time. Only entries that a packet can meet are kept:
+those of nodes on a path, and of nodes that were on a path within the last ``RETAINED_S``.
+
+# References
+
+Hypatia (S. Kassing et al., IMC 2020), whose tables change every 100 ms.
+
+# Limitations
+
+A packet that waits longer than ``RETAINED_S`` may meet an outdated entry.
 """
 
 from __future__ import annotations
@@ -31,35 +36,35 @@ if TYPE_CHECKING:
     from optcp.constellation.stations import Station
 
 NOWHERE = -1
-"""No route."""
+"""Next hop of a node without a route."""
 RETAINED_S = 5.0
-"""How long nodes keep correct entries once they are on no path: forty full queues of 100 packets at 10 Mb/s."""
+"""Time for which a node keeps correct entries after it left a path: 40 full queues of 100 packets at 10 Mb/s."""
 TOLERANCE_NS = 10.0
-"""How far delays may be from those that are interpolated."""
+"""Maximum error of interpolated delays."""
 
 State = tuple[float, "NDArray[np.integer[Any]]"]
-"""An instant, and the next hop of every node to each station, shape (stations, satellites + stations): satellites by
-number, then stations by their place; :data:`NOWHERE` without a route."""
+"""A time, and the next hop of every node to each station, shape (stations, satellites + stations). Nodes are satellites
+by number, then stations by index; :data:`NOWHERE` without a route."""
 
 
 def states(shell: Constellation, stations: Sequence[Station], seconds: Iterable[float]) -> Iterator[State]:
-    """Find the tables of some instants.
+    """Compute the tables at given times.
 
     Parameters
     ----------
     shell
         The satellites.
     stations
-        All ends of paths; none relays.
+        All endpoints of paths; stations do not relay.
     seconds
-        The instants, in order.
+        Times, ascending.
     """
     for at in seconds:
         yield float(at), next_hops(Snapshot(shell, float(at)), stations)
 
 
 def next_hops(now: Snapshot, stations: Sequence[Station]) -> NDArray[np.int64]:
-    """Return the next hops at an instant, as :data:`State` has them."""
+    """Return the next hops at one time, in the form of :data:`State`."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -67,7 +72,7 @@ def next_hops(now: Snapshot, stations: Sequence[Station]) -> NDArray[np.int64]:
     ground = np.array([distances(now.shell, one, now.seconds, now.positions) for one in stations])
     place, seen = np.nonzero(np.isfinite(ground))
     a, b = now.isls.T
-    # From destinations outwards; links of stations have that direction alone, so that none relays.
+    # Search from the destinations. Links of stations are directed away from them, so that no station relays.
     source = np.concatenate([a, b, size + place])
     target = np.concatenate([b, a, seen])
     weights = np.concatenate([now.isl_km, now.isl_km, ground[place, seen]])
@@ -84,9 +89,9 @@ def next_hops(now: Snapshot, stations: Sequence[Station]) -> NDArray[np.int64]:
 
 
 def along(found: Series) -> Iterator[State]:
-    """Find the tables of a series of paths, which need not be the shortest: other nodes have their shortest paths.
+    """Compute the tables for a series of given paths; nodes off the path use shortest paths.
 
-    Nodes off the path have routes for as long as packets may be there, ``RETAINED_S`` from a change on.
+    Nodes off the path have routes for ``RETAINED_S`` after a change, as long as packets may be there.
     """
     size, stations = found.shell.size, (found.start, found.end)
     before: tuple[int, ...] | None = None
@@ -108,16 +113,16 @@ def along(found: Series) -> Iterator[State]:
 
 @dataclass(frozen=True)
 class Entry:
-    """What a node does from an instant on.
+    """A forwarding entry.
 
     Attributes
     ----------
     at_s
-        From when on.
+        Time from which the entry is valid.
     node, to
-        The node and the destination, by number: satellites, then stations.
+        Numbers of the node and the destination: satellites, then stations.
     next
-        The next node; :data:`NOWHERE` without a route.
+        Next node; :data:`NOWHERE` without a route.
     """
 
     at_s: float
@@ -128,18 +133,18 @@ class Entry:
 
 @dataclass
 class Tables:
-    """What of the tables packets can meet.
+    """The part of the tables that packets can meet.
 
     Attributes
     ----------
     size
-        How many satellites there are; stations have the numbers behind them.
+        Number of satellites; the numbers of stations follow.
     entries
-        In order of time.
+        Entries, sorted by time.
     used
-        For each two nodes that are linked in an entry, the smaller number first: from when until when, in order.
+        Sorted time intervals in which entries use a link, by its two nodes, the smaller number first.
     paths
-        By pair: from when on it has which path, node by node from one station to the other; empty without one.
+        Paths of each pair, each with the time from which it holds; nodes from one station to the other, or empty.
     """
 
     size: int
@@ -151,18 +156,18 @@ class Tables:
 def tables(
     found: Iterable[State], pairs: Sequence[tuple[int, int]], size: int, retained_s: float = RETAINED_S
 ) -> Tables:
-    """Keep of tables what packets between pairs of stations can meet.
+    """Reduce the tables to what packets between pairs of stations can meet.
 
     Parameters
     ----------
     found
-        The tables, in order of time.
+        Tables, sorted by time.
     pairs
-        Two stations each, by place; packets go both ways.
+        Pairs of stations by index; packets go in both directions.
     size
-        How many satellites there are.
+        Number of satellites.
     retained_s
-        How long nodes keep correct entries once they are on no path.
+        Time for which a node keeps correct entries after it left a path.
     """
     made = Tables(size)
     sources: dict[int, set[int]] = {}
@@ -196,15 +201,15 @@ def _united(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 class _Towards:
-    """The entries of one destination."""
+    """Collects the entries towards one destination."""
 
     def __init__(self, to: int, sources: list[int], retained_s: float, made: Tables) -> None:
         self.to, self.sources, self.retained_s, self.made = to, sources, retained_s, made
         self.ways: dict[int, tuple[int, ...]] = {}
-        # Nodes that are on a path, and until when those that were are kept.
+        # Nodes on a path, and the time until which former ones keep their entries.
         self.on: set[int] = set()
         self.left: dict[int, float] = {}
-        # By node whose entry must be correct: its next hop, and since when.
+        # Next hop of each node whose entry must be correct, and the time since when.
         self.known: dict[int, tuple[int, float]] = {}
         self.watched = np.zeros(0, dtype=np.int64)
         self.before: NDArray[np.integer[Any]] = np.zeros(0, dtype=np.int64)
@@ -243,7 +248,7 @@ class _Towards:
             self._used(node, at)
 
     def _way(self, source: int, nexts: NDArray[np.integer[Any]]) -> tuple[int, ...]:
-        """All nodes from a station to the destination; none without a route."""
+        """All nodes from a station to the destination; empty without a route."""
         way = [self.made.size + source]
         while way[-1] != self.made.size + self.to:
             following = int(nexts[way[-1]])
@@ -263,11 +268,11 @@ class _Towards:
 def delays(
     shell: Constellation, stations: Sequence[Station], made: Tables, begins: float, ends: float
 ) -> Iterator[tuple[tuple[int, int], NDArray[np.float64], NDArray[np.int64]]]:
-    """Find the delays of all links in use, so often that those between differ by 10 ns at most.
+    """Compute the delays of all links in use, sampled so that linear interpolation is off by at most 10 ns.
 
     Yields
     ------
-    Two nodes, instants in s, shape (n,), and the propagation delay in ns then, shape (n,).
+    Two nodes, times in s, shape (n,), and propagation delays in ns, shape (n,).
     """
     where = _Places(shell, stations)
     for link, spans in made.used.items():
@@ -282,7 +287,7 @@ def delays(
 
 
 def _knots(where: _Places, link: tuple[int, int], since: float, until: float) -> NDArray[np.float64]:
-    """Instants d apart between which a delay is all but linear: a line is off by its second derivative d^2 / 8."""
+    """Sampling times: at an interval d, linear interpolation is off by at most d^2 / 8 times the second derivative."""
     middle = np.linspace(since, until, max(3, round(until - since) + 1))
     h = 0.5
     ahead, now, behind = (where.delay_ns(link, middle + shift) for shift in (h, 0.0, -h))
@@ -292,7 +297,7 @@ def _knots(where: _Places, link: tuple[int, int], since: float, until: float) ->
 
 
 class _Places:
-    """Where nodes are, by their numbers."""
+    """Positions of nodes by number."""
 
     def __init__(self, shell: Constellation, stations: Sequence[Station]) -> None:
         self.shell, self.stations = shell, stations

@@ -1,17 +1,24 @@
-"""Networks of satellites in Hypatia's own files: orbits, links, ground stations, and forwarding states step by step.
+"""Satellite networks in Hypatia's files: orbits, links, ground stations, and a forwarding state per step.
 
-Models
-    A path follows the next hops of its step from station to station, and holds until the next step; its length is that
-    between satellites where SGP-4 has them.
-Source
-    What satgenpy of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c) writes into a directory:
-    ``tles.txt``, ``isls.txt``, ``ground_stations.txt``, ``description.txt``, and ``fstate_<ns>.txt`` of each step in
-    ``dynamic_state_<interval>ms_for_<length>s``.
-Choices
-    None: reach and steps are those of the files.
-Limits
-    Both directions take the path from the first station to the second; in Hypatia the one back follows next hops of its
-    own. Interfaces and the rates of ground-satellite links are not read.
+# Model
+
+A path follows the next hops of a step from station to station and holds until the next step. Its length is computed
+from the SGP-4 positions of the satellites.
+
+# References
+
+Output of Hypatia's satgenpy (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c):
+``tles.txt``, ``isls.txt``, ``ground_stations.txt``, ``description.txt``, and ``fstate_<ns>.txt`` for each step in
+``dynamic_state_<interval>ms_for_<length>s``.
+
+# Choices
+
+None; the files define maximum link length and steps.
+
+# Limitations
+
+Both directions use the path from the first station to the second; in Hypatia, the reverse path follows its own next
+hops. Interfaces and the rates of ground-satellite links are ignored.
 """
 
 from __future__ import annotations
@@ -41,31 +48,31 @@ PLACE = re.compile(
 )
 REACH = "max_gsl_length_m="
 MOST_ENTRIES = 50_000_000
-"""Of a forwarding state: next hops of all nodes to all stations."""
+"""Maximum size of a forwarding state (next hops of all nodes to all stations)."""
 
 
 @dataclass(frozen=True)
 class States:
-    """Forwarding states in order, read file by file: ``for at_s, next_hop in states``.
+    """Forwarding states in order of time, read file by file: ``for at_s, next_hop in states``.
 
-    ``next_hop`` has the shape (destination stations, nodes): where a node sends packets to that station, -1 where it
-    drops them. Nodes are satellites, and then ground stations.
+    ``next_hop`` has the shape (destination stations, nodes): the next hop of a node towards that station, or -1 if it
+    drops packets. Nodes are satellites, then ground stations.
 
     Attributes
     ----------
     folder
-        Where the files are.
+        Directory of the files.
     step_ms, steps
-        How far apart they are, and how many.
+        Interval and number of states.
     satellites, stations
-        How many there are.
+        Number of satellites and of ground stations.
     isls
-        Both numbers of each link between satellites, the smaller one first.
+        The two satellites of each inter-satellite link, the smaller number first.
 
     Raises
     ------
     InputError
-        When a file that is missing or holds something else is come to; the message names file and line.
+        During iteration, if a file is missing or has another format; the message names file and line.
     """
 
     folder: Path
@@ -109,21 +116,21 @@ class States:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HypatiaNetwork(Tles):
-    """Satellites, ground stations, and how packets go between them.
+    """Satellites, ground stations, and forwarding states.
 
     Attributes
     ----------
     stations
-        The ground stations; their numbers follow those of the satellites.
+        Ground stations; their numbers follow those of the satellites.
     states
-        Where each node sends packets to each station, step by step.
+        Forwarding states.
     """
 
     stations: tuple[Station, ...]
     states: States
 
     def positions(self, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Where satellites are as :class:`Tles` has it, and ground stations where ``which`` names them."""
+        """Positions of satellites, as for :class:`Tles`; ``which`` may include numbers of ground stations."""
         numbers = np.arange(self.size) if which is None else np.asarray(which)
         there = numbers < self.size
         if there.all():
@@ -141,12 +148,12 @@ class HypatiaNetwork(Tles):
         Parameters
         ----------
         text
-            Its name in the file, its number, or a place as :func:`optcp.constellation.station` takes it.
+            Its name in the file, its number, or a place as for :func:`optcp.constellation.station`.
 
         Raises
         ------
         InputError
-            If there is none; the message names the nearest.
+            If there is no such station; the message suggests a similar name.
         """
         names = [one.name for one in self.stations]
         if text in names:
@@ -163,12 +170,12 @@ class HypatiaNetwork(Tles):
         return self.size + known[place.latitude_deg, place.longitude_deg]
 
     def series(self, start: str, end: str) -> Series:
-        """Follow next hops from a ground station to another one, step by step.
+        """Follow the next hops between two ground stations in every step.
 
         Raises
         ------
         InputError
-            If there is no such station, they are one, or a state has a mistake.
+            If a station does not exist, both are the same, or a state is invalid.
         """
         first, last = self.station(start), self.station(end)
         if first == last:
@@ -179,29 +186,29 @@ class HypatiaNetwork(Tles):
         return Series(self, ends[0], ends[1], seconds, self.states.step_ms / 1000, paths)
 
     def _follow(self, next_hop: NDArray[np.int32], first: int, last: int, at_s: float) -> tuple[int, ...]:
-        """What is between two ground stations; nothing where packets are dropped."""
+        """Satellites between two ground stations; empty if packets are dropped."""
         nodes = [int(next_hop[first])]
         while nodes[-1] not in (-1, last):
             nodes.append(int(next_hop[nodes[-1]]))
             if len(nodes) > len(next_hop):
-                raise InputError(f"{self.name}: at {at_s:g} s next hops from {first} to {last} lead in a circle")
+                raise InputError(f"{self.name}: at {at_s:g} s next hops from {first} to {last} form a loop")
         return tuple(nodes[:-1]) if nodes[-1] == last else ()
 
 
 def hypatia_network(directory: Path) -> HypatiaNetwork:
-    """Read a network of satellites as Hypatia's satgenpy writes it.
+    """Read a satellite network in the format of Hypatia's satgenpy.
 
     Parameters
     ----------
     directory
-        With ``tles.txt``, ``isls.txt``, ``ground_stations.txt``, ``description.txt`` and one directory
-        ``dynamic_state_<interval>ms_for_<length>s``; or that directory, if there are several.
+        Directory with ``tles.txt``, ``isls.txt``, ``ground_stations.txt``, ``description.txt`` and one directory
+        ``dynamic_state_<interval>ms_for_<length>s``; if there are several, one of these.
 
     Raises
     ------
     InputError
-        If a file is missing, or holds something else, and the message names file and line; or without the package
-        ``sgp4``. States are read later, when they are asked for.
+        If a file is missing or has another format (the message names file and line), or the package ``sgp4`` is
+        missing. States are read later, during iteration.
     """
     folder, step_ms, length_s = _states(directory)
     root = folder.parent
@@ -220,7 +227,7 @@ def hypatia_network(directory: Path) -> HypatiaNetwork:
 
 
 def _states(directory: Path) -> tuple[Path, int, int]:
-    """The directory of states, how far apart they are in ms, and for how many seconds."""
+    """The directory of states, their interval in ms, and their duration in seconds."""
     folders = [(one, STATES.fullmatch(one.name)) for one in (directory, *sorted(directory.iterdir()))]
     found = [(one, int(match[1]), int(match[2])) for one, match in folders if match]
     if len(found) == 1:
@@ -232,7 +239,7 @@ def _states(directory: Path) -> tuple[Path, int, int]:
 
 
 def _reach(file: Path) -> float:
-    """The longest link between a satellite and the ground in km."""
+    """Maximum length of a ground-satellite link in km."""
     for at, line in enumerate(read_lines(file), 1):
         if line.startswith(REACH):
             text = line.removeprefix(REACH).strip()
@@ -243,7 +250,7 @@ def _reach(file: Path) -> float:
 
 
 def _places(file: Path) -> tuple[Station, ...]:
-    """The ground stations of a file."""
+    """Read the ground stations of a file."""
     found: list[Station] = []
     for at, line in enumerate(read_lines(file), 1):
         if not line.strip():

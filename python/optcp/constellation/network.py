@@ -1,21 +1,28 @@
-"""A scenario of a network of satellites: a queue at every hop, and nodes that decide where a packet goes next.
+"""Scenario of a satellite network, with a queue at every hop and a forwarding table at every node.
 
-Models
-    Each station and satellite has one transmitter to the ground-satellite links with one queue, as a node ``X.dish`` of
-    the scenario; behind it links have their delays and transmit at once (8 Tb/s). A satellite has a transmitter and
-    a queue for each of its links to other satellites. All have one rate.
-    A node decides where a packet goes next when it comes, and the packet goes there although tables change while it
-    waits. Tables change every step, everywhere at once; delays change evenly, and a packet has that of the instant at
-    which its transmission begins. What is in flight at a change arrives, and goes on from there: after a change to a
-    shorter path packets overtake others, one hop at a time. A packet at a node without a route is lost.
-Source
-    The experiment a_b of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597):
-    10 Mb/s, 100 packets, segments of 1380 B, ten at first, SACK, timestamps, every second segment acknowledged.
-Choices
-    The shell, pairs of stations, how often tables change, the rate.
-Limits
-    A satellite's links to the ground do not disturb each other, whatever their number; no weather, no time to point.
-    Entries are kept for five seconds for packets that a change has left behind (:mod:`optcp.constellation.forwarding`).
+# Model
+
+Each station and satellite has one transmitter for its ground-satellite links with one queue, modelled as a node
+``X.dish``; the links after it have delays and a rate of 8 Tb/s. A satellite has a transmitter and a queue for each
+inter-satellite link. All transmitters have the same rate.
+A node decides where a packet goes next when it comes, and the packet goes there although tables change while it
+waits. Tables change every step, everywhere at once; delays change evenly, and a packet has that of the instant at
+which its transmission begins. What is in flight at a change arrives, and goes on from there: after a change to a
+shorter path packets overtake others, one hop at a time. A packet at a node without a route is lost.
+
+# References
+
+The experiment a_b of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597):
+10 Mb/s, 100 packets, segments of 1380 B, ten at first, SACK, timestamps, every second segment acknowledged.
+
+# Choices
+
+The shell, pairs of stations, how often tables change, the rate.
+
+# Limitations
+
+A satellite's links to the ground do not disturb each other, whatever their number; no weather, no time to point.
+Entries are kept for five seconds for packets that a change has left behind (:mod:`optcp.constellation.forwarding`).
 """
 
 from __future__ import annotations
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
     from optcp.constellation.stations import Station
 
 AT_ONCE = "8 Tbps"
-"""Of what only has a delay: a picosecond a byte."""
+"""Rate of links that only have a delay: 1 ps per byte."""
 
 TEMPLATE = """\
 # {title}, as in Hypatia's experiment (IMC 2020).
@@ -107,14 +114,14 @@ def network(
     rate_mbps: float = 10.0,
     each: Callable[[NDArray[np.float64]], Iterable[float]] = iter,
 ) -> World:
-    """Make a scenario of flows between pairs of stations.
+    """Create a scenario of flows between pairs of stations.
 
     Parameters
     ----------
     shell
-        The satellites.
+        Constellation.
     pairs
-        The sender and the receiver of each flow.
+        Sender and receiver of each flow.
     length_s
         How long the run is.
     step_s
@@ -148,12 +155,12 @@ def network(
 
 
 def network_of(found: Series, rate_mbps: float = 10.0) -> World:
-    """Make a scenario of a flow over a series of paths; time zero is its beginning.
+    """Create a scenario of a flow over a series of paths, starting with the series.
 
     Parameters
     ----------
     found
-        The paths, which may be others than the shortest.
+        Paths, which need not be the shortest.
     rate_mbps
         Rate of every link in Mb/s.
 
@@ -167,12 +174,12 @@ def network_of(found: Series, rate_mbps: float = 10.0) -> World:
 
 
 def network_of_states(found: HypatiaNetwork, start: str, end: str, rate_mbps: float = 10.0) -> World:
-    """Make a scenario of a flow between two ground stations, which follows the forwarding states of Hypatia's files.
+    """Create a scenario of a flow between two ground stations that follows the forwarding states of Hypatia.
 
     Raises
     ------
     InputError
-        If there is no such station, or they are one; if there is no path all the time; if a file has a mistake.
+        If a station does not exist, both are equal, there is never a path, or a file is invalid.
     """
     pair = found.station(start) - found.size, found.station(end) - found.size
     made = forwarding.tables(found.states, [pair], found.size)
@@ -183,14 +190,13 @@ def network_of_states(found: HypatiaNetwork, start: str, end: str, rate_mbps: fl
 def of_tables(
     shell: Constellation, stations: Sequence[Station], found: Tables, span_s: tuple[float, float], rate_mbps: float
 ) -> World:
-    """Make a scenario of tables that are known; ``span_s`` is when it begins and ends."""
+    """Create a scenario from forwarding tables; ``span_s`` is its start and end."""
     check_rate(rate_mbps)
     begins, ends = span_s
     check_length(ends - begins)
-    for (a, b), ways in found.paths.items():
-        if not any(way for _, way in ways):
-            of = f"from {stations[a].name} to {stations[b].name}"
-            raise InputError(f"there is no path {of} in all of this time")
+    for (a, b), changes in found.paths.items():
+        if not any(path for _, path in changes):
+            raise InputError(f"no path from {stations[a].name} to {stations[b].name} at any time")
     names = _Names(shell.size, stations)
     of_ground = [link for link in found.used if link[1] >= shell.size]
     dishes = sorted({one for link in of_ground for one in link})
@@ -234,12 +240,12 @@ def _title(shell: Constellation, stations: Sequence[Station], pairs: Sequence[tu
 
 
 class _Names:
-    """What nodes are called in the scenario."""
+    """Names of nodes in the scenario."""
 
     def __init__(self, size: int, stations: Sequence[Station]) -> None:
         self.size = size
         plain = [node(one.name, f"place{place}") for place, one in enumerate(stations)]
-        # Two cities may have the same letters.
+        # Two cities may have the same ASCII name.
         self.stations = [name if plain.count(name) == 1 else f"{name}-{place}" for place, name in enumerate(plain)]
 
     def of(self, number: int) -> str:
@@ -249,12 +255,12 @@ class _Names:
         return f"{self.of(number)}.dish"
 
     def link(self, a: int, b: int) -> str:
-        """The name of a link, the smaller number first."""
-        of = self.of if b < self.size else self.dish
-        return f"{of(a)}-{of(b)}"
+        """Return the name of a link, the smaller number first."""
+        name = self.of if b < self.size else self.dish
+        return f"{name(a)}-{name(b)}"
 
     def next(self, a: int, b: int) -> str:
-        """What an entry says of a node that sends to the next one."""
+        """Return the table entry for a next hop."""
         if b == forwarding.NOWHERE:
             return "none"
         if max(a, b) < self.size:

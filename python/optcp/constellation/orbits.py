@@ -1,16 +1,23 @@
-"""Where satellites and ground stations are: circular orbits over an earth that turns.
+"""Positions of satellites and ground stations: circular orbits, rotating earth.
 
-Models
-    Satellites on circles, stations on the ellipsoid, both in coordinates that do not turn, in km; time is in seconds
-    from time zero, which is 2000-01-01 00:00 UT where nothing else is said.
-Source
-    WGS72, as SGP-4 has it; the positions of Hypatia's generator (snkas/hypatia at 0ac531c, satgenpy). Greenwich mean
-    sidereal time: IAU 1982, as in J. Meeus, "Astronomical Algorithms" (1991), formula 11.4.
-Choices
-    A shell (:class:`optcp.constellation.Shell`), a place on the ground.
-Limits
-    No drift of planes by the earth's shape (J2), and none of SGP-4's short periods: some km, and within 200 s at most
-    2 s of when a satellite rises or sets.
+# Model
+
+Satellites move on circles, and stations are on the ellipsoid. Positions are in km in an inertial frame. Times are in
+seconds since 2000-01-01 00:00 UT, unless stated otherwise.
+
+# References
+
+WGS72, as used by SGP-4; the positions of Hypatia's generator (snkas/hypatia at 0ac531c, satgenpy). Greenwich mean
+sidereal time: IAU 1982, as in J. Meeus, "Astronomical Algorithms" (1991), formula 11.4.
+
+# Choices
+
+The shell (:class:`optcp.constellation.Shell`) and the place on the ground.
+
+# Limitations
+
+No precession of the orbital planes (J2) and none of the short-period terms of SGP-4. Positions differ from SGP-4 by
+some km, and the times at which satellites rise and set by at most 2 s within 200 s.
 """
 
 from __future__ import annotations
@@ -26,34 +33,34 @@ if TYPE_CHECKING:
     from optcp.constellation.shells import Shell
 
 GRAVITY = 398_600.8
-"""Of the earth: gravitational parameter in km^3/s^2 (WGS72)."""
+"""Gravitational parameter of the earth in km^3/s^2 (WGS72)."""
 EARTH_KM = 6378.135
-"""Radius of the equator (WGS72)."""
+"""Equatorial radius of the earth (WGS72)."""
 FLATTENING = 1 / 298.26
-"""Of the earth (WGS72)."""
+"""Flattening of the earth (WGS72)."""
 TURN = 7.29211585e-5
-"""Radians that the earth turns in a second."""
+"""Angular velocity of the earth in radians per second."""
 GREENWICH_DEG = 99.967795
-"""Angle of Greenwich at 2000-01-01 00:00 UT: ``greenwich_deg(2451544.5)``."""
+"""Sidereal angle of Greenwich at 2000-01-01 00:00 UT: ``greenwich_deg(2451544.5)``."""
 J2000 = 2_451_545.0
 """The Julian day of 2000-01-01 12:00."""
 CENTURY_DAYS = 36_525
 ATMOSPHERE_KM = 80.0
-"""How far up it disturbs light: links between satellites do not dip below."""
+"""Minimum height of links between satellites."""
 SECONDS_A_DAY = 86_400.0
 LIGHT_KM_S = 299_792.458
 """Speed of light in vacuum."""
 
 
 def positions(shell: Shell, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Return where satellites are.
+    """Return the positions of satellites.
 
     Parameters
     ----------
     shell
-        Whose satellites.
+        Shell of the satellites.
     seconds
-        When, shape (...).
+        Times, shape (...).
     which
         Numbers of satellites, shape (n,); all by default.
 
@@ -84,7 +91,7 @@ def greenwich_deg(julian_day: float) -> float:
 
 
 def horizon_km(places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far it is from places, shape (..., 3), to where light grazes the atmosphere, shape (...)."""
+    """Return the distance from positions, shape (..., 3), to the tangent point on the atmosphere, shape (...)."""
     squared: NDArray[np.float64] = np.sum(places**2, axis=-1) - (EARTH_KM + ATMOSPHERE_KM) ** 2
     return np.sqrt(np.maximum(0.0, squared))
 
@@ -96,18 +103,18 @@ def ground(
     greenwich_deg: float = GREENWICH_DEG,
     height_km: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Return where a place is.
+    """Return the position of a place on the ground.
 
     Parameters
     ----------
     latitude_deg, longitude_deg
         Geodetic latitude, and longitude to the east.
     seconds
-        When, shape (...).
+        Times, shape (...).
     greenwich_deg
-        Angle of Greenwich at time zero.
+        Sidereal angle of Greenwich at time zero.
     height_km
-        Over the ellipsoid.
+        Height above the ellipsoid.
 
     Returns
     -------
@@ -126,7 +133,7 @@ def ground(
 def up(
     latitude_deg: float, longitude_deg: float, seconds: ArrayLike, greenwich_deg: float = GREENWICH_DEG
 ) -> NDArray[np.float64]:
-    """Return the direction away from the ground at a place, of length 1, shape (..., 3)."""
+    """Return the unit vector that points up at a place, shape (..., 3)."""
     latitude = math.radians(latitude_deg)
     turned = math.radians(longitude_deg + greenwich_deg) + TURN * np.asarray(seconds, dtype=float)
     height = np.full_like(turned, math.sin(latitude))
@@ -136,22 +143,22 @@ def up(
 def geodetic(
     places: NDArray[np.float64], seconds: ArrayLike, greenwich_deg: float = GREENWICH_DEG
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return over which place of the ellipsoid something is, and how high.
+    """Return the geodetic coordinates of positions.
 
     Parameters
     ----------
     places
-        In km, shape (..., 3), in coordinates that do not turn.
+        Positions in km in the inertial frame, shape (..., 3).
     seconds
-        When, shape (...).
+        Times, shape (...).
     greenwich_deg
-        Angle of Greenwich at time zero.
+        Sidereal angle of Greenwich at time zero.
 
     Returns
     -------
     tuple of numpy.ndarray
         Geodetic latitude, longitude to the east from -180 to 180 (both in degrees) and height in km, shape (...).
-        Latitudes are 1e-6 degrees off at most (B. R. Bowring, Survey Review 23, 1976).
+        The error of latitudes is at most 1e-6 degrees (B. R. Bowring, Survey Review 23, 1976).
     """
     x, y, z = np.moveaxis(places, -1, 0)
     longitude = np.degrees(np.arctan2(y, x)) - greenwich_deg - np.degrees(TURN * np.asarray(seconds, dtype=float))

@@ -1,18 +1,25 @@
-"""Links between satellites and to the ground at one instant, and shortest paths over them.
+"""Links between satellites and to the ground at one time, and shortest paths over them.
 
-Models
-    *+grid*: each satellite has inter-satellite links (ISLs) to both neighbours in its plane and to the satellite beside
-    it in both neighbouring planes, all the time; a star has none over its seam. A ground station has a
-    ground-satellite link (GSL) to every satellite in its reach. A path is the shortest in metres, and ground stations
-    never relay.
-Source
-    Hypatia (S. Kassing et al., IMC 2020), ``plus_grid`` ISLs and ``free_one_only_over_isls``, snkas/hypatia at 0ac531c.
-Choices
-    ``gsl_km`` and ``elevation_deg`` of the satellites say what is in reach. ISLs that would dip into the atmosphere,
-    below 80 km, are not there.
-Limits
-    A link exists as soon as both ends are where they must be: no time to point, no number of antennas, no weather.
-    Links between planes of a star work near the poles too, where those of Iridium are off.
+# Model
+
+*+grid*: each satellite has permanent inter-satellite links (ISLs) to both neighbours in its plane and to the
+corresponding satellite in both adjacent planes; a star has none over its seam. A ground station has a
+ground-satellite link (GSL) to every satellite in reach. A path is the shortest in metres, without ground stations
+as relays.
+
+# References
+
+Hypatia (S. Kassing et al., IMC 2020), ``plus_grid`` ISLs and ``free_one_only_over_isls``, snkas/hypatia at 0ac531c.
+
+# Choices
+
+``gsl_km`` and ``elevation_deg`` of the satellites say what is in reach. ISLs that would dip into the atmosphere,
+below 80 km, are not there.
+
+# Limitations
+
+A link exists as soon as both ends are where they must be: no time to point, no number of antennas, no weather.
+Links between planes of a star work near the poles too, where those of Iridium are off.
 """
 
 from __future__ import annotations
@@ -34,38 +41,38 @@ if TYPE_CHECKING:
 
 
 class Constellation(Protocol):
-    """What paths need of satellites: a :class:`optcp.constellation.Shell`, or :class:`optcp.constellation.Tles`."""
+    """Interface of :class:`optcp.constellation.Shell` and :class:`optcp.constellation.Tles`."""
 
     @property
     def name(self) -> str:
-        """What they are called."""
+        """Name."""
 
     @property
     def summary(self) -> str:
-        """Their parameters in a line."""
+        """Parameters on one line."""
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of satellites."""
 
     @property
     def gsl_km(self) -> float:
-        """The longest link between a satellite and the ground."""
+        """Maximum length of a ground-satellite link, in km."""
 
     @property
     def elevation_deg(self) -> float:
-        """The least elevation of a satellite over the horizon of a ground station."""
+        """Minimum elevation of a satellite above the horizon of a ground station, in degrees."""
 
     @property
     def greenwich_deg(self) -> float:
-        """Angle of Greenwich at time zero."""
+        """Angle of Greenwich at time zero, in degrees."""
 
     @property
     def isls(self) -> NDArray[np.int64]:
-        """Numbers of the two satellites of each link, shape (links, 2), whether or not they are near enough."""
+        """Satellite numbers of each link, shape (links, 2), including links that are currently too long."""
 
     def positions(self, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Where satellites are in km, shape (..., n, 3): those of numbers ``which``, shape (n,), or all."""
+        """Return positions in km, shape (..., n, 3), of satellites ``which``, shape (n,), or of all."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -75,7 +82,7 @@ def plus_grid(planes: int, satellites: int, seam: bool = False, shift: int = 0) 
     Parameters
     ----------
     planes, satellites
-        How many planes, and how many satellites in each.
+        Number of planes, and of satellites per plane.
     seam
         Whether there is no link between the last plane and the first.
     shift
@@ -99,7 +106,7 @@ def plus_grid(planes: int, satellites: int, seam: bool = False, shift: int = 0) 
 def distances(
     shell: Constellation, stations: Station, seconds: float, places: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how far satellites at ``places``, shape (n, 3), are from a station in km; infinity out of its reach."""
+    """Return the distances in km of satellites at ``places``, shape (n, 3), from a station; infinite out of reach."""
     away = places - stations.position(seconds, shell.greenwich_deg)
     far = np.linalg.norm(away, axis=-1)
     high = away @ stations.up(seconds, shell.greenwich_deg)
@@ -109,14 +116,14 @@ def distances(
 
 @dataclass(frozen=True)
 class Seen:
-    """What a ground station sees, the nearest first.
+    """Satellites in reach of a ground station, nearest first.
 
     Attributes
     ----------
     satellites
-        Their numbers, shape (n,).
+        Satellite numbers, shape (n,).
     range_km
-        How far they are.
+        Distances in km.
     elevation_deg
         How high over the horizon.
     """
@@ -127,14 +134,14 @@ class Seen:
 
 
 class Snapshot:
-    """Satellites at one instant.
+    """Constellation at one time.
 
     Parameters
     ----------
     shell
-        Which.
+        Constellation.
     seconds
-        When, from time zero: 2000-01-01 00:00 UT for a shell.
+        Time in s after time zero: 2000-01-01 00:00 UT for a shell.
 
     Attributes
     ----------
@@ -162,7 +169,7 @@ class Snapshot:
         self.isls, self.isl_km = pairs[there], lengths[there]
 
     def seen(self, station: Station) -> Seen:
-        """Which satellites are in the reach of a ground station."""
+        """Return the satellites in reach of a ground station."""
         far = distances(self.shell, station, self.seconds, self.positions)
         order = np.argsort(far, kind="stable")[: np.count_nonzero(np.isfinite(far))]
         away = self.positions[order] - station.position(self.seconds, self.shell.greenwich_deg)
@@ -170,7 +177,7 @@ class Snapshot:
         return Seen(order, far[order], np.degrees(np.arcsin(np.clip(high, -1, 1))))
 
     def path(self, start: Station, end: Station) -> tuple[int, ...]:
-        """Return the satellites of the shortest path between two stations; none where there is no path."""
+        """Return the satellites of the shortest path between two stations; empty without a path."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
 
@@ -200,14 +207,14 @@ class Snapshot:
 def length_km(
     shell: Constellation, start: Station, end: Station, satellites: Sequence[int], seconds: ArrayLike
 ) -> NDArray[np.float64]:
-    """Return how long a path is, whether or not its links exist then.
+    """Return the length of a path, whether or not its links exist at that time.
 
     Parameters
     ----------
     shell, start, end
-        Between which stations.
+        Constellation, and stations at both ends.
     satellites
-        Those of the path, one at least.
+        Satellites of the path, at least one.
     seconds
         When, shape (...).
 

@@ -1,10 +1,13 @@
-"""Where places and satellites of a world are over time, for pictures alone: ``places.csv`` beside a scenario.
+"""Positions of the nodes of a scenario over time, used only for figures: ``places.csv`` next to a scenario.
 
-Source
-    What :mod:`optcp.constellation.orbits` has, as geodetic latitude, longitude and height.
-Limits
-    Between two rows a satellite goes along the great circle between them. With a row a minute the satellites of the
-    shells that have names are 0.004 degrees and 20 m off at most.
+# References
+
+Positions of :mod:`optcp.constellation.orbits`, converted to geodetic latitude, longitude and height.
+
+# Limitations
+
+Between two rows, a satellite moves along the great circle. With one row per minute, the error for the named shells is
+at most 0.004 degrees and 20 m.
 """
 
 from __future__ import annotations
@@ -30,22 +33,22 @@ if TYPE_CHECKING:
 
 HEADER = "at (s), node, latitude (deg), longitude (deg), height (km)"
 EVERY_S = 60.0
-"""How far apart the rows of a satellite are."""
+"""Interval between the rows of a satellite."""
 BOUNDS = ((0.0, 1e9, "a time in s"), (-90.0, 90.0, "a latitude from -90 to 90 degrees"),
           (-180.0, 360.0, "a longitude from -180 to 360 degrees"), (-10.0, 1e6, "a height in km"))  # fmt: skip
-"""Of the numbers of a row: least, greatest, and what it is."""
+"""Minimum, maximum and description of each number in a row."""
 
 
 @dataclass(frozen=True)
 class Track:
-    """Where one node is.
+    """Position of one node over time.
 
     Attributes
     ----------
     seconds
-        Of each row, shape (rows,), in order; before the first and behind the last the node stands still.
+        Time of each row, ascending, shape (rows,). Before the first and after the last row, the node does not move.
     latitude_deg, longitude_deg, height_km
-        Geodetic latitude, longitude to the east, and height there, shape (rows,).
+        Geodetic latitude, longitude to the east, and height at these times, shape (rows,).
     """
 
     seconds: NDArray[np.float64]
@@ -55,11 +58,11 @@ class Track:
 
     @property
     def still(self) -> bool:
-        """Whether it never moves."""
+        """Whether the node never moves."""
         return len(self.seconds) == 1
 
     def at(self, seconds: float) -> NDArray[np.float64]:
-        """Where it is, in radii of the earth as a sphere that stands still, shape (3,)."""
+        """Position relative to the rotating earth (a sphere), in earth radii, shape (3,)."""
         latitude, longitude = np.radians(self.latitude_deg), np.radians(self.longitude_deg)
         level = np.cos(latitude)
         rows = np.stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)])
@@ -71,16 +74,16 @@ class Track:
 def places(
     ends: Mapping[str, Station], shell: Constellation, satellites: Iterable[int], seconds: NDArray[np.float64]
 ) -> dict[str, Track]:
-    """Return where ground stations and satellites are.
+    """Return the positions of ground stations and satellites.
 
     Parameters
     ----------
     ends
         Ground stations by the names of their nodes; those of the path first.
     shell, satellites
-        Which satellites of it; satellite 184 is called ``S184``.
+        Numbers of its satellites; the node of satellite 184 is ``S184``.
     seconds
-        When, shape (rows,), from 2000-01-01 00:00 UT; time zero of what is returned is the first of them.
+        Times since 2000-01-01 00:00 UT, shape (rows,). Returned times are relative to the first of them.
 
     Examples
     --------
@@ -101,12 +104,12 @@ def places(
 
 
 def times(first_s: float, end_s: float) -> NDArray[np.float64]:
-    """When satellites have rows: every :data:`EVERY_S` seconds, and at the end."""
+    """Times of the rows of a satellite: every :data:`EVERY_S` seconds, and at the end."""
     return np.append(np.arange(first_s, end_s, EVERY_S), end_s)
 
 
 def written(found: Mapping[str, Track]) -> str:
-    """The file."""
+    """Return the contents of ``places.csv``."""
     rows = [HEADER]
     for name, one in found.items():
         columns = (one.seconds, one.latitude_deg, one.longitude_deg, one.height_km)
@@ -117,12 +120,12 @@ def written(found: Mapping[str, Track]) -> str:
 
 
 def read(file: Path) -> dict[str, Track]:
-    """Read such a file.
+    """Read ``places.csv``.
 
     Raises
     ------
     InputError
-        If it holds something else; the message names file and line.
+        If the file has another format; the message names file and line.
     """
     columns = HEADER.split(", ")
     rows = read_rows(file)
@@ -137,7 +140,7 @@ def read(file: Path) -> dict[str, Track]:
         of = found.setdefault(fields.pop(1), [])
         of.append([_number(text, bound, where) for text, bound in zip(fields, BOUNDS, strict=True)])
         if len(of) > 1 and of[-1][0] <= of[-2][0]:
-            raise InputError(f"{where}: expected a later time than in the row before of this node")
+            raise InputError(f"{where}: expected a later time than in the previous row of this node")
     return {name: Track(*np.array(of).T) for name, of in found.items()}
 
 

@@ -1,11 +1,14 @@
 """Series of paths out of files: those that Hypatia has computed, and ``rtt.csv`` beside a scenario.
 
-Source
-    ``networkx_rtt_A_to_B.txt`` with lines ``time,round trip``, both in ns and 0 for no path, and beside it
-    ``networkx_path_A_to_B.txt`` with lines ``time,A-184-183-B`` or ``time,Unreachable``, of each change; as of
-    snkas/hypatia at 0ac531c, satgenpy/satgen/post_analysis.
-Limits
-    Round trips hold from one line to the next; both directions take half of one.
+# References
+
+``networkx_rtt_A_to_B.txt`` with lines ``time,round trip``, both in ns and 0 for no path, and beside it
+``networkx_path_A_to_B.txt`` with lines ``time,A-184-183-B`` or ``time,Unreachable``, of each change; as of
+snkas/hypatia at 0ac531c, satgenpy/satgen/post_analysis.
+
+# Limitations
+
+Round trips hold from one line to the next; both directions take half of one.
 """
 
 from __future__ import annotations
@@ -31,10 +34,10 @@ if TYPE_CHECKING:
 NAME = re.compile(r"networkx_rtt_([0-9A-Za-z.-]+)_to_([0-9A-Za-z.-]+)\.txt")
 HEADER = "at (s),rtt (ms),satellites"
 ROW = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?),([0-9]{1,9}\.[0-9]{1,9}|),((?:[0-9]{1,9}-)*[0-9]{1,9}|)")
-"""Of ``rtt.csv``: a time, a round trip, satellites; the last two are empty in an outage."""
+"""Head of ``rtt.csv``: time, RTT and satellites; the last two are empty in an outage."""
 MOST_LINES = 200_001
 MOST_NS = 10**15
-"""No time and no round trip is longer: 11 days."""
+"""Maximum time and RTT: 11 days."""
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,16 @@
 """How the path between two ground stations changes: round trips, handovers, outages.
 
-Models
-    The path is found anew every step and holds until the next one; its length changes all the time.
-Source
-    Hypatia (S. Kassing et al., IMC 2020), whose step is 100 ms.
-Limits
-    The round trip is that of an empty network: propagation over the path of that instant, both ways.
+# Model
+
+The path is found anew every step and holds until the next one; its length changes all the time.
+
+# References
+
+Hypatia (S. Kassing et al., IMC 2020), whose step is 100 ms.
+
+# Limitations
+
+The round trip is that of an empty network: propagation over the path of that instant, both ways.
 """
 
 from __future__ import annotations
@@ -173,7 +178,7 @@ class Series:
         return found
 
     def outages(self) -> list[tuple[float, float]]:
-        """From when until when there is no path, in s."""
+        """Return the outages as (start, end), in s."""
         return [(one.start_s, one.end_s) for one in self.stretches() if not one.satellites]
 
     def _rtt(self, path: tuple[int, ...], at: float) -> float:

@@ -1,14 +1,19 @@
-"""Shells of satellites: which there are by name, and what makes one.
+"""Satellite shells: known shells by name, and their parameters.
 
-Models
-    A Walker constellation: circular orbits of one height and inclination, in planes whose ascending nodes are equally
-    far apart. In a *delta* the nodes go all around the equator. In a *star* they go half around, so that between
-    the last plane and the first satellites meet in opposite directions: the *seam*, over which there is no link.
-Source
-    J. G. Walker, "Satellite constellations", Journal of the British Interplanetary Society 37 (1984); the numbers of
-    each shell are from what its ``source`` says.
-Limits
-    Planned shells, not the satellites that are in orbit: none is missing, spare or out of its place.
+# Model
+
+A Walker constellation: circular orbits of equal altitude and inclination, in planes with equally spaced ascending
+nodes. In a *delta*, the nodes cover the whole equator. In a *star*, they cover half of it, so satellites of the last
+and first plane move in opposite directions. There are no links over this *seam*.
+
+# References
+
+J. G. Walker, "Satellite constellations", Journal of the British Interplanetary Society 37 (1984); the numbers of
+each shell come from its ``source``.
+
+# Limitations
+
+Planned shells, not the satellites that are in orbit: none is missing, spare or out of its place.
 """
 
 from __future__ import annotations
@@ -30,19 +35,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MOST_SATELLITES = 10_000
-"""A shell has no more: the largest that was ever filed for has 7 500 or so."""
+"""Maximum number of satellites; the largest filed shell has about 7 500."""
 
 
 @dataclass(frozen=True)
 class Shell:
-    """Satellites in circular orbits of one height.
+    """Satellites in circular orbits of equal altitude.
 
     Parameters
     ----------
     name
-        What it is called.
+        Name.
     planes
-        How many orbital planes.
+        Number of orbital planes.
     satellites
         How many satellites in each plane, equally far apart. Number ``satellites * p + j`` is satellite j of plane p.
     inclination_deg
@@ -92,32 +97,32 @@ class Shell:
 
     @property
     def size(self) -> int:
-        """How many satellites there are."""
+        """Number of satellites."""
         return self.planes * self.satellites
 
     @property
     def radius_km(self) -> float:
-        """Radius of the orbits, from the third law of Kepler."""
+        """Radius of the orbits in km, from Kepler's third law."""
         return float((GRAVITY / self.motion**2) ** (1 / 3))
 
     @property
     def altitude_km(self) -> float:
-        """Radius of the orbits over that of the equator."""
+        """Altitude of the orbits above the equator, in km."""
         return self.radius_km - EARTH_KM
 
     @property
     def motion(self) -> float:
-        """Radians that a satellite goes in a second."""
+        """Angular speed in rad/s."""
         return self.revs_a_day * 2 * math.pi / SECONDS_A_DAY
 
     @property
     def period_s(self) -> float:
-        """How long an orbit takes."""
+        """Orbital period in s."""
         return SECONDS_A_DAY / self.revs_a_day
 
     @property
     def summary(self) -> str:
-        """Its parameters in a line."""
+        """Parameters on one line."""
         phasing = "half" if self.phasing is None else f"{self.phasing:g}"
         return (
             f"{self.planes} planes of {self.satellites} satellites, {self.inclination_deg:g} deg, "
@@ -127,21 +132,21 @@ class Shell:
 
     @property
     def greenwich_deg(self) -> float:
-        """Angle of Greenwich at time zero, 2000-01-01 00:00 UT."""
+        """Angle of Greenwich at time zero (2000-01-01 00:00 UT), in degrees."""
         return GREENWICH_DEG
 
     @property
     def isls(self) -> NDArray[np.int64]:
-        """Numbers of the two satellites of each link of the *+grid*, shape (links, 2), the smaller one first."""
-        # Of Walker's phases the plane behind the last one is the first, further on by as many satellites.
+        """Satellite numbers of each link of the *+grid*, shape (links, 2), the smaller one first."""
+        # With Walker phasing, the plane after the last one is the first plane, shifted by this number of satellites.
         return plus_grid(self.planes, self.satellites, self.seam, round(self.phasing or 0))
 
     def positions(self, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Where satellites are, as :func:`optcp.constellation.orbits.positions` has it."""
+        """Return positions as :func:`optcp.constellation.orbits.positions`."""
         return orbits.positions(self, seconds, which)
 
     def changed(self, settings: Mapping[str, str]) -> Shell:
-        """Return the shell with other values, as written on a command line: see :func:`changed`."""
+        """Return the shell with values of a command line; see :func:`changed`."""
         return changed(self, settings)
 
 
@@ -156,16 +161,16 @@ BOUNDS = {
     "elevation_deg": (0, 90, "degrees from 0 to 90"),
     "gsl_km": (1, math.inf, "km from 1"),
 }
-"""The least and the most of values, and how messages name what is between."""
+"""Minimum, maximum and expected value (as text) of parameters."""
 
 
 def check(one: object) -> None:
-    """Check those values of satellites that have bounds.
+    """Check the values with bounds.
 
     Raises
     ------
     InputError
-        If one is impossible.
+        If a value is out of bounds.
     """
     for name, (least, most, expected) in BOUNDS.items():
         value = getattr(one, name, least)
@@ -174,15 +179,15 @@ def check(one: object) -> None:
 
 
 def changed(one: Satellites, settings: Mapping[str, str]) -> Satellites:
-    """Return satellites with other values, as written on a command line.
+    """Return satellites with values of a command line.
 
     Parameters
     ----------
     one
         A dataclass.
     settings
-        Values by the names of its parameters, or by ``altitude_km`` in place of ``revs_a_day``. Of ``elevation_deg``
-        and ``gsl_km`` one that is set takes the place of both.
+        Values by parameter name; ``altitude_km`` replaces ``revs_a_day``. Setting ``elevation_deg`` or ``gsl_km``
+        replaces both.
 
     Raises
     ------
@@ -193,9 +198,9 @@ def changed(one: Satellites, settings: Mapping[str, str]) -> Satellites:
     known = [name for name in SETTINGS if hasattr(one, name)]
     for name, text in settings.items():
         if name not in known:
-            raise InputError(f"--set {name}={text}: there is no such parameter; {nearest(name, known)}")
+            raise InputError(f"--set {name}={text}: unknown parameter; {nearest(name, known)}")
         if name == "altitude_km" and "revs_a_day" in settings:
-            raise InputError("altitude_km and revs_a_day are two names of one thing: set one of them")
+            raise InputError("altitude_km and revs_a_day determine each other; set only one")
         made.update(_read(name, text))
     if not made:
         return one
@@ -322,5 +327,5 @@ def shell(name: str) -> Shell:
     (1156, 629, 5838)
     """
     if name not in SHELLS:
-        raise InputError(f"there is no shell {name!r}; {nearest(name, SHELLS)}")
+        raise InputError(f"unknown shell {name!r}; {nearest(name, SHELLS)}")
     return SHELLS[name]

@@ -1,8 +1,9 @@
-"""Ground stations: cities by name, and places by coordinates.
+"""Ground stations, given by the name of a city or by coordinates.
 
-Source
-    The 100 cities with most inhabitants as estimated for 2025 (United Nations, World Urbanization Prospects), with the
-    coordinates that Hypatia has for them (snkas/hypatia at 0ac531c).
+# References
+
+The 100 largest cities, as estimated for 2025 (United Nations, World Urbanization Prospects), with the coordinates of
+Hypatia (snkas/hypatia at 0ac531c).
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ class Station:
     Parameters
     ----------
     name
-        What it is called.
+        Name of the station.
     latitude_deg, longitude_deg
         Geodetic latitude to the north, longitude to the east.
     height_km
-        Over the ellipsoid.
+        Height above the ellipsoid.
 
     Raises
     ------
     InputError
-        If there is no such place.
+        If a coordinate is out of range.
     """
 
     name: str
@@ -57,17 +58,17 @@ class Station:
             raise InputError(f"{self.name}: expected a height from -1 to 100 km")
 
     def position(self, seconds: ArrayLike, greenwich_deg: float = orbits.GREENWICH_DEG) -> NDArray[np.float64]:
-        """Where it is, in km, shape (..., 3) for times of shape (...); Greenwich's angle is that of time zero."""
+        """Position in km, shape (..., 3), at times of shape (...); ``greenwich_deg`` is the angle at time zero."""
         return orbits.ground(self.latitude_deg, self.longitude_deg, seconds, greenwich_deg, self.height_km)
 
     def up(self, seconds: ArrayLike, greenwich_deg: float = orbits.GREENWICH_DEG) -> NDArray[np.float64]:
-        """Away from the ground, of length 1, shape (..., 3)."""
+        """Unit vector that points up, shape (..., 3)."""
         return orbits.up(self.latitude_deg, self.longitude_deg, seconds, greenwich_deg)
 
 
 @functools.cache
 def cities() -> dict[str, Station]:
-    """Return the cities that have a name here."""
+    """Return the known cities by name."""
     text = (resources.files("optcp.constellation") / "cities.csv").read_text(encoding="utf-8")
     found = {}
     for line in text.splitlines():
@@ -78,12 +79,12 @@ def cities() -> dict[str, Station]:
 
 
 def permutation(count: int, seed: int) -> list[tuple[Station, Station]]:
-    """Draw pairs of cities: each of the first ``count`` sends to one of them, and each receives from one.
+    """Draw a random permutation traffic matrix of the first ``count`` cities, without fixed points.
 
     Raises
     ------
     InputError
-        If there are not so many cities, or fewer than two are asked for.
+        If ``count`` is less than two or exceeds the number of cities.
     """
     known = list(cities().values())
     if not 2 <= count <= len(known):
@@ -96,7 +97,7 @@ def permutation(count: int, seed: int) -> list[tuple[Station, Station]]:
 
 
 def _plain(name: str) -> str:
-    """Letters alone, without accents and case."""
+    """Reduce a name to lower-case letters without accents."""
     return re.sub(r"[^a-z]", "", unicodedata.normalize("NFKD", name).casefold().replace("st.", "saint"))
 
 
@@ -111,7 +112,7 @@ def station(text: str) -> Station:
     Raises
     ------
     InputError
-        If there is no such city, and the message names the nearest; or no such place.
+        If the city is unknown (the message suggests a similar name), or a coordinate is out of range.
 
     Examples
     --------

@@ -1,18 +1,25 @@
 """Satellites of two-line elements (TLEs), where SGP-4 has them.
 
-Models
-    Each satellite by SGP-4 from its own epoch on, in the coordinates that SGP-4 gives: true equator, mean equinox
-    (TEME). Ground stations turn by Greenwich's mean sidereal angle. Time zero is the epoch of the first TLE.
-Source
-    D. Vallado et al., "Revisiting Spacetrack Report #3", AIAA 2006-6753, as the package ``sgp4`` has it, with the
-    constants of WGS72; the form of files: the same report, and ``tles.txt`` of Hypatia (snkas/hypatia at 0ac531c).
-Choices
-    Links between satellites are those of a file, or the *+grid* of the planes that the first line of Hypatia's files
-    names; without either there is none, and a path leads over one satellite. ``elevation_deg`` and ``gsl_km`` say what
-    a ground station reaches: by default satellites from 10 degrees over the horizon.
-Limits
-    UT1 is taken for UTC, which it is within 0.9 s: 0.4 km at the equator. No motion of the pole. SGP-4 is good to a
-    kilometre or so at its epoch and drifts by one to three a day.
+# Model
+
+Each satellite by SGP-4 from its own epoch on, in the coordinates that SGP-4 gives: true equator, mean equinox
+(TEME). Ground stations turn by Greenwich's mean sidereal angle. Time zero is the epoch of the first TLE.
+
+# References
+
+D. Vallado et al., "Revisiting Spacetrack Report #3", AIAA 2006-6753, as the package ``sgp4`` has it, with the
+constants of WGS72; the form of files: the same report, and ``tles.txt`` of Hypatia (snkas/hypatia at 0ac531c).
+
+# Choices
+
+Links between satellites are those of a file, or the *+grid* of the planes that the first line of Hypatia's files
+names; without either there is none, and a path leads over one satellite. ``elevation_deg`` and ``gsl_km`` say what
+a ground station reaches: by default satellites from 10 degrees over the horizon.
+
+# Limitations
+
+UT1 is taken for UTC, which it is within 0.9 s: 0.4 km at the equator. No motion of the pole. SGP-4 is good to a
+kilometre or so at its epoch and drifts by one to three a day.
 """
 
 from __future__ import annotations
@@ -27,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.common.files import read_lines
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.constellation import orbits, shells
 from optcp.constellation.paths import plus_grid
 from optcp.data.labelled import optional
@@ -107,7 +114,7 @@ class Tles:
 
         begins = f"{sat_epoch_datetime(self.records[0]):%Y-%m-%d %H:%M:%S} UTC"
         reach = shells.reach(self.gsl_km, self.elevation_deg)
-        return f"{many(self.size, 'satellite')}, {many(len(self.isls), 'ISL')}, time zero {begins}; {reach}"
+        return f"{count_noun(self.size, 'satellite')}, {count_noun(len(self.isls), 'ISL')}, time zero {begins}; {reach}"
 
     def positions(self, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
         """Return where satellites are.
@@ -151,7 +158,7 @@ class Tles:
         return SatrecArray(self.records)
 
     def changed(self, settings: Mapping[str, str]) -> Tles:
-        """Return them with another reach, as written: see :func:`optcp.constellation.shells.changed`."""
+        """Return the satellites with another reach; see :func:`optcp.constellation.shells.changed`."""
         return shells.changed(self, settings)
 
 

@@ -1,19 +1,24 @@
-"""A scenario out of a series of paths: two hosts, and a link whose delay is that of the path.
+"""Scenario of a path series: two hosts, and a link with the delay of the path.
 
-Models
-    All links of the path, satellites and ground alike, have one rate, so that packets wait at the sender alone. Of the
-    links of the path two are links of the scenario, the first with the sender's queue; what the others take to
-    transmit a packet is added to the propagation delay of the second, for segments and ACKs apart.
-    A packet's delay is that of the path when it leaves the first link, and after a change to a shorter path packets
-    overtake those before them. In an outage packets that leave the first link are lost.
-Source
-    The experiment a_b of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597):
-    10 Mb/s, 100 packets, segments of 1380 B, ten at first, SACK, timestamps, every second segment acknowledged.
-Limits
-    In Hypatia a node decides where a packet goes next when it comes, so that one on its way at a change goes on over
-    the new path from where it is; here it stays on the old one. Packets that overtake do not meet in a queue of a
-    satellite. What is on its way when an outage begins is lost here, and there only at a node without a route.
-    Packets of other sizes than the scenario's take as long for the links that are no links of it.
+# Model
+
+All links of the path have the same rate, so packets queue only at the sender. The scenario has two links; the first
+has the queue of the sender. The transmission times of the other links are added to the propagation delay of the
+second link, separately for segments and ACKs. The delay of a packet is the path delay when it leaves the first
+link, so packets overtake others after a change to a shorter path. During an outage, packets that leave the first
+link are lost.
+
+# References
+
+The experiment a_b of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597):
+10 Mb/s, 100 packets, segments of 1380 B, ten at first, SACK, timestamps, every second segment acknowledged.
+
+# Limitations
+
+In Hypatia a node decides where a packet goes next when it comes, so that one on its way at a change goes on over
+the new path from where it is; here it stays on the old one. Packets that overtake do not meet in a queue of a
+satellite. What is on its way when an outage begins is lost here, and there only at a node without a route.
+Packets of other sizes than the scenario's take as long for the links that are no links of it.
 """
 
 from __future__ import annotations
@@ -31,17 +36,17 @@ if TYPE_CHECKING:
     from optcp.constellation.series import Paths
 
 SEGMENT_BYTES = 1434
-"""On the wire: 1380 B of payload, headers of IPv4 and TCP with timestamps, 2 B of PPP."""
+"""Size of a segment on the wire: 1380 B payload, IPv4 and TCP headers with timestamps, 2 B of PPP."""
 ACK_BYTES = 54
-"""On the wire."""
+"""Size of an ACK on the wire."""
 LINKS = 2
-"""How many links of the path are links of the scenario."""
+"""Number of links in the scenario."""
 EVERY_S = 0.01
-"""How often the delay changes: by half a microsecond or less."""
+"""Interval of delay changes in s; each change is at most half a microsecond."""
 LEAST_S = 0.1
-"""The interval of what the scenario observes."""
+"""Interval of the observations, in s."""
 MOST_ROWS = 2_000_000
-"""Of a trace."""
+"""Maximum number of rows of a trace."""
 
 HEAD = """\
 title = "{title}"
@@ -66,7 +71,7 @@ ack = "delayed"
 ack_delay = "200 ms"
 min_rto = "1 s"
 """
-"""How both forms of a world begin, and how flows send."""
+"""Common start of both kinds of scenarios, with the TCP settings."""
 
 OBSERVED = """\
 [[observe]]
@@ -84,7 +89,7 @@ interval = "100 ms"
 name = "drops"
 kind = "drops"
 """
-"""What is observed of any number of flows; ``first`` are the ports at which packets wait."""
+"""Observations for any number of flows; ``first`` are the ports with queues."""
 
 OF_ONE = """\
 
@@ -100,7 +105,7 @@ kind = "packets"
 name = "reordering"
 kind = "reordering"
 """
-"""What is observed of one flow besides: of many it would be long lists."""
+"""Additional observations for a single flow; they would be long for many."""
 
 TEMPLATE = """\
 # {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
@@ -142,14 +147,14 @@ tcp = "long"
 
 @dataclass(frozen=True)
 class World:
-    """A scenario and the files that it reads.
+    """Scenario with the files that it reads.
 
     Attributes
     ----------
     toml
-        The scenario.
+        Scenario as TOML.
     files
-        By name, the text of each file beside it.
+        Texts of the files next to it, by name.
     """
 
     toml: str
@@ -157,24 +162,24 @@ class World:
 
 
 def check_rate(rate_mbps: float) -> None:
-    """Refuse a rate of links that no scenario has."""
+    """Raise an error if the link rate is out of range."""
     if not 0.001 <= rate_mbps <= 1_000_000:
-        raise InputError(f"a rate of {rate_mbps:g} Mb/s: expected one from 0.001 to 1000000")
+        raise InputError(f"rate of {rate_mbps:g} Mb/s: expected 0.001 to 1000000")
 
 
 def check_length(length_s: float) -> None:
-    """Refuse a scenario that ends before anything can be observed."""
+    """Raise an error if the scenario is shorter than an observation interval."""
     if length_s < LEAST_S:
-        raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
+        raise InputError(f"{length_s:g} s: expected a scenario of {LEAST_S:g} s or more")
 
 
 def world(found: Paths, rate_mbps: float = 10.0) -> World:
-    """Make a scenario of a series of paths.
+    """Create a scenario from a series of paths.
 
     Parameters
     ----------
     found
-        The series; time zero of the scenario is its beginning.
+        Series; the scenario starts at its start.
     rate_mbps
         Rate of every link in Mb/s.
 
@@ -186,7 +191,7 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
     check_rate(rate_mbps)
     start, end = found.names
     if not any(found.paths):
-        raise InputError(f"there is no path from {start} to {end} in all of this time")
+        raise InputError(f"no path from {start} to {end} at any time")
     length_s = found.end_s - float(found.seconds[0])
     check_length(length_s)
     first_ns, rows = _rows(found, rate_mbps)
@@ -210,13 +215,13 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
 
 
 def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
-    """The delay at first, and the lines of the trace."""
+    """Return the initial delay, and the lines of the trace."""
     begins = float(found.seconds[0])
     rows: list[str] = []
     first_ns: int | None = None
     count = round((found.end_s - begins) / EVERY_S)
     if count > MOST_ROWS:
-        raise InputError(f"{found.end_s - begins:g} s are {count} steps of {EVERY_S:g} s; at most are {MOST_ROWS}")
+        raise InputError(f"{found.end_s - begins:g} s are {count} steps of {EVERY_S:g} s; the maximum is {MOST_ROWS}")
     down = False
     for one in found.stretches():
         if not one.satellites:
@@ -245,7 +250,7 @@ def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
 
 
 def milliseconds(seconds: float) -> str:
-    """Return a time in ms as files have it."""
+    """Return a time in ms as text for files."""
     return f"{seconds * 1000:.6f}".rstrip("0").rstrip(".")
 
 
@@ -254,7 +259,7 @@ def _transmission_ns(size: int, rate_mbps: float) -> int:
 
 
 def node(name: str, otherwise: str) -> str:
-    """Return a name for a node: that of a city in plain letters; places by coordinates have no name."""
+    """Return a node name: the ASCII name of a city, or ``otherwise`` for coordinates."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     plain = re.sub(r"[^A-Za-z]+", "-", plain).strip("-")
     return plain or otherwise

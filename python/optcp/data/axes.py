@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 
 SUFFIXES = {"": "", "s": "_s", "bit/s": "_bps", "B": "_bytes", "packets": "_packets"}
-"""What the name of a column of quantities ends with, by their unit."""
+"""Suffix of column names, by unit."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of labelled cells.
+    """Axis of labelled cells.
 
     Parameters
     ----------
     name
-        What varies, for example ``switch_delay``.
+        Name, for example ``switch_delay``.
     values
-        The values as written, all different: ``("0 ms", "50 ms")``.
+        Distinct values as written: ``("0 ms", "50 ms")``.
     unit
-        The SI unit of ``numbers``: "s", "bit/s", "B", "packets", or "" for pure numbers and where there are none.
+        SI unit of ``numbers``: "s", "bit/s", "B", "packets", or "" for pure numbers or without numbers.
     numbers
-        Each value in SI. Left out, they are read from the values where every one is a quantity of one unit.
+        Values in SI units. By default they are parsed from ``values`` if all have the same unit.
     labels
-        What tables and figures show instead of the values; empty: the values.
+        Texts for tables and plots; by default ``values``.
 
     Raises
     ------
     InputError
-        If values repeat, or numbers or labels are not one a value.
+        If values repeat, or the number of numbers or labels differs from the number of values.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Axis:
         arguments.text(self.name, "name of an axis")
         arguments.text(self.unit, "unit of an axis")
         for what, texts in (("values", self.values), ("labels", self.labels)):
-            # Axes of time have thousands of values.
+            # Fast path for time axes with thousands of values.
             if type(texts) is not tuple or not set(map(type, texts)) <= {str}:
                 object.__setattr__(self, what, tuple(arguments.texts(texts, f"{what} of axis {self.name!r}")))
         if self.numbers is not None and not (type(self.numbers) is tuple and set(map(type, self.numbers)) <= {float}):
@@ -71,7 +71,7 @@ class Axis:
             object.__setattr__(self, "numbers", tuple(numbers.tolist()))
         if len(set(self.values)) < len(self.values):
             again = next(value for at, value in enumerate(self.values) if value in self.values[:at])
-            raise InputError(f"axis {self.name!r}: the value {again!r} is there twice")
+            raise InputError(f"axis {self.name!r}: duplicate value {again!r}")
         for what, found in (("numbers", self.numbers), ("labels", self.labels)):
             if found is not None and (found or what == "numbers") and len(found) != len(self.values):
                 raise InputError(f"axis {self.name!r}: expected {len(self.values)} {what}, got {len(found)}")
@@ -91,21 +91,21 @@ class Axis:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """What tables and figures show: the labels, or else the values."""
+        """Texts for tables and plots: the labels, or else the values."""
         return self.labels or self.values
 
     @property
     def column(self) -> str:
-        """Its name in tables: of quantities in SI with their unit at the end."""
+        """Column name in tables, with the SI unit as suffix."""
         return self.name + (SUFFIXES.get(self.unit, "") if self.numbers else "")
 
     @property
     def coordinates(self) -> tuple[float, ...] | tuple[str, ...]:
-        """The numbers in SI, or else the values as written."""
+        """Numbers in SI units, or else the values as written."""
         return self.values if self.numbers is None else self.numbers
 
     def part(self, which: slice | Sequence[int]) -> Axis:
-        """Some of the values, by their positions, with their numbers and labels."""
+        """Return the axis with only the values at some positions."""
         if isinstance(which, slice):
             for end in (which.start, which.stop, which.step):
                 if end is not None:
@@ -121,24 +121,24 @@ class Axis:
         return Axis(self.name, tuple(self.values[one] for one in at), self.unit, numbers, labels)
 
     def matches(self, other: Axis) -> bool:
-        """Whether the values are the same in the same order, however they are written."""
+        """Whether both axes have equal values in the same order, independent of their notation."""
         arguments.one_of(other, Axis, "other", "an Axis")
         if self.numbers is not None and other.numbers is not None:
             return (self.unit, self.numbers) == (other.unit, other.numbers)
         return self.values == other.values
 
     def index(self, value: str | float) -> int:
-        """Find a value's position.
+        """Return the position of a value.
 
         Parameters
         ----------
         value
-            As written, as an equal quantity ("0.05 s" for "50 ms"), or as a number in SI.
+            Value as written, equal quantity ("0.05 s" for "50 ms"), or number in SI units.
 
         Raises
         ------
         InputError
-            If no value is equal; the message names the nearest.
+            If the value does not exist; the message names the nearest.
         """
         text = value if isinstance(value, str) else arguments.shown(value)
         if isinstance(value, (bool, np.bool_)):
@@ -152,24 +152,24 @@ class Axis:
         elif not isinstance(value, (bool, np.bool_)):
             number = arguments.number(value, f"value of axis {self.name!r}", "a text or a number")
         if not self.numbers or number is None:
-            raise InputError(f"axis {self.name!r} has no value {text!r}; {nearest(text, self.values)}")
+            raise InputError(f"{self.name!r} has no value {text!r}; {nearest(text, self.values)}")
         numbers = self.numbers
         closest = min(range(len(self)), key=lambda at: abs(numbers[at] - number))
-        # A number that was computed may differ from the one that was written in its last digit.
+        # A computed number may differ in its last digit.
         if not math.isclose(numbers[closest], number, rel_tol=1e-12):
             there = ", ".join(self.values)
             raise InputError(
-                f"axis {self.name!r} has no value {text!r}; did you mean {self.values[closest]!r}? there are: {there}"
+                f"{self.name!r} has no value {text!r}; did you mean {self.values[closest]!r}? values: {there}"
             )
         return closest
 
     def bound(self, value: str | float) -> int:
-        """How many values are at or below one of them, or its origin, 0.
+        """Return the number of values up to and including ``value``, which can also be 0.
 
         Raises
         ------
         InputError
-            If it is neither.
+            If the value does not exist.
         """
         if isinstance(value, str):
             read = quantity(arguments.text(value, "value"))

@@ -1,6 +1,6 @@
-"""Values of every seed in every cell of a grid, with axes that have names.
+"""Labelled arrays with one value per seed and cell (parameter combination).
 
-Importing this takes NumPy alone; statistics, figures and frames load their libraries when they are asked for.
+The module imports only NumPy; statistics, plots and data frames load their libraries on use.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.common import arguments
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.axes import Axis
 from optcp.data.estimates import Estimates
 from optcp.data.labelled import label, optional, position, tidy
@@ -33,37 +33,35 @@ UNBOUNDED = (-np.inf, np.inf)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
-    """One value per seed and cell.
+    """Labelled array with one value per seed and cell.
 
-    Arithmetic and comparisons are by seed, so that differences of cells that share their draws are paired. Two cells
-    meet by the names of their axes: what one has not is repeated. A result that is not finite of finite values, such
-    as a quotient by zero, is undefined (NaN); statistics leave out the seeds that are undefined in a cell, and say so
-    by their ``n``.
+    Arithmetic and comparisons work seed by seed, so differences between cells with common random numbers are paired.
+    Operands are aligned by axis names, and missing axes are broadcast. A non-finite result of finite values, such as a
+    division by zero, is undefined (NaN). Statistics omit the seeds that are undefined in a cell; ``n`` counts the rest.
 
     Parameters
     ----------
-    values
-        Shape (seeds, length of each axis), in ``unit``; NaN where undefined.
+    values : array of shape (seeds, length of each axis)
+        Values in ``unit``; NaN if undefined.
     axes
-        Of the cells, in order.
+        Axes of the cells, in order.
     seeds
-        The seed of each row.
+        Seed of each row.
     name, unit
-        What the values are, and their SI unit ("" for pure numbers).
-    at_least
-        Lower bounds of the values, of the same shape: an infinite value is known only to be greater than its bound, as
-        the completion time of a flow that the end of the run cuts. Left out, no bound is known.
+        Name and SI unit of the values ("" for pure numbers).
+    at_least : array of the same shape, optional
+        Lower bounds. An infinite value is only known to exceed its bound, such as the completion time of an
+        unfinished flow.
     bounds
-        The least and the greatest value that the quantity can have, such as 0 and 1 for a share. Intervals of means end
-        there.
-    repeated
-        Whether nothing random reaches a cell, shape (1, length of each axis): all of its seeds are one run. Its
-        statistics are of one value, n = 1, without an interval. Left out, no cell is.
+        Minimum and maximum possible value, such as 0 and 1 for a share. Intervals of means are cut there.
+    repeated : array of shape (1, length of each axis), optional
+        Whether a cell contains nothing random, so that all its seeds give one run. Its statistics use one value (n = 1)
+        and have no interval. By default no cell is repeated.
 
     Raises
     ------
     InputError
-        If the values' shape is not that of the seeds and axes, or two axes have one name.
+        If the shape of the values does not match the seeds and axes, or two axes have the same name.
 
     Examples
     --------
@@ -80,17 +78,17 @@ class Cells:
     axes: tuple[Axis, ...]
     seeds: tuple[int, ...]
     name: str = ""
-    """What the values are."""
+    """Name of the values."""
     unit: str = ""
-    """Their SI unit; empty for pure numbers."""
+    """SI unit of the values; empty for pure numbers."""
     at_least: NDArray[np.float64] | None = None
-    """Lower bounds of the values, of their shape; a value that is known only to be larger is infinite."""
+    """Lower bounds of the values, of the same shape; a value that is only known to be larger is infinite."""
     bounds: tuple[float, float] = UNBOUNDED
-    """The least and the greatest value that the quantity can have."""
+    """Minimum and maximum possible value."""
     repeated: NDArray[np.bool_] | None = None
-    """Which cells have one run, whatever the seed, shape (1, length of each axis)."""
+    """Whether all seeds of a cell give the same run; shape (1, length of each axis)."""
 
-    # NumPy leaves `number + cells` to us.
+    # Makes NumPy delegate `number + cells` to this class.
     __array_ufunc__ = None
 
     def __post_init__(self) -> None:
@@ -99,7 +97,7 @@ class Cells:
         object.__setattr__(self, "seeds", arguments.wholes(self.seeds, "seeds"))
         names = [axis.name for axis in self.axes]
         if len(set(names)) < len(names):
-            raise InputError(f"two axes have one name: {', '.join(names)}")
+            raise InputError(f"two axes have the same name: {', '.join(names)}")
         expected = (len(self.seeds), *(len(axis) for axis in self.axes))
         if values.shape != expected or not self.seeds:
             raise InputError(f"expected values of shape {expected} (seeds, {', '.join(names)}), got {values.shape}")
@@ -109,17 +107,17 @@ class Cells:
 
     @property
     def mask(self) -> Cells | None:
-        """Which cells are :attr:`repeated`, 1 or 0, as cells of one seed; None where that is not known."""
+        """:attr:`repeated` as cells of one seed with values 1 or 0; None if unknown."""
         return None if self.repeated is None else Cells(self.repeated.astype(np.float64), self.axes, (0,))
 
     def named(self, name: str, unit: str | None = None) -> Cells:
-        """Return the same values under another name, and with another unit where one is given."""
+        """Return the same values with another name, and with another unit if given."""
         return replace(self, name=name, unit=self.unit if unit is None else unit)
 
     # Arithmetic and comparison
 
     def _combine(self, other: object, operation: Callable[[Any, Any], Any], unit: Callable[[str, str], str]) -> Cells:
-        """Apply an operation seed by seed; NaN where either side is undefined, and where no number results."""
+        """Apply an operation seed by seed; NaN if either side or the result is undefined."""
         axes, one, second = self.axes, self.values, ""
         two: NDArray[np.float64] | np.float64
         if isinstance(other, Cells):
@@ -132,7 +130,7 @@ class Cells:
         with np.errstate(all="ignore"):
             result = np.asarray(operation(one, two), dtype=np.float64)
         wrong = np.isnan(one) | np.isnan(two) | (~np.isfinite(result) & np.isfinite(one) & np.isfinite(two))
-        # A difference of two censored values is not known. It stays infinite: left out, its seed would not count.
+        # The difference of two censored values is unknown. It stays infinite, so that its seed still counts.
         result = np.where(np.isnan(result) & ~wrong, np.inf, result)
         repeated = _both_repeated(self, other) if isinstance(other, Cells) else self.repeated
         return Cells(np.where(wrong, np.nan, result), axes, self.seeds, "", unit(self.unit, second), repeated=repeated)
@@ -186,7 +184,7 @@ class Cells:
     def __ge__(self, other: Cells | float) -> Cells:
         return self._compare(other, operator.ge)
 
-    # Python asks the other side of what is neither cells nor a number, and finds them unequal.
+    # For other types, NotImplemented makes Python compare by identity.
 
     def __eq__(self, other: object) -> Cells:  # type: ignore[override]
         if not isinstance(other, (Cells, int, float, np.number)):
@@ -201,32 +199,34 @@ class Cells:
     __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
-        raise InputError("cells are no single yes or no; share() says in how many seeds a comparison holds")
+        raise InputError(
+            "cells have no single truth value; use share() for the share of seeds in which a comparison holds"
+        )
 
     # Along axes
 
     def axis(self, name: str) -> Axis:
-        """One of the axes.
+        """Return the axis with this name.
 
         Raises
         ------
         InputError
-            If there is none of that name.
+            If it does not exist.
         """
         return self.axes[position(self.axes, name)]
 
     def at(self, **where: str | float) -> Cells:
-        """Take one value of some axes, which are dropped.
+        """Select one value of some axes, which are dropped.
 
         Parameters
         ----------
         **where
-            A value for each axis by name: as written, an equal quantity, or a number in SI.
+            Value by axis name: as written, an equal quantity, or a number in SI units.
 
         Raises
         ------
         InputError
-            If there is no such axis or value; the message names the nearest.
+            If an axis or value does not exist; the message names the nearest.
         """
         chosen: dict[int, int] = {}
         for name, value in where.items():
@@ -237,13 +237,13 @@ class Cells:
         return self._taken(lambda values: values[index], axes)
 
     def _taken(self, take: Callable[[NDArray[np.float64]], NDArray[np.float64]], axes: Sequence[Axis]) -> Cells:
-        """Apply a function that never falls as values grow to the values and to their lower bounds."""
+        """Apply a monotonically increasing function to the values and to their lower bounds."""
         at_least = None if self.at_least is None else take(self.at_least)
         repeated = _all_of(take, self.repeated)
         return replace(self, values=take(self.values), axes=tuple(axes), at_least=at_least, repeated=repeated)
 
     def part(self, **where: Sequence[str | float]) -> Cells:
-        """Keep some values of some axes, in the order given; the values are as for :meth:`at`."""
+        """Select some values of some axes, in the given order; values are as for :meth:`at`."""
         found = self
         for name, kept in where.items():
             axes = list(found.axes)
@@ -256,13 +256,13 @@ class Cells:
         return found
 
     def renamed(self, **names: str) -> Cells:
-        """The same with other names of axes: ``cells.renamed(group="class")`` has ``class`` for ``group``."""
+        """Return the cells with renamed axes: ``cells.renamed(group="class")`` renames ``group`` to ``class``."""
         for name in names:
             position(self.axes, name)
         return replace(self, axes=tuple(replace(axis, name=names.get(axis.name, axis.name)) for axis in self.axes))
 
     def with_total(self, name: str) -> Cells:
-        """The same with the sum over an axis as its further value ``total``."""
+        """Return the cells with the sum over an axis as its additional value ``total``."""
         place = position(self.axes, name)
         axis = replace(self.axes[place], values=(*self.axes[place].values, "total"), unit="", numbers=None, labels=())
 
@@ -273,7 +273,7 @@ class Cells:
         return replace(found, bounds=_of_sums(self.bounds))
 
     def where(self, holds: Cells) -> Cells:
-        """The values of the seeds and cells for which a comparison holds; the others are undefined."""
+        """Return the values of seeds and cells for which a comparison holds; others are undefined."""
         arguments.one_of(holds, Cells, "holds", "a comparison of cells, such as `cells > 0`")
         chosen = self._combine(holds, lambda one, two: np.where(two > 0, one, np.nan), lambda unit, _: unit)
         return replace(chosen, name=self.name, bounds=self.bounds)
@@ -284,23 +284,23 @@ class Cells:
         return self._taken(lambda values: reduce(values, axis=tuple(1 + place for place in places)), axes)
 
     def total(self, *names: str) -> Cells:
-        """Sum over axes, which are dropped; undefined where a part is."""
+        """Return the sum over axes, which are dropped; undefined if any part is."""
         return replace(self._over(names, np.sum), bounds=_of_sums(self.bounds))
 
     def between(self, start: str | float, end: str | float, axis: str = "time") -> Cells:
-        """Sum over the values of an axis in (start, end], which is dropped.
+        """Return the sum over the values of an axis in (start, end]; the axis is dropped.
 
         Parameters
         ----------
         start, end
-            Values of the axis, as for :meth:`at`; ``start`` may also be its origin, 0.
+            Values of the axis, as for :meth:`at`; ``start`` can also be 0.
         axis
-            Of numbers in order, such as the ends of intervals.
+            Axis of increasing numbers, such as the ends of intervals.
 
         Raises
         ------
         InputError
-            If there is no such axis, or a bound is none of its values.
+            If the axis does not exist, or a bound is not one of its values.
         """
         place = position(self.axes, axis)
         first, last = (self.axes[place].bound(value) for value in (start, end))
@@ -312,19 +312,19 @@ class Cells:
         return replace(found, bounds=_of_sums(self.bounds))
 
     def mean_over(self, *names: str) -> Cells:
-        """Mean over axes, which are dropped; undefined where a part is."""
+        """Return the mean over axes, which are dropped; undefined if any part is."""
         return self._over(names, np.mean)
 
     def each(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]], unit: str = "") -> Cells:
-        """Apply a function of arrays, such as ``numpy.log``, to each value; ``unit`` is that of its results."""
+        """Apply an array function, such as ``numpy.log``, to all values; ``unit`` is the unit of the results."""
         arguments.function(function, "function")
         with np.errstate(all="ignore"):
             return Cells(function(self.values), self.axes, self.seeds, "", unit, repeated=self.repeated)
 
     def wins(self, name: str) -> Cells:
-        """How much of a seed each value of an axis wins by having the most; those that tie share it equally.
+        """Return, per seed, 1 for the axis value with the maximum and 0 for others; ties share the 1 equally.
 
-        A seed in which any of the values is undefined is undefined.
+        A seed is undefined if any of the values is.
         """
         along = 1 + position(self.axes, name)
         most = self.values.max(axis=along, keepdims=True)
@@ -338,7 +338,7 @@ class Cells:
         return Cells(shares, self.axes, self.seeds, repeated=_all_of(every, self.repeated))
 
     def minus_next(self, name: str) -> Cells:
-        """Each value of an axis minus the next one; the last, which has none, is dropped."""
+        """Return each value of an axis minus the next one, without the last value."""
         place = position(self.axes, name)
         rest = [self.axes[place].part(slice(None, -1)) if at == place else axis for at, axis in enumerate(self.axes)]
 
@@ -354,7 +354,7 @@ class Cells:
 
     def _estimates(self, statistic: Callable[[NDArray[np.float64]], Interval]) -> Estimates:
         def one(at: tuple[int, ...]) -> Interval | None:
-            column = self.values.T[at[::-1]]  # the seeds' axis is the last of the transpose
+            column = self.values.T[at[::-1]]  # the last axis of the transpose is the seed
             defined = ~np.isnan(column)
             if not defined.any():
                 return None
@@ -362,7 +362,7 @@ class Cells:
                 defined[np.argmax(defined) + 1 :] = False
             found = statistic(column[defined])
             if np.isinf(found.estimate) and self.at_least is not None:
-                # The statistics of censored values, means and quantiles, never fall as values grow.
+                # Means and quantiles increase with the values, so the statistic of the bounds is a lower bound.
                 bound = statistic(self.at_least.T[at[::-1]][defined]).estimate
                 found = replace(found, at_least=bound)
             return replace(found, repeated=self.repeated is not None and bool(self.repeated[0][at]))
@@ -370,40 +370,40 @@ class Cells:
         return Estimates.of(self.axes, one, len(self.seeds), name=self.name, unit=self.unit)
 
     def mean(self) -> Estimates:
-        """Mean over seeds with Student's t interval, which ends at ``bounds``: :func:`optcp.stats.mean`."""
+        """Return the mean over seeds with Student's t interval, cut at ``bounds``: :func:`optcp.stats.mean`."""
         from optcp import stats
 
         return self._estimates(lambda column: stats.mean(column).within(*self.bounds))
 
     def deviation(self) -> Estimates:
-        """Standard deviation over seeds with its interval: :func:`optcp.stats.deviation`."""
+        """Return the standard deviation over seeds with its interval: :func:`optcp.stats.deviation`."""
         from optcp import stats
 
         return self._estimates(stats.deviation)
 
     def median(self) -> Estimates:
-        """Median over seeds: :meth:`quantile` of 0.5."""
+        """Return the median over seeds: :meth:`quantile` of 0.5."""
         return self.quantile(0.5)
 
     def quantile(self, q: float) -> Estimates:
-        """Quantile over seeds with its interval: :func:`optcp.stats.quantiles.quantile`."""
+        """Return a quantile over seeds with its interval: :func:`optcp.stats.quantiles.quantile`."""
         from optcp.stats.quantiles import checked, quantile
 
         q = checked(q)
         return self._estimates(lambda column: quantile(column, q))
 
     def share(self) -> Estimates:
-        """In which share of the seeds a comparison holds, with its exact interval: :func:`optcp.stats.share`.
+        """Return the share of seeds in which a comparison holds, with its exact interval: :func:`optcp.stats.share`.
 
         Raises
         ------
         InputError
-            If the values are not those of a comparison or of :meth:`wins`, between 0 and 1.
+            If the values are not between 0 and 1, as for a comparison or :meth:`wins`.
         """
         from optcp import stats
 
         if ((self.values < 0) | (self.values > 1)).any():
-            raise InputError("share() is of comparisons such as `cells < 0`, whose values are 0 to 1")
+            raise InputError("share() needs values from 0 to 1, such as the comparison `cells < 0`")
         return self._estimates(lambda column: stats.share(float(column.sum()), column.size))
 
     # For people and other libraries
@@ -411,13 +411,14 @@ class Cells:
     def __repr__(self) -> str:
         axes = "".join(f" x {axis.name} ({', '.join(axis.shown)})" for axis in self.axes)
         undefined = int(np.isnan(self.values).sum())
+        unit = f" [{self.unit}]" if self.unit else ""
         return (
-            f"{self.name or 'cells'}{f' [{self.unit}]' if self.unit else ''}: {many(len(self.seeds), 'seed')}{axes}"
-            + (f", {undefined} of {many(self.values.size, 'value')} undefined" if undefined else "")
+            f"{self.name or 'cells'}{unit}: {count_noun(len(self.seeds), 'seed')}{axes}"
+            + (f", {undefined} of {count_noun(self.values.size, 'value')} undefined" if undefined else "")
         )  # fmt: skip
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Tidy columns, named as in Parquet files: the seed, each axis in SI, or else as written, and the value."""
+        """Return tidy columns: the seed, each axis in SI units or as written, and the value."""
         coordinates: dict[str, Sequence[Any]] = {"seed": self.seeds}
         coordinates |= {axis.column: axis.coordinates for axis in self.axes}
         return tidy(coordinates, **{self.name or "value": self.values})
@@ -430,22 +431,22 @@ class Cells:
         return np.array(self.values, dtype, copy=copy)
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
-        """Make a pandas DataFrame of :meth:`columns`; an :class:`~optcp.errors.InputError` where there is no pandas."""
+        """Return :meth:`columns` as a pandas DataFrame; raise :class:`~optcp.errors.InputError` without pandas."""
         return optional("pandas").DataFrame(self.columns())
 
     def to_xarray(self) -> Any:  # noqa: ANN401 - xarray may not be installed
-        """Make an xarray DataArray; an :class:`~optcp.errors.InputError` where there is no xarray."""
-        # A tuple is something else to xarray.
+        """Return an xarray DataArray; raise :class:`~optcp.errors.InputError` without xarray."""
+        # xarray interprets a tuple differently.
         coords = {"seed": np.array(self.seeds)} | {axis.column: np.array(axis.coordinates) for axis in self.axes}
         return optional("xarray").DataArray(self.values, coords, tuple(coords), self.name or None, {"units": self.unit})
 
     def plot(self, *, x: str, by: str | None = None, columns: int = 1, ax: Axes | None = None) -> Axes:
-        """Draw the means over seeds: :meth:`optcp.data.estimates.Estimates.plot`."""
+        """Plot the means over seeds; see :meth:`optcp.data.estimates.Estimates.plot`."""
         return self.mean().plot(x=x, by=by, columns=columns, ax=ax)
 
 
 def stack(name: str, cells: Mapping[str, Cells]) -> Cells:
-    """Cells of the same seeds and axes, one for each value of a further axis, which comes first.
+    """Stack cells of equal seeds and axes along a new first axis.
 
     Raises
     ------
@@ -463,7 +464,7 @@ def stack(name: str, cells: Mapping[str, Cells]) -> Cells:
     for other in others:
         axes, _, _ = _meet(first, other)
         if len(axes) != len(first.axes) or len(axes) != len(other.axes):
-            raise InputError(f"cells that are put side by side along {name!r} have the same axes")
+            raise InputError(f"cells that are stacked along {name!r} must have the same axes")
     values = np.stack([_meet(first, one)[2] for one in cells.values()], axis=1)
     at_least, repeated = None, None
     bounds = [replace(one, values=one.at_least) for one in cells.values() if one.at_least is not None]
@@ -479,7 +480,7 @@ def stack(name: str, cells: Mapping[str, Cells]) -> Cells:
 def _all_of(
     take: Callable[[NDArray[np.float64]], NDArray[np.float64]], repeated: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_] | None:
-    """Which sums or means, or values that are chosen, are of repeated cells alone."""
+    """Return which results of ``take`` use repeated cells only."""
     if repeated is None:
         return None
     found: NDArray[np.bool_] = take(repeated.astype(np.float64)) == take(np.ones(repeated.shape))
@@ -487,7 +488,7 @@ def _all_of(
 
 
 def _both_repeated(one: Cells, two: Cells) -> NDArray[np.bool_] | None:
-    """Where cells of both sides are repeated, over the axes of both."""
+    """Return which cells are repeated on both sides, over the axes of both."""
     first, second = one.mask, two.mask
     if first is None or second is None:
         return None
@@ -496,13 +497,13 @@ def _both_repeated(one: Cells, two: Cells) -> NDArray[np.bool_] | None:
 
 
 def _of_sums(bounds: tuple[float, float]) -> tuple[float, float]:
-    """The bounds of a sum of any number of values."""
-    least, greatest = bounds
-    return 0.0 if least >= 0 else -np.inf, 0.0 if greatest <= 0 else np.inf
+    """Return the bounds of a sum of any number of values."""
+    low, high = bounds
+    return 0.0 if low >= 0 else -np.inf, 0.0 if high <= 0 else np.inf
 
 
 def _same(one: str, two: str) -> str:
-    """The unit of a sum or a comparison; what has none takes the other's."""
+    """Return the unit of a sum or comparison; a missing unit is taken from the other side."""
     if one and two and one != two:
         raise InputError(f"units differ: {one} and {two}")
     return one or two
@@ -513,11 +514,11 @@ def _quotient(one: str, two: str) -> str:
 
 
 def _meet(one: Cells, two: Cells) -> tuple[tuple[Axis, ...], NDArray[np.float64], NDArray[np.float64]]:
-    """Both sides' values over the axes of both: those of the first, then those that only the second has."""
+    """Return the combined axes, first those of ``one``, and the values of both sides aligned to them."""
     if one.seeds != two.seeds:
         other = sorted(set(one.seeds) ^ set(two.seeds))
         what = f"{len(one.seeds)} and {len(two.seeds)}" + (f", and seed {other[0]} is not in both" if other else "")
-        raise InputError(f"paired values are of the same seeds in the same order; got {what}")
+        raise InputError(f"paired values need the same seeds in the same order; got {what}")
     names = [axis.name for axis in one.axes]
     for axis in two.axes:
         if axis.name in names and not (mine := one.axes[names.index(axis.name)]).matches(axis):

@@ -1,7 +1,7 @@
-"""Values of which the end of a run cuts some: they are known only to be greater than a lower bound.
+"""Right-censored values: some are only known to exceed a lower bound, because the run ended first.
 
-Quantiles and means treat a cut value as docs/reference/metrics.md says of completion times: it is right-censored. It
-never counts as its bound, and is never left out.
+Quantiles and means treat them as docs/reference/metrics.md describes for completion times. A censored value is neither
+replaced by its bound nor omitted.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from optcp.data.axes import Axis
     from optcp.data.cells import Cells
     from optcp.scenarios.run import Run
-    from optcp.study import Done
+    from optcp.study import StudyResult
 
 Bounded = tuple[float, float]
-"""A value and its lower bound: the value itself where it is known; infinite values are cut, NaN is undefined."""
+"""Value and lower bound. Both are equal if the value is known; a censored value is infinite, an undefined one NaN."""
 UNDEFINED: Bounded = (float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
 class Censored:
-    """A value of each flow, of which the end of the run cuts some.
+    """One value per flow, some of them censored by the end of the run.
 
     Attributes
     ----------
-    at_least
-        The value of a flow whose value is known, and of the others a lower bound, shape (flows,).
-    known
-        Which are known, shape (flows,).
+    at_least : array of shape (flows,)
+        Known value or lower bound.
+    known : array of shape (flows,)
+        Whether the value is known.
     informative
-        Whether a bound tells something of its value. Completion times over those without a failure are such: a large
-        flow has a small ratio and, where it is cut, a small bound. No estimator may then give its share to the others.
-        A quantile is known where it is the same whatever the cut values are, and a mean where nothing is cut.
+        Whether censoring is informative, as for completion times relative to a run without failure: a large flow has a
+        small ratio and a small bound. Estimators must then not redistribute its weight. A quantile is known only if it
+        does not depend on the censored values, and a mean only without censored values.
 
     Examples
     --------
@@ -55,23 +55,23 @@ class Censored:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The values, infinite where the end of the run cuts them, shape (flows,)."""
+        """Values, infinite if censored; shape (flows,)."""
         return np.where(self.known, self.at_least, np.inf)
 
     @property
     def cut(self) -> int:
-        """How many the end of the run cuts."""
+        """Number of censored values."""
         return int((~self.known).sum())
 
     def __getitem__(self, chosen: NDArray[np.bool_]) -> Censored:
         return Censored(self.at_least[chosen], self.known[chosen], self.informative)
 
     def over(self, others: NDArray[np.float64]) -> Censored:
-        """Divide by the values of the same flows in another run, shape (flows,). The quotients are informative."""
+        """Divide by the values of the same flows in another run, shape (flows,); censoring becomes informative."""
         return Censored(self.at_least / others, self.known, informative=True)
 
     def quantile(self, q: float) -> Bounded:
-        """A quantile: :func:`optcp.stats.quantiles.pooled_quantile` of one run; undefined without flows."""
+        """Return a quantile (:func:`optcp.stats.quantiles.pooled_quantile`); undefined without flows."""
         if not self.known.size:
             return UNDEFINED
         if self.informative:
@@ -81,7 +81,7 @@ class Censored:
         return found.estimate, found.estimate if found.at_least is None else found.at_least
 
     def mean(self) -> Bounded:
-        """The mean: :func:`optcp.stats.quantiles.restricted_mean`; undefined without flows."""
+        """Return the mean (:func:`optcp.stats.quantiles.restricted_mean`); undefined without flows."""
         if not self.known.size:
             return UNDEFINED
         if self.informative:
@@ -89,18 +89,18 @@ class Censored:
         return restricted_mean(self.values, self.at_least)
 
     def total(self) -> Bounded:
-        """The sum, with the sum of the bounds as its lower bound."""
+        """Return the sum, with the sum of the bounds as lower bound."""
         return float(self.values.sum()), float(self.at_least.sum())
 
 
 def each(
-    done: Done,
+    done: StudyResult,
     function: Callable[[Run], Bounded | Sequence[Bounded] | Sequence[Sequence[Bounded]]],
     *more: Axis,
     name: str = "",
     unit: str = "",
 ) -> Cells:
-    """Reduce every run to a value that its end may cut, or to values with the axes ``more``."""
+    """Reduce every run to a possibly censored value, or to values with the axes ``more``."""
     found = np.array(
         [[function(done.run(branch, seed)) for branch in done.grid.branches] for seed in done.seeds], dtype=np.float64
     )

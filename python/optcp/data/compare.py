@@ -1,4 +1,4 @@
-"""Every metric of a study in each cell against one cell, paired by seed."""
+"""Paired comparison of the metrics of a study with a reference."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Compared:
-    """One metric in one cell against the reference.
+    """Comparison of one metric in one cell with the reference.
 
     Attributes
     ----------
     metric, unit
-        What is compared, and its SI unit.
+        Name and SI unit of the metric.
     cell
-        The cell's values as written, by axis.
+        Values of the cell as written, by axis.
     value, reference
         Means over the seeds in which both are defined.
     difference, low, high, p
-        ``value - reference`` with its 95 % interval and two-sided p-value: :func:`optcp.stats.paired`. The p-values are
-        not corrected for their number. Of one run there is no interval and no p-value: infinite bounds, and NaN.
+        ``value - reference`` with its 95 % interval and two-sided p-value (:func:`optcp.stats.paired`), not corrected
+        for multiple comparisons. A single run has infinite bounds and p = NaN.
     n
-        The seeds in which both are defined; where there is none, all numbers are NaN. 1 where nothing random reaches
-        either cell, whatever the number of seeds.
+        Number of seeds in which both are defined; without any, all numbers are NaN. 1 if neither cell contains anything
+        random.
     relative_pct
-        The difference in per cent of the reference's size; NaN where that is zero.
+        Difference relative to the magnitude of the reference, in %; NaN if that is zero.
     value_at_least, reference_at_least
-        Lower bounds of the means. They are the means, unless a run is censored: then the mean is infinite, and the
+        Lower bounds of the means. They equal the means unless a run is censored. Then the mean is infinite, and the
         difference, its interval and the p-value are NaN.
     """
 
@@ -57,7 +57,7 @@ class Compared:
 
     @property
     def censored(self) -> bool:
-        """Whether the end of a run cuts a value, so that there is no difference of means."""
+        """Whether a mean is censored, so that there is no difference."""
         return not (np.isfinite(self.value) and np.isfinite(self.reference)) and self.n > 0
 
 
@@ -67,14 +67,14 @@ BOUNDS = ("value_at_least", "reference_at_least")
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A table of :class:`Compared` rows.
+    """Table of :class:`Compared` rows.
 
     Attributes
     ----------
     rows
-        By metric, then by cell; the reference itself is left out.
+        Rows by metric and cell, without the reference itself.
     at
-        The reference: a value of each axis that is fixed.
+        Reference values by axis.
     """
 
     rows: tuple[Compared, ...]
@@ -82,19 +82,18 @@ class Comparison:
 
     @property
     def common(self) -> tuple[str, ...]:
-        """The axes that every metric has."""
+        """Axes of all metrics."""
         return tuple(name for name in self._axes() if all(name in row.cell for row in self.rows))
 
     @property
     def differing(self) -> tuple[str, ...]:
-        """The axes that only some metrics have, such as their groups, ports or reasons."""
+        """Axes of some metrics only, such as groups, ports or reasons."""
         return tuple(name for name in self._axes() if name not in self.common)
 
     def units(self) -> dict[str, tuple[float, str]]:
-        """For each metric the number by which tables divide its values, and the unit that these then have.
+        """Return the divisor and displayed unit of each metric.
 
-        All rows of a metric have one unit. A metric whose name ends in its unit has that one: `completion_p95_s` is in
-        seconds.
+        All rows of a metric share a unit. A metric whose name ends in ``_s`` is shown in seconds.
         """
         largest: dict[str, float] = {}
         for row in self.rows:
@@ -120,7 +119,7 @@ class Comparison:
             + [str(row.n)]
             for row in self.rows
         ]
-        return f"against {where}, paired by seed, 95 % intervals", ["metric", *axes, *NUMBERS, "n"], rows
+        return f"differences from {where}, paired by seed, 95 % intervals", ["metric", *axes, *NUMBERS, "n"], rows
 
     def __repr__(self) -> str:
         return text_table(*self._table())
@@ -129,20 +128,20 @@ class Comparison:
         return html_table(*self._table())
 
     def columns(self) -> dict[str, list[Any]]:
-        """Tidy columns, a row a metric and cell; axes as written, None where a metric has no such axis."""
+        """Return tidy columns with one row per metric and cell; None if a metric lacks an axis."""
         columns: dict[str, list[Any]] = {"metric": [row.metric for row in self.rows]}
         columns |= {name: [row.cell.get(name) for row in self.rows] for name in self._axes()}
         return columns | {name: [getattr(row, name) for row in self.rows] for name in ("unit", *NUMBERS, "n", *BOUNDS)}
 
     def csv(self) -> str:
-        """:meth:`columns` as comma-separated values; what is undefined is empty."""
+        """Return :meth:`columns` as CSV text, with undefined values empty."""
         columns = self.columns()
-        # Only NaN differs from itself.
+        # NaN is the only value that differs from itself.
         rows = [["" if one != one else one for one in row] for row in zip(*columns.values(), strict=True)]  # noqa: PLR0124
         return spreadsheet.written([columns, *rows])
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
-        """Make a pandas DataFrame of :meth:`columns`.
+        """Return :meth:`columns` as a pandas DataFrame.
 
         Raises
         ------
@@ -153,20 +152,19 @@ class Comparison:
 
 
 def compare(metrics: Mapping[str, Cells], *, at: Mapping[str, str | float]) -> Comparison:
-    """Compare every metric in each cell with one cell, seed by seed.
+    """Compare every metric in each cell with a reference, seed by seed.
 
     Parameters
     ----------
     metrics
-        Cells by the metric's name.
+        Cells by name of the metric.
     at
-        The reference: a value for each axis that is fixed. Along the others, each cell is compared with the reference
-        of its own.
+        Reference values by axis. Along other axes, each cell is compared with the reference of equal values.
 
     Raises
     ------
     InputError
-        If no axis is fixed, or a metric has no such axis or value.
+        If ``at`` is empty, or a metric lacks an axis or value.
 
     Examples
     --------
@@ -181,7 +179,7 @@ def compare(metrics: Mapping[str, Cells], *, at: Mapping[str, str | float]) -> C
         arguments.one_of(cells, Cells, "metrics", "a mapping of names to cells")
     arguments.texts(list(arguments.mapping(at, "at", "a mapping of axes to values")), "axis")
     if not at:
-        raise InputError('compare() needs the cell to compare with, for example at={"switch_delay": "0 ms"}')
+        raise InputError('compare() needs reference values, for example at={"switch_delay": "0 ms"}')
     rows: list[Compared] = []
     fixed: dict[str, str] = {}
     for metric, cells in metrics.items():

@@ -1,4 +1,4 @@
-"""Estimates with 95 % intervals over labelled axes."""
+"""Labelled arrays of estimates with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.common import arguments
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.axes import Axis
 from optcp.data.labelled import cells_of, censored, html_table, label, number, optional, position, text_table, tidy
 
@@ -23,21 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates:
-    """An estimate with its interval for each cell.
+    """Labelled array of estimates with 95 % intervals, one per cell.
 
     Attributes
     ----------
     axes
-        Of the four arrays, in order; none for a single estimate.
-    estimate, low, high
-        In ``unit``, of the axes' shape; NaN where every seed was undefined, infinite bounds where one seed is not
-        enough for an interval.
-    n
-        The seeds behind each estimate, of the axes' shape.
+        Axes of the arrays, in order; empty for a single estimate.
+    estimate, low, high : arrays of shape (length of each axis)
+        Estimate and ends of its interval, in ``unit``. NaN if all seeds are undefined; infinite ends for a single seed.
+    n : array of shape (length of each axis)
+        Number of seeds of each estimate.
     seeds
-        All seeds; ``n`` is less where the value of some was undefined.
-    name, unit
-        What is estimated, and its SI unit.
+        Number of all seeds; ``n`` is smaller if some are undefined.
     """
 
     axes: tuple[Axis, ...]
@@ -47,13 +44,13 @@ class Estimates:
     n: NDArray[np.int64]
     seeds: int
     name: str = ""
-    """What is estimated."""
+    """Name of the estimated quantity."""
     unit: str = ""
-    """Its SI unit; empty for pure numbers."""
+    """SI unit; empty for pure numbers."""
     at_least: NDArray[np.float64] | None = None
-    """Lower bounds of the estimates, of the axes' shape; NaN where the estimate is known."""
+    """Lower bounds of infinite estimates, shape (length of each axis); NaN if the estimate is known."""
     repeated: NDArray[np.bool_] | None = None
-    """Which cells have one run, whatever the seed, of the axes' shape."""
+    """Whether all seeds of a cell give the same run; shape (length of each axis)."""
 
     def __post_init__(self) -> None:
         label(self)
@@ -74,7 +71,7 @@ class Estimates:
         name: str = "",
         unit: str = "",
     ) -> Estimates:
-        """Estimate each cell by a function of its position; None where it is undefined."""
+        """Create estimates from a function of the position, which returns None if undefined."""
         from optcp.stats import Interval
 
         arguments.function(interval, "interval")
@@ -91,12 +88,12 @@ class Estimates:
         return cls(axes, estimate, low, high, n, seeds, name, unit, at_least, repeated)
 
     def interval(self, at: tuple[int, ...] = ()) -> Interval:
-        """The estimate at a position, one index an axis.
+        """Return the estimate at a position, with one index per axis.
 
         Raises
         ------
         InputError
-            If there is no such position.
+            If the position does not exist.
         """
         from optcp.stats import Interval
 
@@ -110,14 +107,14 @@ class Estimates:
         return Interval(estimate, low, high, n, None if np.isnan(bound) else bound, repeated)
 
     def times(self, factor: float, unit: str = "") -> Estimates:
-        """The same in another unit, such as shares in per cent."""
+        """Return the estimates multiplied by a factor, in another unit."""
         factor = arguments.number(factor, "factor")
         arrays = {name: factor * getattr(self, name) for name in ("estimate", "low", "high")}
         at_least = None if self.at_least is None else factor * self.at_least
         return replace(self, unit=unit, **arrays, at_least=at_least)
 
     def known(self, value: float, **where: str | float) -> Estimates:
-        """The same, with a cell that is what it is by definition: without an error."""
+        """Return the estimates with one cell replaced by an exact value."""
         place = [slice(None)] * len(self.axes)
         for name, wanted in where.items():
             axis = position(self.axes, name)
@@ -130,18 +127,18 @@ class Estimates:
 
     @property
     def largest(self) -> float:
-        """The largest magnitude among finite estimates and lower bounds of others; 0 without any."""
+        """Largest magnitude of finite estimates and lower bounds; 0 if there are none."""
         known = [self.estimate] if self.at_least is None else [self.estimate, self.at_least]
         return max((float(np.abs(array[np.isfinite(array)]).max(initial=0)) for array in known), default=0.0)
 
     def __iter__(self) -> Iterator[tuple[dict[str, str], Interval]]:
-        """Each cell's values as written, by axis, and its interval."""
+        """Yield the axis values of each cell, as written, and its interval."""
         for at, key in cells_of(self.axes):
             yield key, self.interval(at)
 
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
         unit = f" [{self.unit}]" if self.unit else ""
-        title = f"{self.name or 'estimate'}{unit}, 95 % interval over {many(self.seeds, 'seed')}"
+        title = f"{self.name or 'estimate'}{unit}, 95 % interval over {count_noun(self.seeds, 'seed')}"
         if (self.n < self.seeds).any():
             title += "; n is less where some were undefined"
         rows = [
@@ -159,12 +156,12 @@ class Estimates:
         return html_table(*self._table())
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Tidy columns, named as in Parquet files: each axis in SI, or else as written; estimate, low, high and n."""
+        """Return tidy columns: each axis in SI units or as written, estimate, low, high and n."""
         axes = {axis.column: axis.coordinates for axis in self.axes}
         return tidy(axes, estimate=self.estimate, low=self.low, high=self.high, n=self.n)
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
-        """Make a pandas DataFrame of :meth:`columns`.
+        """Return :meth:`columns` as a pandas DataFrame.
 
         Raises
         ------
@@ -174,27 +171,27 @@ class Estimates:
         return optional("pandas").DataFrame(self.columns())
 
     def to_numpy(self) -> NDArray[np.float64]:
-        """Return estimate, low and high along a last axis of three."""
+        """Return an array with estimate, low and high on the last axis, shape (length of each axis, 3)."""
         return np.stack([self.estimate, self.low, self.high], axis=-1)
 
     def plot(self, *, x: str, by: str | None = None, columns: int = 1, ax: Axes | None = None) -> Axes:
-        """Draw the estimates against an axis, with their intervals as error bars.
+        """Plot the estimates over an axis, with intervals as error bars.
 
         Parameters
         ----------
         x
-            The axis along which they are drawn.
+            Axis of the plot.
         by
-            The axis whose values are curves; left out, there is one curve.
+            Axis with one curve per value; by default there is one curve.
         columns
-            The figure's width: one or two columns of an IEEE page.
+            Width in columns of an IEEE page, 1 or 2.
         ax
-            Where to draw; left out, a new figure.
+            Axes to draw into; by default a new figure.
 
         Raises
         ------
         InputError
-            If an axis is unknown, or one that is neither ``x`` nor ``by`` has several values.
+            If an axis does not exist, or another axis has several values.
         """
         optional("matplotlib")
         from optcp.plots.estimates import draw

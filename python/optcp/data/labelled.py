@@ -1,4 +1,4 @@
-"""What everything with labelled axes shares: its cells in order, tidy columns, and tables for people."""
+"""Common functions of labelled arrays: iteration over cells, tidy columns, and text and HTML tables."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from optcp.data.samples import Samples
 
 PREFIXED = ("s", "bit/s", "B")
-"""Units that are shown with a prefix: "50 ms"."""
+"""Units that are shown with an SI prefix, such as "50 ms"."""
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 EXTRAS = {"matplotlib": "plot", "pandas": "frames", "xarray": "frames", "sgp4": "tle"}
-"""What brings a library that not every command needs: an extra of the package."""
+"""Extra of the package that installs an optional library."""
 SUFFIXES = {"s": "_s", "bit/s": "_bps", "B": "_bytes"}
-"""Of names; figures say the unit in its own place."""
+"""Suffixes of names by unit; plots omit the suffix and show the unit instead."""
 MOST_ROWS = 60
-"""A table for people shows no more rows than these."""
+"""Maximum number of rows of a displayed table."""
 
 
 def label(one: Cells | Samples | Estimates) -> None:
-    """Convert the axes of labelled values, which are frozen, and check their name and unit.
+    """Convert the axes of a frozen labelled array, and check its name and unit.
 
     Raises
     ------
     InputError
-        If one of them is something else.
+        If one of them has another type.
     """
     from optcp.data.axes import Axis
 
@@ -51,12 +51,12 @@ def label(one: Cells | Samples | Estimates) -> None:
 
 
 def position(axes: Sequence[Axis], name: str) -> int:
-    """Find an axis by its name.
+    """Return the index of an axis.
 
     Raises
     ------
     InputError
-        If there is none of that name.
+        If it does not exist.
     """
     names = [axis.name for axis in axes]
     if arguments.text(name, "axis") not in names:
@@ -66,20 +66,20 @@ def position(axes: Sequence[Axis], name: str) -> int:
 
 
 def cells_of(axes: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], dict[str, str]]]:
-    """Each cell's position and its values as written, by axis; the last axis varies fastest."""
+    """Yield the position of each cell and its values as written, by axis; the last axis varies fastest."""
     for at in np.ndindex(*(len(axis) for axis in axes)):
         yield at, {axis.name: axis.values[i] for axis, i in zip(axes, at, strict=True)}
 
 
 def tidy(coordinates: Mapping[str, Sequence[Any]], **values: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """A column for each axis and each array of values over them, a row a cell."""
+    """Return one column per axis and array, with one row per cell."""
     rows = list(itertools.product(*coordinates.values()))
     columns = {name: np.array([row[at] for row in rows]) for at, name in enumerate(coordinates)}
     return columns | {name: array.ravel() for name, array in values.items()}
 
 
 def missing(module: str) -> str:
-    """Say that a library which OpTCP does without is not there, and which extra brings it; empty where it is there."""
+    """Return a message on a missing optional library and its extra; empty if it is installed."""
     try:
         importlib.import_module(module)
     except ImportError:
@@ -88,7 +88,7 @@ def missing(module: str) -> str:
 
 
 def optional(module: str) -> Any:  # noqa: ANN401 - a module that may lack types
-    """Import a library that OpTCP does without.
+    """Import an optional library.
 
     Raises
     ------
@@ -101,12 +101,12 @@ def optional(module: str) -> Any:  # noqa: ANN401 - a module that may lack types
 
 
 def words(name: str, unit: str = "") -> str:
-    """A name as figures show it: "goodput_bps" is a goodput."""
+    """Return a name without unit suffix for plots, such as "goodput" for "goodput_bps"."""
     return name.removesuffix(SUFFIXES.get(unit, "")).replace("_", " ")
 
 
 def prefixed(largest: float, unit: str) -> tuple[float, str]:
-    """By what to divide numbers of an SI unit, so that the largest is easily read, and the unit that they then have.
+    """Return the divisor and the prefixed unit that suit the largest number.
 
     >>> prefixed(16.9e6, "bit/s"), prefixed(0.05, "s"), prefixed(400, "packets")
     ((1000000.0, 'Mbit/s'), (0.001, 'ms'), (1.0, 'packets'))
@@ -119,12 +119,12 @@ def prefixed(largest: float, unit: str) -> tuple[float, str]:
 
 
 def number(value: float) -> str:
-    """A number as tables show it: four digits, and a dash where it is undefined or infinite."""
+    """Return a number with four digits, or "-" if undefined or infinite."""
     return f"{value:.4g}" if np.isfinite(value) else "-"
 
 
 def censored(value: float, at_least: float | None, text: Callable[[float], str] = number) -> str:
-    """A number as tables show it; an infinite one by its lower bound.
+    """Return a number as text; an infinite number shows its lower bound.
 
     >>> censored(2.5, None), censored(float("inf"), 0.06)
     ('2.5', '> 0.06')
@@ -138,7 +138,7 @@ def _shown(rows: Sequence[Sequence[str]]) -> tuple[Sequence[Sequence[str]], str]
 
 
 def text_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """An aligned table under its title."""
+    """Return an aligned text table with its title."""
     shown, more = _shown(rows)
     widths = [max(map(len, column)) for column in zip(head, *shown, strict=True)]
     lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in (head, *shown)]
@@ -146,7 +146,7 @@ def text_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 
 def html_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The same table for a notebook."""
+    """Return the same table as HTML for a notebook."""
     shown, more = _shown(rows)
 
     def line(row: Sequence[str], tag: str) -> str:

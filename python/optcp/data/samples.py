@@ -1,4 +1,4 @@
-"""Many values a seed in every cell, such as the completion times of its flows."""
+"""Labelled arrays with several values per seed and cell, such as completion times of flows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.common import arguments
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.cells import UNBOUNDED, Cells
 from optcp.data.estimates import Estimates
 from optcp.data.labelled import label
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Samples:
-    """Values of varying number for each seed and cell.
+    """Labelled array with any number of values per seed and cell.
 
     Parameters
     ----------
-    values
-        Shape (seeds, length of each axis), of objects: each an array of values in ``unit``, shape (any number,).
+    values : object array of shape (seeds, length of each axis)
+        One array of values in ``unit`` per element, of any length.
     axes
-        Of the cells, in order.
+        Axes of the cells, in order.
     seeds
-        The seed of each row.
+        Seed of each row.
     name, unit
-        What the values are, and their SI unit ("" for pure numbers).
-    at_least
-        Lower bounds, in the same form: an infinite value is known only to be greater than its bound, as the completion
-        time of a flow that the end of the run cuts. Left out, an infinite value is greater than all others.
+        Name and SI unit of the values ("" for pure numbers).
+    at_least : object array of the same shape, optional
+        Lower bounds. An infinite value is only known to exceed its bound, such as the completion time of an
+        unfinished flow. By default, infinite values exceed all others.
     bounds, repeated
-        As of :class:`optcp.data.cells.Cells`: the quantity's range, and which cells have one run, whatever the seed.
+        As for :class:`optcp.data.cells.Cells`.
 
     Raises
     ------
     InputError
-        If the shape is not that of the seeds and axes, a value is NaN, or a finite value is not its own lower bound.
+        If the shape does not match the seeds and axes, a value is NaN, or a finite value differs from its bound.
 
     Examples
     --------
@@ -62,15 +62,15 @@ class Samples:
     axes: tuple[Axis, ...]
     seeds: tuple[int, ...]
     name: str = ""
-    """What the values are."""
+    """Name of the values."""
     unit: str = ""
-    """Their SI unit; empty for pure numbers."""
+    """SI unit of the values; empty for pure numbers."""
     at_least: NDArray[Any] | None = None
-    """Lower bounds of the values, of their shape; of a value that is cut by the end of a run, how long it was then."""
+    """Lower bounds of the values, of the same shape; for unfinished flows the time until the end of the run."""
     bounds: tuple[float, float] = UNBOUNDED
-    """The least and the greatest value that the quantity can have."""
+    """Minimum and maximum possible value."""
     repeated: NDArray[np.bool_] | None = None
-    """Which cells have one run, whatever the seed, shape (1, length of each axis)."""
+    """Whether all seeds of a cell give the same run; shape (1, length of each axis)."""
 
     def __post_init__(self) -> None:
         label(self)
@@ -85,27 +85,27 @@ class Samples:
         for at in np.ndindex(*expected):
             own[at], bounds[at] = (arguments.values(array[at], "values").ravel() for array in (self.values, given))
             if np.isnan(own[at]).any():
-                raise InputError(f"seed {self.seeds[at[0]]}: a value is undefined; leave it out")
+                raise InputError(f"seed {self.seeds[at[0]]}: a value is undefined; omit it")
             if own[at].shape != bounds[at].shape or (own[at] != bounds[at])[np.isfinite(own[at])].any():
                 raise InputError(f"seed {self.seeds[at[0]]}: a value and its lower bound differ")
         object.__setattr__(self, "values", own)
         object.__setattr__(self, "at_least", bounds)
 
     def at(self, **where: str | float) -> Samples:
-        """Take one value of some axes, which are dropped: as :meth:`optcp.data.cells.Cells.at`."""
+        """Select one value of some axes, which are dropped, as :meth:`optcp.data.cells.Cells.at`."""
         places = np.arange(self.values.size, dtype=np.float64).reshape(self.values.shape)
         numbered = Cells(places, self.axes, self.seeds, repeated=self.repeated).at(**where)
         values, bounds = (array.ravel()[numbered.values.astype(int)] for array in self._pair())
         return Samples(values, numbered.axes, self.seeds, self.name, self.unit, bounds, self.bounds, numbered.repeated)
 
     def _pair(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Values and their lower bounds."""
+        """Return the values and their lower bounds."""
         return self.values, self.values if self.at_least is None else self.at_least
 
     def per_seed(self, function: Callable[[NDArray[np.float64]], float]) -> Cells:
-        """One number of each seed's values, such as ``numpy.max``; undefined where a seed has none.
+        """Reduce the values of each seed to a number, for example by ``numpy.max``; undefined without values.
 
-        What the end of a run cuts is infinite.
+        Values that exceed the end of the run are infinite.
         """
         arguments.function(function, "function")
         found = arguments.values(
@@ -118,15 +118,15 @@ class Samples:
         )
 
     def count(self) -> Cells:
-        """How many values each seed has."""
+        """Return the number of values per seed."""
         counts = np.array([one.size for one in self.values.ravel()])
         return Cells(counts.reshape(self.values.shape), self.axes, self.seeds, "count", repeated=self.repeated)
 
     def mean(self) -> Estimates:
-        """Mean over seeds of each seed's mean, with Student's t interval; seeds without a value are left out.
+        """Return the mean over seeds of each seed's mean, with Student's t interval; seeds without values are omitted.
 
-        A seed's mean is infinite where its largest value is cut by the end of the run; the lower bound is then the mean
-        restricted to the largest time observed. See :func:`optcp.stats.quantiles.restricted_mean`.
+        The mean of a seed is infinite if its largest value exceeds the end of the run. Its lower bound is then the
+        mean restricted to the largest observed time. See :func:`optcp.stats.quantiles.restricted_mean`.
         """
         from optcp.stats.quantiles import restricted_mean
 
@@ -139,7 +139,7 @@ class Samples:
         return Cells(means, self.axes, self.seeds, self.name, self.unit, at_least, self.bounds, self.repeated).mean()
 
     def quantile(self, q: float) -> Estimates:
-        """Quantile of all seeds' values together, with an interval over seeds.
+        """Return a quantile of the values of all seeds together, with an interval over seeds.
 
         See :func:`optcp.stats.quantiles.pooled_quantile`.
         """
@@ -161,4 +161,5 @@ class Samples:
         axes = "".join(f" x {axis.name} ({', '.join(axis.shown)})" for axis in self.axes)
         total = sum(one.size for one in self.values.ravel())
         unit = f" [{self.unit}]" if self.unit else ""
-        return f"{self.name or 'samples'}{unit}: {many(total, 'value')} of {many(len(self.seeds), 'seed')}{axes}"
+        seeds = count_noun(len(self.seeds), "seed")
+        return f"{self.name or 'samples'}{unit}: {count_noun(total, 'value')} of {seeds}{axes}"

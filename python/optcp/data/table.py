@@ -9,7 +9,7 @@ import numpy as np
 
 from optcp import _core
 from optcp.common import arguments
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.labelled import MOST_ROWS, html_table, number, optional, text_table
 from optcp.errors import InputError, nearest
 
@@ -212,7 +212,7 @@ class Table:
         ]
         rows = [list(row) for row in zip(*columns, strict=True)]
         more = f", the first {MOST_ROWS}" if len(self) > MOST_ROWS else ""
-        return f"table of {many(len(self), 'row')}{more}", list(self.columns), rows
+        return f"table of {count_noun(len(self), 'row')}{more}", list(self.columns), rows
 
     def __repr__(self) -> str:
         return text_table(*self.shown())

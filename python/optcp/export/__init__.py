@@ -1,6 +1,6 @@
-"""Results in other forms (``optcp export``).
+"""Conversion of results to other formats (``optcp export``).
 
-One form, one module, one line here. A module has ``files(directory, chosen)``, which writes and names each file.
+Each format is a module with ``files(directory, chosen)``, which writes files and yields their paths.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ FORMS = {
     "ns2": "ns2",
     "latex": "latex",
 }
-"""Names of forms, and the modules of this package that write them."""
+"""Modules of this package by format name."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Runs of a study that are wanted.
+    """Selection of runs of a study.
 
     Attributes
     ----------
     cells
-        Axes and a value of each; empty: all cells.
+        Swept parameters with one value each; empty for all combinations.
     seed
         None: all seeds.
     """
@@ -43,12 +43,12 @@ ALL = Chosen()
 
 
 def files(directory: Path, form: str, chosen: Chosen = ALL) -> Iterator[tuple[Path, str]]:
-    """Write what is in a directory in another form.
+    """Convert the results in a directory.
 
     Yields
     ------
     (Path, str)
-        Each file once it is there, and a remark on it.
+        Each written file, and a remark on it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Packets as captures (pcapng), which Wireshark and its like read."""
+"""Export of packets as pcapng captures, for example for Wireshark."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64] | int
 
 FIRST_PORT, PORTS = 16384, 65536 - 16384
-"""Sources of a node have ports from the first one on, above those of receivers."""
+"""First port of senders; it is above the ports of receivers."""
 SERVER_PORT = 5001
 DATAGRAM_HEADERS = 28
-"""IPv4 and UDP in bytes."""
+"""Size of IPv4 and UDP headers, in bytes."""
 NONE = 2**32 - 1
-"""Stands for no place in a list."""
+"""Index that means none."""
 NEVER = 2**63 - 1
 MARKS = {"ect1": 1, "ect0": 2, "ce": 3, "ece": 4, "cwr": 8, "ae": 16}
-"""What words of the column ``marking`` stand for, in bits."""
+"""Bits of the words in the column ``marking``."""
 ENDS = {"senders": ("sent", "resent", "acked"), "receivers": ("arrived",)}
-"""What is seen at the ends of flows."""
+"""Events captured at the ends of flows."""
 
 AGAIN = "sent again"
-"""The comment of a retransmission at its sender: programs that read captures have to guess which those are."""
+"""Comment of retransmissions at the sender, which programs otherwise have to infer."""
 MOST_UNSCALED = 2**16 - 1
-"""Bytes: what the window's field can say."""
+"""Maximum window without scaling, in bytes."""
 MOST_WINDOW = MOST_UNSCALED << 14
-"""Bytes: what the largest scale can say (RFC 7323)."""
+"""Maximum window with scaling, in bytes (RFC 7323)."""
 TIMESTAMPS = 12
-"""Bytes of each segment that timestamps take, which the MSS option does not count out (RFC 6691)."""
+"""Size of timestamps per segment in bytes, which the MSS option does not exclude (RFC 6691)."""
 
 Address = tuple[int, int, int, int]
 Ends = tuple[Address, int, Address, int, bool]
@@ -56,18 +56,18 @@ Agreed = tuple[int, int, bool, bool, bool]
 
 @dataclass(frozen=True)
 class Place:
-    """Where someone listened: the end of the file's name, and which rows were seen there, by interface."""
+    """Capture point: suffix of the file name, and rows captured there by interface."""
 
     name: str
     interfaces: dict[str, NDArray[np.bool_]]
 
 
 def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
-    """Write captures of every chosen run of a study that observed packets, one a place.
+    """Write captures of every selected run with observed packets, one per capture point.
 
-    Places are the senders (segments sent, ACKs that came), the receivers (segments that came), every chosen port
-    (packets that it sent), and losses (every lost packet, on the interface of its port and with the reason as comment).
-    Where nothing was seen there is no file.
+    Capture points are senders (segments sent, ACKs received), receivers (segments received), every selected port
+    (packets sent) and losses (lost packets, on the interface of their port, with the reason as comment). Empty captures
+    are omitted.
     """
     anything = False
     for seen in packets.observed(directory, chosen):
@@ -76,7 +76,7 @@ def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
                 anything = True
                 yield path, ""
     if not anything:
-        raise InputError(f"{directory}: no packet was observed")
+        raise InputError(f"{directory}: the runs observed no packets")
 
 
 def _captures(seen: packets.Observed) -> Iterator[Path]:
@@ -132,7 +132,7 @@ def _places(table: Table) -> Iterator[Place]:
 
 
 def _frames(table: Table, flows: Sequence[str], of: Sequence[Flow]) -> dict[str, NDArray[Any]]:
-    """What of a frame does not depend on where it is seen, for every row."""
+    """Return the frame columns that do not depend on the capture point."""
     connection = _places_in(table, "flow", flows)
     time = table.numbers("time_ps")
     backward = table.numbers("ack").astype(bool)
@@ -158,12 +158,12 @@ def _frames(table: Table, flows: Sequence[str], of: Sequence[Flow]) -> dict[str,
 
 
 def _first_byte(segment: NDArray[np.int64], shakes_hands: Numbers, mss: Numbers) -> NDArray[Any]:
-    """The first byte of segments, modulo 2^32: 1 for the first with data, 0 for a SYN."""
+    """Return the sequence numbers of segments, modulo 2^32: 1 for the first with data, 0 for a SYN."""
     return np.where(segment < shakes_hands, 0, 1 + (segment - shakes_hands) * mss) % 2**32
 
 
 def _sacks(table: Table, world: World) -> tuple[list[list[tuple[int, int]]], NDArray[np.uint32]]:
-    """What SACK reports, as blocks of bytes, and for every row its place among them."""
+    """Return the SACK blocks in bytes, and the index of each row among them."""
     place = np.full(len(table), NONE, dtype=np.uint32)
     rows = np.flatnonzero(~table.is_("sack", ""))
     place[rows] = np.arange(len(rows), dtype=np.uint32)
@@ -178,8 +178,8 @@ def _sacks(table: Table, world: World) -> tuple[list[list[tuple[int, int]]], NDA
 
 
 def _markings(table: Table) -> NDArray[np.uint8]:
-    """What headers say of congestion: IP's codepoint in the lowest two bits, then the flags ECE, CWR and AE."""
-    if "marking" not in table.columns:  # of a run that was stored before there were marks
+    """Return congestion bits: the ECN field of IP in the lowest two bits, then the flags ECE, CWR and AE."""
+    if "marking" not in table.columns:  # older stored runs
         return np.zeros(len(table), dtype=np.uint8)
     codes, texts = table.coded("marking")
     bits = np.array([sum(MARKS[word] for word in text.split()) for text in texts], dtype=np.uint8)
@@ -192,7 +192,7 @@ def _each(places: NDArray[np.uint32], values: Sequence[int]) -> NDArray[np.int64
 
 
 def _places_in(table: Table, column: str, names: Sequence[str]) -> NDArray[np.uint32]:
-    """Places of a column's texts in a list; those that are not in it have the greatest number."""
+    """Return the indices of a text column in a list; ``NONE`` for other texts."""
     codes, texts = table.coded(column)
     place = {name: number for number, name in enumerate(names)}
     places: NDArray[np.uint32] = np.array([place.get(text, NONE) for text in texts], dtype=np.uint32)[codes]
@@ -200,7 +200,7 @@ def _places_in(table: Table, column: str, names: Sequence[str]) -> NDArray[np.ui
 
 
 def _connections(flows: Sequence[Flow], world: World) -> list[tuple[Ends, Agreed]]:
-    """Ends of flows, and what they agree on: nodes have addresses, and flows between two of them different ports."""
+    """Return the connections with their options; flows between the same nodes have different ports."""
     so_far: dict[tuple[str, str], int] = {}
     connections = []
     for flow in flows:
@@ -214,7 +214,7 @@ def _connections(flows: Sequence[Flow], world: World) -> list[tuple[Ends, Agreed
 
 
 def _agreed(tcp: dict[str, Any] | None) -> Agreed:
-    """The MSS option, bytes and scaling of the window, whether ACKs report blocks, and whether SYNs say so."""
+    """Return MSS, window, window scaling, SACK, and whether SYNs announce SACK."""
     if tcp is None:
         return 0, 0, False, False, False
     limit, mss, scaling = tcp["window_limit_segments"], tcp["mss_bytes"], tcp["window_scaling"]

@@ -1,4 +1,4 @@
-"""Tables as Parquet files."""
+"""Export of tables as Parquet files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
-    """Write rows and curves of every exhibit; the tables of a study are Parquet already, so they are named only."""
+    """Write rows and curves of exhibits; only list the tables of a study, which are Parquet already."""
     study, exhibits = tabular.found(directory, chosen)
     for name in study.tables if study else ():
         for _ in study.pieces(name):  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Tables as comma-separated values."""
+"""Export of tables as CSV files."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from optcp.data.table import Table
     from optcp.export import Chosen
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 
 def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
-    """Write each table of a study, a row with the cell, seed and values of axes; and rows and curves of exhibits.
+    """Write the tables of a study, with columns for cell, seed and axes, and rows and curves of exhibits.
 
-    A head line, then the values; truth values are 0 and 1, what is missing is empty, and texts are as
-    :mod:`optcp.common.spreadsheet` says.
+    Files start with a head line. Truth values are 0 and 1, missing values are empty, and texts are escaped by
+    :mod:`optcp.common.spreadsheet`.
     """
     study, exhibits = tabular.found(directory, chosen)
     for name in study.tables if study else ():
@@ -36,8 +36,8 @@ def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
             yield target, ""
 
 
-def _table(study: Done, name: str) -> Iterator[tuple[Path, str]]:
-    """Write a table part by part: that of many runs would not fit into memory."""
+def _table(study: StudyResult, name: str) -> Iterator[tuple[Path, str]]:
+    """Write a table part by part, because it may not fit into memory."""
     target = tabular.folder(study) / f"{name}.csv"
     pieces = study.pieces(name)
     first = next(pieces, None)

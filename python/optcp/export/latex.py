@@ -1,4 +1,4 @@
-"""Exhibits' rows as LaTeX tables."""
+"""Export of the rows of exhibits as LaTeX tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ESCAPES = {
 
 
 def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
-    """Write the rows of each exhibit's result in a directory as a LaTeX table (package booktabs) beside it."""
+    """Write the rows of each exhibit as a LaTeX table (package booktabs) next to its result."""
     refuse(chosen)
     for path, result in exhibits(directory).items():
         if result.rows:
@@ -45,9 +45,9 @@ def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
 
 
 def latex(result: Result) -> str:
-    """Make the table of an exhibit: keys, metric, printed and measured value, interval, number of runs, verdict."""
+    """Return the table of an exhibit: keys, metric, published and simulated value, interval, runs, verdict."""
     keys = list(dict.fromkeys(name for row in result.rows for name in row.key))
-    head = [*keys, "metric", "printed", "measured", "95 % interval", "n", "verdict"]
+    head = [*keys, "metric", "published", "simulated", "95 % interval", "n", "verdict"]
     lines = [
         "% Needs \\usepackage{booktabs}.",
         f"% {_line(result.title)}; {_line(show.size_text(result))}; optcp {_line(result.provenance['version'])}",
@@ -74,7 +74,7 @@ def latex(result: Result) -> str:
 
 
 def _line(text: str) -> str:
-    """Text on one line: a comment ends with it, and an empty line inside a table would be an error."""
+    """Return a text on one line, because line breaks end comments and empty lines break tables."""
     return " ".join(text.split())
 
 

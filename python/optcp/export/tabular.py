@@ -11,7 +11,7 @@ from optcp.common.files import need_directory
 from optcp.errors import InputError
 from optcp.papers.results import exhibits
 from optcp.study import choose
-from optcp.study.done import Done
+from optcp.study.done import StudyResult
 from optcp.study.form import IDENTITY
 from optcp.study.store import Store
 
@@ -44,7 +44,7 @@ class Sheet:
     columns: dict[str, list[Any]]
 
 
-def folder(study: Done) -> Path:
+def folder(study: StudyResult) -> Path:
     """Where a study's tables and packets go in other forms.
 
     Raises
@@ -55,7 +55,7 @@ def folder(study: Done) -> Path:
     return study.store.written(FOLDER)
 
 
-def opened(directory: Path, chosen: Chosen) -> Done:
+def opened(directory: Path, chosen: Chosen) -> StudyResult:
     """The chosen runs of the study in a directory.
 
     Raises
@@ -65,7 +65,7 @@ def opened(directory: Path, chosen: Chosen) -> Done:
     optcp.errors.RunFailed
         If it cannot be read.
     """
-    return choose.part(Done.open(directory), chosen.cells, chosen.seed)
+    return choose.part(StudyResult.open(directory), chosen.cells, chosen.seed)
 
 
 def refuse(chosen: Chosen) -> None:
@@ -77,10 +77,10 @@ def refuse(chosen: Chosen) -> None:
         If runs were chosen.
     """
     if chosen.cells or chosen.seed is not None:
-        raise InputError("--cell and --seed choose runs of a study; results of exhibits have none")
+        raise InputError("--cell and --seed select runs of a study; results of experiments have no runs")
 
 
-def found(directory: Path, chosen: Chosen) -> tuple[Done | None, dict[Path, Result]]:
+def found(directory: Path, chosen: Chosen) -> tuple[StudyResult | None, dict[Path, Result]]:
     """The study, and every exhibit's result by its file, in a directory, of which there may be either.
 
     Raises
@@ -98,8 +98,8 @@ def found(directory: Path, chosen: Chosen) -> tuple[Done | None, dict[Path, Resu
         if not results:
             Store(directory).refuse_old("Run the scenario again, into another directory")
             raise InputError(
-                f"{directory}: there is neither a study nor exhibits' results; "
-                "`optcp run` and `optcp reproduce` make them"
+                f"{directory}: no study and no results of experiments here; "
+                "create them with `optcp run` or `optcp reproduce`"
             )
         refuse(chosen)
     return study, results

@@ -1,4 +1,4 @@
-"""What is asked of a network: what may fail, which mechanisms answer, what is assumed, and what of it is a default."""
+"""Query of ``optcp outage``: network, failures, mechanisms and assumptions."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.errors import InputError, nearest
 from optcp.outage import events, study
 from optcp.outage.mechanisms import DETECTION, MECHANISMS
 from optcp.outage.network import US_A_KM, Network
 from optcp.outage.world import SIZES, Assumptions
 from optcp.scenarios import shipped
-from optcp.scenarios.warned import Warned
+from optcp.scenarios.warned import ScenarioWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,37 +22,37 @@ if TYPE_CHECKING:
     from optcp.outage.events import Event
 
 MECHANISMS_ASKED = ("none", "lfa", "ti-lfa", "local", "1:1", "1+1", "restoration, 2 s")
-"""Where none is named."""
+"""Default mechanisms."""
 DOUBLES = 50
-"""Pairs of links that are drawn."""
+"""Number of drawn pairs of links."""
 DRAWN_WITH = 1
-"""The seed of that draw."""
+"""Seed of this draw."""
 LONG_MS = 500.0
-"""Detection that takes longer is long."""
+"""Detection time in ms above which runs are longer."""
 DOUBLES_S = 2.5
-"""The second of two links has failed by then."""
+"""Time in s by which the second of two links has failed."""
 RATES_NOT_READ, TOPOLOGY_FILE = "rates-not-read", "topology-file"
-"""Warnings of scenarios that this verb words itself."""
+"""Scenario warnings that ``optcp outage`` replaces by its own."""
 MOST_NAMED = 8
-"""A message names no more links."""
+"""Maximum number of links in a message."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A number that can be set.
+    """Numeric assumption that can be set.
 
     Attributes
     ----------
     summary
-        What it is, with its unit.
+        Meaning and unit.
     above
-        It is larger.
+        Exclusive lower bound.
     most
-        And no larger than this.
+        Inclusive upper bound.
     least
-        In place of ``above``: it is no smaller.
+        Inclusive lower bound, which replaces ``above``.
     whole
-        Whether it is a whole number.
+        Whether it is an integer.
     """
 
     summary: str
@@ -63,18 +63,18 @@ class Setting:
 
     @property
     def expected(self) -> str:
-        """What is expected, in words."""
+        """Expected values, in words."""
         kind = "a whole number" if self.whole else "a number"
         low = f"above {self.above:g}" if self.least is None else f"from {self.least:g}"
         return f"{kind} {low}" + ("" if math.isinf(self.most) else f" to {self.most:g}")
 
     def read(self, text: str) -> float:
-        """Read it.
+        """Return the number of a text.
 
         Raises
         ------
         ValueError
-            If the text is none.
+            If the text is not such a number.
         """
         value = int(text) if self.whole else float(text)
         enough = value > self.above if self.least is None else value >= self.least
@@ -85,32 +85,32 @@ class Setting:
 
 SETTINGS: dict[str, Setting] = {
     "rate_mbps": Setting("rate of every link, in Mb/s", most=100_000),
-    "peak": Setting("what the busiest link carries of its rate before anything fails", most=1),
-    "flow_mbps": Setting("what the host of a long flow sends at most, in Mb/s"),
-    "short_share": Setting("which share of the traffic is short flows", least=0, most=0.99),
+    "peak": Setting("utilisation of the busiest link before failures", most=1),
+    "flow_mbps": Setting("maximum rate of the host of a long flow, in Mb/s"),
+    "short_share": Setting("share of short flows in the traffic", least=0, most=0.99),
     "short_mbps": Setting("rate of the hosts that send short flows, in Mb/s"),
-    "clamp_mb": Setting("how much a short flow sends at most, in MB"),
-    "detour": Setting("how much longer fibre is than the lengths of the network", least=1, most=10),
-    "queue_ms": Setting("what a port holds, as the ms that sending it takes", most=10_000),
-    "hosts_seed": Setting("which draw of the pairs of long flows", least=0, whole=True),
-    "warm_up_s": Setting("when the failure comes, in s", least=1.5, most=1000),
-    "window_s": Setting("how long what is lost counts, in s", most=10_000),
-    "detection_ms": Setting("how long nodes take to detect a failure, in ms (BFD: 3 ms to 3 s)", least=0, most=60_000),
-    "cuts_a_1000_km": Setting("cuts of 1000 km of fibre in a year, for nines", most=1000),
+    "clamp_mb": Setting("maximum size of a short flow, in MB"),
+    "detour": Setting("ratio of fibre length to the link length of the network", least=1, most=10),
+    "queue_ms": Setting("queue limit of a port, as transmission time in ms", most=10_000),
+    "hosts_seed": Setting("seed of the pairs of long flows", least=0, whole=True),
+    "warm_up_s": Setting("time of the failure, in s", least=1.5, most=1000),
+    "window_s": Setting("time over which losses are counted, in s", most=10_000),
+    "detection_ms": Setting("detection time of failures, in ms (BFD: 3 ms to 3 s)", least=0, most=60_000),
+    "cuts_a_1000_km": Setting("fibre cuts per 1000 km and year, for nines", most=1000),
 }
-SIZES_SUMMARY = "the distribution of the sizes of short flows"
+SIZES_SUMMARY = "distribution of the sizes of short flows"
 
 
 @dataclass(frozen=True)
 class Assumed(Assumptions):
-    """What worlds stand on, how long detection takes, and how often fibres are cut.
+    """Assumptions of the scenarios, detection time and cut rate.
 
     Attributes
     ----------
     detection_ms
-        How long nodes take to detect a failure.
+        Detection time of failures, in ms.
     cuts_a_1000_km
-        Cuts of 1000 km of fibre in a year.
+        Fibre cuts per 1000 km and year.
     """
 
     detection_ms: float = 10.0
@@ -118,19 +118,19 @@ class Assumed(Assumptions):
 
     @classmethod
     def read(cls, settings: Mapping[str, str]) -> Assumed:
-        """Read them as ``--set`` has them; what is not named is at its default.
+        """Read assumptions of ``--set``; others keep their defaults.
 
         Raises
         ------
         InputError
-            If there is no such name, or a value is not what is expected.
+            If a name is unknown or a value invalid.
         """
         found = {name: _value(name, text) for name, text in settings.items()}
         return cls(**found)  # type: ignore[arg-type]
 
     @property
     def world(self) -> Assumptions:
-        """What worlds stand on; where detection takes long, the loss counts for three times that and 4 s at least."""
+        """Assumptions of the scenarios; with slow detection, losses count for three times that plus 4 s at least."""
         same = Assumptions(**{name: getattr(self, name) for name in Assumptions.names()})
         if self.detection_ms <= LONG_MS:
             return same
@@ -140,10 +140,10 @@ class Assumed(Assumptions):
 def _value(name: str, text: str) -> float | str:
     known = [one.name for one in fields(Assumed)]
     if name not in known:
-        raise InputError(f"--set {name}: there is no assumption {name!r}; {nearest(name, known)}")
+        raise InputError(f"--set {name}: unknown assumption; {nearest(name, known)}")
     if name == "sizes":
         if text not in SIZES:
-            raise InputError(f"--set sizes={text}: there are no such sizes; {nearest(text, SIZES)}")
+            raise InputError(f"--set sizes={text}: unknown size distribution; {nearest(text, SIZES)}")
         return text
     setting = SETTINGS[name]
     try:
@@ -153,31 +153,31 @@ def _value(name: str, text: str) -> float | str:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question to a network.
+class OutageQuery:
+    """Network, failures, mechanisms and assumptions of ``optcp outage``.
 
     Attributes
     ----------
     network
-        With its demands.
+        Network with its demands.
     demands
-        Where these come from, in words.
+        Origin of the demands, in words.
     own_demands
-        Whether they are those that the topology comes with.
+        Whether the demands are those of the topology.
     mechanisms
-        By name.
+        Names of mechanisms.
     failures
-        What fails: one of :data:`FAILURES`.
+        Kind of failures, one of :data:`optcp.cli.outage.FAILURES`.
     events
-        Each of them.
+        Failures.
     left_out
-        Bridges: links whose failure no mechanism can answer.
+        Bridges, which are excluded because no mechanism can replace them.
     assumed
-        What is assumed.
+        Values of all assumptions.
     given
-        The names of assumptions that were set.
+        Names of assumptions that the user set.
     sender
-        Of the long flows.
+        TCP of the long flows.
     """
 
     network: Network
@@ -195,26 +195,26 @@ class Asked:
     def of(
         cls, reference: str, matrix: str | None = None, mechanisms: Sequence[str] = (), failures: str = "links",
         settings: Mapping[str, str] | None = None, sender: str = "cubic",
-    ) -> Asked:  # fmt: skip
-        """Read a question.
+    ) -> OutageQuery:  # fmt: skip
+        """Create a query from command-line arguments.
 
         Parameters
         ----------
         reference, matrix
-            As :meth:`optcp.outage.network.Network.find` takes them.
+            As for :meth:`optcp.outage.network.Network.find`.
         mechanisms
-            Names; left out, those of :data:`MECHANISMS_ASKED`.
+            Names of mechanisms; by default :data:`MECHANISMS_ASKED`.
         settings
-            Assumptions as written.
+            Assumptions as written, by name.
 
         Raises
         ------
         InputError
-            If a part of it does not exist or makes no sense.
+            If an argument is unknown or invalid.
         """
         for name in mechanisms:
             if name not in MECHANISMS:
-                raise InputError(f"--mechanism {name}: there is no such mechanism; {nearest(name, MECHANISMS)}")
+                raise InputError(f"--mechanism {name}: unknown mechanism; {nearest(name, MECHANISMS)}")
         assumed = Assumed.read(settings or {})
         if failures == "doubles" and assumed.window_s < DOUBLES_S:
             raise InputError(f"--set window_s={assumed.window_s:g}: the second of two links fails up to 2 s later")
@@ -237,11 +237,11 @@ class Asked:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What all worlds have beside mechanism and failure."""
+        """Settings of all scenarios, apart from mechanism and failure."""
         return {"parameters.detection": f"{self.assumed.detection_ms:g} ms", **study.sender(self.sender)}
 
     def listed(self) -> list[dict[str, Any]]:
-        """Each assumption with its value, what it is, and whether it stands at its default."""
+        """Return each assumption with its value, its meaning, and whether it is a default."""
         return [
             {
                 "name": one.name,
@@ -253,48 +253,53 @@ class Asked:
             if one.name != "cuts_a_1000_km" or self.failures == "links"
         ]
 
-    def standing(self) -> list[Warned]:
-        """What stands on a default: assumptions, demands, and durations of the mechanisms."""
+    def default_assumptions(self) -> list[ScenarioWarning]:
+        """Return warnings about defaults: assumptions, demands and durations of mechanisms."""
         found = [
-            f"{one['name']} = {one['value']}, its default: {one['summary']}" for one in self.listed() if one["default"]
+            f"{one['name']} = {one['value']} (default): {one['summary']}" for one in self.listed() if one["default"]
         ]
         if not self.own_demands and self.demands == "gravity":
-            found.append("demands = gravity: the network has none, so the product of the links that two nodes have")
+            found.append("demands = gravity: the network has no demands, so they follow the product of node degrees")
         by_part: dict[str, list[str]] = {}
         for name in self.mechanisms:
             for part in MECHANISMS[name].stands_on:
                 if part != DETECTION:
                     by_part.setdefault(part, []).append(name)
-        found += [f"{part}, the default of {'; '.join(names)}" for part, names in by_part.items()]
-        return [Warned("assumed", text, "") for text in found]
+        found += [f"{part} (default of {'; '.join(names)})" for part, names in by_part.items()]
+        return [ScenarioWarning("assumed", text, "") for text in found]
 
-    def of_file(self) -> list[Warned]:
-        """Warnings about the network's file: rates that are not read, and what the file says in another way."""
+    def of_file(self) -> list[ScenarioWarning]:
+        """Return warnings about the file of the network: ignored rates and notes of the reader."""
         found = self.network.topology()
         warned = []
         if found.rates:
             names = ", ".join(f"`{name}`" for name in found.rates)
             rate = f"{self.assumed.rate_mbps:g} Mb/s (rate_mbps)"
-            text = f"the links of {self.network.reference} have {names}, which is not read: each has {rate}"
-            warned.append(Warned(RATES_NOT_READ, text, ""))
-        return warned + [Warned(TOPOLOGY_FILE, f"{self.network.reference}: {note}", "") for note in found.notes]
+            text = f"the links of {self.network.reference} have {names}, which is ignored: each has {rate}"
+            warned.append(ScenarioWarning(RATES_NOT_READ, text, ""))
+        return warned + [
+            ScenarioWarning(TOPOLOGY_FILE, f"{self.network.reference}: {note}", "") for note in found.notes
+        ]
 
-    def not_answered(self) -> list[Warned]:
-        """What is left out, and for whom a mechanism can do nothing."""
+    def exclusions(self) -> list[ScenarioWarning]:
+        """Return warnings about excluded failures and pairs, and about pairs without protection."""
         found = []
         if self.left_out:
-            found.append(Warned("bridges", f"no mechanism can answer these, left out: {_few(self.left_out)}", ""))
+            found.append(
+                ScenarioWarning(
+                    "bridges", f"excluded because no mechanism can replace them (bridges): {_few(self.left_out)}", ""
+                )
+            )
         ends = [name for name in self.mechanisms if MECHANISMS[name].settings.get("parameters.path") == "shortest-pair"]
         if ends and (alone := self._without_pair()):
-            what = (
-                f"{alone} of {many(len(self._joined()), 'pair')} of nodes without a disjoint path: both share a bridge"
-            )
-            found.append(Warned("no-disjoint-path", f"{'; '.join(ends)}: {what}", ""))
+            pairs = count_noun(len(self._joined()), "pair")
+            text = f"{'; '.join(ends)}: {alone} of {pairs} of nodes without disjoint paths (both share a bridge)"
+            found.append(ScenarioWarning("no-disjoint-path", text, ""))
         if apart := len(self.network.demands) - len(self._joined()):
             found.append(
-                Warned(
+                ScenarioWarning(
                     "not-joined",
-                    f"{many(apart, 'pair of nodes has', 'pairs of nodes have')} a demand and no path: left out",
+                    f"{count_noun(apart, 'pair of nodes has', 'pairs of nodes have')} a demand but no path; excluded",
                     "",
                 )
             )
@@ -304,41 +309,43 @@ class Asked:
         return self.network.paths(US_A_KM * self.assumed.detour)
 
     def _without_pair(self) -> int:
-        """How many pairs have a bridge between them, which every path goes over."""
+        """Return the number of pairs whose paths include a bridge."""
         alone = {frozenset(self.network.ends(name)) for name in events.bridges(self.network)}
         hops = (map(frozenset, itertools.pairwise(path)) for path in self._joined().values())
         return sum(not alone.isdisjoint(path) for path in hops)
 
 
 def _plain(value: float | str) -> float | str:
-    """A whole number without its decimals."""
+    """Return an integral float as an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _refuse_scenarios(reference: str) -> None:
     if reference.lower().endswith(".toml") or reference in shipped.scenarios():
         raise InputError(
-            f"{reference}: this is a scenario, which `optcp run {reference}` runs; a network is wanted here, "
-            "such as sndlib/abilene or mine.gml"
+            f"{reference}: expected a network, such as sndlib/abilene or mine.gml, got a scenario; run it with "
+            f"`optcp run {reference}`"
         )
 
 
 def _happening(network: Network, failures: str) -> tuple[Event, ...]:
-    """What fails; of pairs that are drawn twice, the first."""
+    """Return the failures; of duplicate pairs only the first."""
     if failures == "links":
         found = list(study.cut(network))
     elif failures == "nodes":
         found = events.nodes(network)
     elif failures == "ducts":
         if not network.has_places():
-            raise InputError(f"{network.reference}: it is not known where nodes are, so which links share a duct")
+            raise InputError(
+                f"{network.reference}: node positions are unknown, so links in the same duct cannot be found"
+            )
         found = events.ducts(network)
     else:
         found = events.doubles(network, DOUBLES, DRAWN_WITH) if len(network.links) > 1 else []
     if not found:
         why = {
-            "links": "every link is a bridge, whose failure no mechanism can answer",
-            "ducts": "no two links leave a node side by side",
+            "links": "every link is a bridge, which no mechanism can replace",
+            "ducts": "no two links of a node leave in the same direction",
         }.get(failures, "there is one link")
         raise InputError(f"{network.reference}: {why}; choose other --failures")
     return tuple({one.name: one for one in reversed(found)}.values())[::-1]

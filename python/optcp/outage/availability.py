@@ -1,4 +1,4 @@
-"""A year of failures of links: how available a flow is, as the network sees it and as TCP does."""
+"""Availability of a flow over a year of link failures, for the network and for TCP."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ YEAR_MS = 365.25 * 86_400_000
 
 @dataclass(frozen=True)
 class Year:
-    """A year of failures of links, for one flow on average: seconds without a path, and without goodput."""
+    """Mean downtime of a flow over a year of link failures: time without a path and without goodput."""
 
     network_ms: Resampled
     tcp_ms: Resampled
     is_cut: bool = False
-    """Whether the end of runs cuts silences: ``tcp_ms`` is then a lower bound, and ``nines_tcp`` an upper one."""
+    """Whether the end of a run censors outages: then ``tcp_ms`` is a lower bound, ``nines_tcp`` an upper one."""
 
     @property
     def nines_net(self) -> Resampled:
-        """As the network sees it."""
+        """Availability of the network in nines."""
         return nines(self.network_ms)
 
     @property
     def nines_tcp(self) -> Resampled:
-        """As TCP does."""
+        """Availability for TCP in nines."""
         return nines(self.tcp_ms)
 
 
 def nines(silent_ms: Resampled) -> Resampled:
-    """-log10 of a share of the year; none where nothing was silent."""
+    """Convert downtime to nines: -log10 of its share of the year; NaN without downtime."""
     samples = np.where(silent_ms.samples > 0, silent_ms.samples, np.nan)
     estimate = -math.log10(silent_ms.estimate / YEAR_MS) if silent_ms.estimate > 0 else math.nan
     return replace(silent_ms, estimate=estimate, samples=-np.log10(samples / YEAR_MS))
 
 
 def year(costs: Costs, at: tuple[str, ...], cuts_a_1000_km: float) -> Year:
-    """Of what each failure did to the flows that it hit.
+    """Compute the downtime of a year from the outages that each failure caused.
 
-    A flow that is silent at the end of a run counts up to there: :attr:`Year.is_cut`.
+    An outage that lasts to the end of the run counts up to there: :attr:`Year.is_cut`.
     """
     a_year = cuts_a_1000_km / 1000 * float(costs.weights.sum())
     flows = costs.cells[at][0].flows

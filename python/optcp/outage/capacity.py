@@ -1,4 +1,4 @@
-"""What capacity backups need, by arithmetic on demands: without packets, for any single link that fails."""
+"""Capacity that backups need for single link failures, computed from demands without simulating packets."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Hop = tuple[str, str]
 
 @dataclass(frozen=True)
 class Loads:
-    """What directions of links carry.
+    """Load of each direction of the links.
 
     Attributes
     ----------
     working
-        In Mb/s, before anything fails.
+        Load in Mb/s before a failure.
     after
-        For each link that fails, by name: the same while it does not work, where anything differs.
+        Load in Mb/s during the failure of each link, by its name.
     rate_mbps
-        What each direction can carry.
+        Rate of each direction.
     """
 
     working: Mapping[Hop, float]
@@ -37,17 +37,17 @@ class Loads:
 
     @property
     def spare(self) -> float:
-        """Capacity that backups need beside the working one, over that: on each direction for the worst link."""
+        """Spare capacity relative to working capacity: on each direction, for the worst link failure."""
         return sum(self._most_more().values()) / sum(self.working.values())
 
     @property
     def added(self) -> float:
-        """Capacity that must be added so that no direction carries more than it can, over the working one."""
+        """Capacity to add so that no direction is overloaded, relative to working capacity."""
         worst = {hop: self.working.get(hop, 0.0) + more for hop, more in self._most_more().items()}
         return sum(max(0.0, load - self.rate_mbps) for load in worst.values()) / sum(self.working.values())
 
     def busiest_detour(self, link: str) -> float:
-        """The busiest direction of those that carry more while a link does not work, as a share of its rate."""
+        """Maximum utilization of the directions whose load rises when a link fails."""
         after = self.after[link]
         more = [load for hop, load in after.items() if load > self.working.get(hop, 0.0) + 1e-9]
         return max(more, default=0.0) / self.rate_mbps
@@ -61,7 +61,7 @@ class Loads:
 
 
 def rerouted(network: Network, assumed: Assumptions, links: Iterable[str]) -> Loads:
-    """Every pair takes its shortest path without the link that fails: TI-LFA, routers that converged, restoration."""
+    """Loads if each pair takes its shortest path without the failed link: TI-LFA, converged routing, restoration."""
     us_a_km = US_A_KM * assumed.detour
     before = network.paths(us_a_km)
     mbps = _scaled(network, before, assumed)
@@ -74,7 +74,7 @@ def rerouted(network: Network, assumed: Assumptions, links: Iterable[str]) -> Lo
 
 
 def detoured(network: Network, assumed: Assumptions, links: Iterable[str]) -> Loads:
-    """Every pair keeps its path, but goes around the link that fails by the shortest way: local protection."""
+    """Loads if each pair keeps its path with a shortest detour around the failed link: local protection."""
     us_a_km = US_A_KM * assumed.detour
     before = network.paths(us_a_km)
     mbps = _scaled(network, before, assumed)
@@ -93,14 +93,14 @@ def detoured(network: Network, assumed: Assumptions, links: Iterable[str]) -> Lo
 
 @dataclass(frozen=True)
 class Spare:
-    """What a mechanism needs beside the working capacity, over that.
+    """Capacity that a mechanism needs, relative to working capacity.
 
     Attributes
     ----------
     spare
         Capacity of backups.
     added
-        What must be built for it.
+        Capacity to add to the network.
     """
 
     spare: float
@@ -108,7 +108,7 @@ class Spare:
 
 
 def spare_of(network: Network, assumed: Assumptions, links: Iterable[str]) -> dict[str, Spare]:
-    """By mechanism; of those for which it is the same arithmetic as for another one, that one's."""
+    """Spare capacity by mechanism; some mechanisms share one calculation."""
     links = list(links)
     routed, around = rerouted(network, assumed, links), detoured(network, assumed, links)
     dedicated = _dedicated(network, assumed)
@@ -118,7 +118,7 @@ def spare_of(network: Network, assumed: Assumptions, links: Iterable[str]) -> di
 
 
 def _dedicated(network: Network, assumed: Assumptions) -> float:
-    """What reserved backups take, each as long as the other path of its pair, over the working capacity."""
+    """Capacity of dedicated backups relative to working capacity; a backup uses the second path of a disjoint pair."""
     us_a_km = US_A_KM * assumed.detour
     before = network.paths(us_a_km)
     mbps = _scaled(network, before, assumed)

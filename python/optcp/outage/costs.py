@@ -1,4 +1,4 @@
-"""What a failure cost the flows of a run: against the same run without it, flow by flow."""
+"""Cost of a failure to the flows of a run, relative to the same run without the failure."""
 
 from __future__ import annotations
 
@@ -18,43 +18,45 @@ if TYPE_CHECKING:
     from optcp.scenarios.run import Run
 
 LONG, SHORT = "long", "short"
-"""The groups of flows of a world."""
+"""Flow groups of outage scenarios."""
 UNCOVERED_MS = 15.0
-"""Routers that detect a failure in 10 ms and have a backup are faster, and those that must converge slower."""
+"""Path outage in ms that separates routers with a backup (10 ms detection) from routers that must converge."""
 AFTER_S = 1.0
-"""Short flows count that are under way while a path is cut or so long afterwards."""
+"""Time after a path outage, in s, in which active short flows still count."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one failure cost.
+    """Cost of one failure, as differences from the run without it.
 
     Attributes
     ----------
     lost_mb
-        In-order bytes that were missing by the end of the run, in MB, by group of flows.
+        In-order bytes missing at the end of the run, in MB, by flow group.
     lost_hit_mb, lost_bystanders_mb
-        The same of flows whose path the failure lay on, and of the others.
+        Part of affected flows, whose path includes the failure, and of other flows.
     lost_uncovered_mb
-        Of those that were hit: of flows whose path was cut for longer than routers take that have a backup.
+        Part of ``lost_hit_mb`` of flows with a path outage of more than ``UNCOVERED_MS``.
     outages
-        Of each long flow that was hit: the longest time without new in-order bytes, less the usual one, in ms; cut of
-        flows that were silent at the end.
-    network_ms
-        Of each of these flows: how long its path, or that of its ACKs, led nowhere.
+        Stall of each affected long flow: longest time without new in-order bytes, minus the usual one, in ms. It is
+        censored if the flow was stalled at the end of the run.
+    network_ms : array of shape (affected long flows,)
+        Time for which the data path or the ACK path was broken, whichever was longer, in ms.
     flows
-        All long flows.
+        Number of long flows.
     inflation
-        Of each short flow that was under way: its completion time over that without the failure; cut of flows that had
-        not ended. Left out are flows that had not ended without the failure.
+        Completion time of each active short flow, relative to the run without the failure; censored if unfinished.
+        Flows that do not finish without the failure are excluded.
     carried_mb
-        What flows got in the run without the failure, in MB.
+        In-order bytes delivered without the failure, in MB.
     hit_timeouts
-        How many long flows that were hit had a timer expire.
+        Number of affected long flows with an RTO.
     longer
-        The same ratio of long flows that were hit and have a size.
-    timeouts, needless, looped
-        Expiries of timers and segments that came twice, of all flows; packets that routers sent to and fro.
+        The ratio of ``inflation`` for affected long flows of finite size.
+    timeouts, needless
+        Additional RTOs and segments received twice, over all flows.
+    looped
+        Number of packets dropped because their time to live expired.
     """
 
     lost_mb: Mapping[str, float]
@@ -74,42 +76,46 @@ class Cost:
 
     @property
     def total_mb(self) -> float:
-        """What all flows lost."""
+        """Data lost by all flows, in MB."""
         return sum(self.lost_mb.values())
 
     @property
     def outage_ms(self) -> NDArray[np.float64]:
-        """The outages, up to the end of the run of flows that were silent then."""
+        """Stalls in ms, up to the end of the run for flows that were stalled then."""
         return self.outages.at_least
 
     @property
     def censored(self) -> int:
-        """How many of the long flows that were hit were silent at the end."""
+        """Number of affected long flows that were stalled at the end of the run."""
         return self.outages.cut
 
     @property
     def longer_pct(self) -> tuple[float, float]:
-        """How much longer flows of ``longer`` took on average, in per cent, and a lower bound; NaN without any."""
+        """Mean increase of ``longer`` in per cent, and its lower bound; NaN without flows."""
         mean, at_least = self.longer.mean()
         return 100 * (mean - 1), 100 * (at_least - 1)
 
 
 @dataclass(frozen=True)
 class Flows:
-    """What became of the flows of a run.
+    """Transfer results of the flows of a run.
 
     Attributes
     ----------
     names
-        In the order of the rows of the other attributes.
+        Names of flows, in the order of the other attributes.
     long
-        Which are long flows.
+        Whether a flow is long.
     bytes
-        In-order bytes from the instant on from which outages count.
+        In-order bytes from the time at which the observation of stalls starts.
     gap_ms
-        The longest time without any, less the usual one.
+        Longest time without new bytes, minus the usual one, in ms.
     ended
-        Whether that was over before the end of the run.
+        Whether this gap ended before the end of the run.
+    timeouts
+        Number of RTOs.
+    needless
+        Number of segments received twice, over all flows.
     """
 
     names: list[str]
@@ -122,7 +128,7 @@ class Flows:
 
     @classmethod
     def of(cls, run: Run) -> Flows:
-        """Read them."""
+        """Read the observation of a run."""
         seen = run["outages"]
         gap = seen["gap_ps"].astype(np.float64) - seen["usual_gap_ps"].astype(np.float64)
         return cls(
@@ -138,36 +144,36 @@ class Flows:
 
 @dataclass(frozen=True)
 class Route:
-    """The path of a flow before anything fails: its nodes, and the ports that its data take."""
+    """Path of a flow before failures: nodes, and ports that its data traverse."""
 
     nodes: tuple[str, ...]
     ports: frozenset[str]
 
 
 def routes(run: Run) -> dict[str, Route]:
-    """The path of each flow of a run, by the flow's name."""
+    """Return the path of each flow of a run, by name."""
     arrived = run.arrived
     found: dict[str, Route] = {}
     for entry in run.scenario["flows"]:
-        ways = [Route(tuple(way["path"]), frozenset(way["ports"])) for way in entry["routes"]]
+        paths = [Route(tuple(one["path"]), frozenset(one["ports"])) for one in entry["routes"]]
         if entry["group"] in arrived:
             places = arrived[entry["group"]]
-            found.update({f"{entry['group']}/{number}": ways[place] for number, place in enumerate(places)})
+            found.update({f"{entry['group']}/{number}": paths[place] for number, place in enumerate(places)})
         else:
-            named = zip(entry["routes"], ways, strict=True)
-            found.update({name: way for written, way in named for name in written["flows"]})
+            named = zip(entry["routes"], paths, strict=True)
+            found.update({name: path for written, path in named for name in written["flows"]})
     return found
 
 
 def cut_ms(run: Run) -> dict[str, float]:
-    """How long each flow's path, or that of its ACKs, led nowhere: whichever was longer; of those that were cut."""
+    """Return the path outage of each interrupted flow in ms, of data or ACKs, whichever is longer."""
     found: dict[tuple[str, bool], float] = {}
     for one in run.cuts:
         key = one["flow"], one["ack"]
         found[key] = found.get(key, 0.0) + (one["until_ps"] - one["from_ps"]) / PS * 1000
     longest: dict[str, float] = {}
-    for (flow, _), much in found.items():
-        longest[flow] = max(longest.get(flow, 0.0), much)
+    for (flow, _), duration in found.items():
+        longest[flow] = max(longest.get(flow, 0.0), duration)
     return longest
 
 
@@ -177,15 +183,17 @@ def cost(run: Run, twin: Run, ports: frozenset[str], nodes: frozenset[str]) -> C
     Parameters
     ----------
     ports, nodes
-        What fails: ports of links, in both directions, and nodes. Flows from or to a node that fails are left out.
+        Failing ports of links, in both directions, and failing nodes. Flows from or to a failing node are excluded.
     """
     after, before = Flows.of(run), Flows.of(twin)
-    ways = routes(twin)
-    gone = {name for name, way in ways.items() if not nodes.isdisjoint((*way.nodes[:2], *way.nodes[-2:]))}
+    paths = routes(twin)
+    excluded = {name for name, path in paths.items() if not nodes.isdisjoint((*path.nodes[:2], *path.nodes[-2:]))}
     bytes_before = dict(zip(before.names, before.bytes.tolist(), strict=True))
-    kept = np.array([name in bytes_before and name not in gone for name in after.names], dtype=bool)
-    on_it = {name for name, way in ways.items() if not (ports.isdisjoint(way.ports) and nodes.isdisjoint(way.nodes))}
-    hit = np.array([name in on_it for name in after.names], dtype=bool)
+    kept = np.array([name in bytes_before and name not in excluded for name in after.names], dtype=bool)
+    affected = {
+        name for name, path in paths.items() if not (ports.isdisjoint(path.ports) and nodes.isdisjoint(path.nodes))
+    }
+    hit = np.array([name in affected for name in after.names], dtype=bool)
     was = np.array([bytes_before.get(name, 0.0) for name in after.names])
     lost_mb = np.where(kept, was - after.bytes, 0.0) / 1e6
     cut = cut_ms(run)
@@ -199,7 +207,7 @@ def cost(run: Run, twin: Run, ports: frozenset[str], nodes: frozenset[str]) -> C
         outages=Censored(after.gap_ms[counted], after.ended[counted]),
         network_ms=cuts_ms[counted],
         flows=int((after.long & kept).sum()),
-        inflation=inflation(run, twin, gone, max(cut.values(), default=0.0) / 1000),
+        inflation=inflation(run, twin, excluded, max(cut.values(), default=0.0) / 1000),
         carried_mb=float(was[kept].sum()) / 1e6,
         hit_timeouts=int((after.timeouts[counted] > 0).sum()),
         longer=_longer(run, twin, {name for name, one in zip(after.names, counted, strict=True) if one}),
@@ -210,10 +218,9 @@ def cost(run: Run, twin: Run, ports: frozenset[str], nodes: frozenset[str]) -> C
 
 
 def inflation(run: Run, twin: Run, left_out: set[str], cut_s: float) -> Censored:
-    """Completion times over those without the failure, of short flows under way while a path was cut or soon after.
+    """Return relative completion times of short flows that were active during a path outage or ``AFTER_S`` later.
 
-    The end of the run cuts the ratio of a flow that has not ended. A flow that has not ended without the failure has no
-    ratio, whatever becomes of it, and is left out.
+    The ratio of an unfinished flow is censored. Flows that do not finish without the failure are excluded.
     """
     failed_s = min((one["from_ps"] for one in run.cuts), default=None)
     if failed_s is None:
@@ -243,7 +250,7 @@ def _observed(found: Iterable[tuple[float, bool]]) -> Censored:
 
 
 def _completions(run: Run) -> list[tuple[str, float, float, bool]]:
-    """Return name, start and end of each flow, and whether it ended; a flow that did not has the end of the run."""
+    """Return name, start, end and completion of each flow; an unfinished flow ends with the run."""
     ends = run["ends"]
     start, end = (ends[key].astype(np.float64) / PS for key in ("start_ps", "time_ps"))
     ended = ends["finished"].astype(bool)

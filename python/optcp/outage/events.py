@@ -1,4 +1,4 @@
-"""What may fail in a network: each link, each node, links that share a duct, and pairs of links one after the other."""
+"""Failure events of a network: single links, nodes, links that share a duct, and pairs of links in sequence."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from optcp.scenarios.scenario import Settings
 
 LIKELY_DEGREES = 30.0
-"""Neighbouring links whose bearings differ by no more are likely to leave a town in one duct."""
+"""Links of a node whose bearings differ by at most this angle probably share a duct."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """What fails.
+    """A failure event.
 
     Attributes
     ----------
     name
-        In results.
+        Name in results.
     links
-        By name.
+        Names of the links that fail.
     nodes
-        By name.
+        Names of the nodes that fail.
     later_s
-        Of the second of two links: how much later than the first.
+        Delay of the second of two links after the first, in seconds.
     km
-        What is cut, in km: what cuts are as frequent as. Zero of nodes.
+        Length of the cut cable in km, to which the frequency of cuts is proportional; zero for nodes.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Event:
     km: float
 
     def settings(self, at_s: float) -> Settings:
-        """The event in a world's scenario, from up to 100 ms after ``at_s`` on."""
+        """Scenario settings of the event, which begins 0 to 100 ms after ``at_s``."""
         common = {"at": f"{at_s:g} s", "later": "uniform(0 s, 100 ms)"}
         if self.nodes:
             return {"failures": [{"node": self.nodes[0], **common}]}
@@ -54,7 +54,7 @@ class Event:
 
 
 def ports(network: Network, event: Event) -> frozenset[str]:
-    """The ports of its links, in both directions, as results call them."""
+    """Ports of the links of an event, in both directions, as named in results."""
     found = []
     for name, (a, b, own, _) in zip(network.link_names(), network.links, strict=True):
         if name in event.links:
@@ -64,24 +64,24 @@ def ports(network: Network, event: Event) -> frozenset[str]:
 
 
 def links(network: Network) -> list[Event]:
-    """Each link."""
+    """One event per link."""
     names = network.link_names()
     return [Event(name, (name,), (), 0.0, link[3]) for name, link in zip(names, network.links, strict=True)]
 
 
 def bridges(network: Network) -> set[str]:
-    """The links without which the network falls apart."""
+    """Bridges: links whose failure disconnects the network."""
     return {name for name, alone in zip(network.link_names(), network.graph().bridges(), strict=True) if alone}
 
 
 def nodes(network: Network) -> list[Event]:
-    """Each node, with all of its links."""
+    """One event per node; a node fails with all of its links."""
     return [Event(name, (), (name,), 0.0, 0.0) for name in network.nodes]
 
 
 def doubles(network: Network, count: int, seed: int) -> list[Event]:
-    """Pairs of links, drawn, of which the second fails up to two seconds after the first."""
-    drawn = random.Random(seed)  # noqa: S311 - a draw of an experiment
+    """Random pairs of links; the second fails up to two seconds after the first."""
+    drawn = random.Random(seed)  # noqa: S311 - not for cryptography
     found = []
     km = dict(zip(network.link_names(), (link[3] for link in network.links), strict=True))
     for _ in range(count):
@@ -92,12 +92,12 @@ def doubles(network: Network, count: int, seed: int) -> list[Event]:
 
 
 def ducts(network: Network, within_degrees: float = 360.0) -> list[Event]:
-    """Links that leave a node side by side, two at a time (``leaving`` of ``[[risks]]``).
+    """Pairs of links with similar bearings at a node (``leaving`` of ``[[risks]]``).
 
     Parameters
     ----------
     within_degrees
-        How far apart their bearings are at most.
+        Maximum difference of their bearings.
     """
     a, b, *_ = network.links[0]
     reference = json.dumps(network.reference, ensure_ascii=False)
@@ -107,7 +107,7 @@ def ducts(network: Network, within_degrees: float = 360.0) -> list[Event]:
         f'[[risks]]\nname = "first"\nlinks = [["{a}", "{b}"]]\n[[failures]]\nrisk = "first"\nat = "0.5 s"\n'
         '[sweep]\n"failures.0.risk" = "every"\n'
     )
-    # What no traffic crosses is no value of `every`.
+    # `every` skips links without traffic, so each link gets a flow.
     for one, two, own, _ in network.links:
         way = f'"{one}", "{own}", "{two}"' if own else f'"{one}", "{two}"'
         text += f'[[flows]]\ngroup = "each"\npath = [{way}]\n'

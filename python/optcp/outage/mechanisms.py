@@ -1,4 +1,4 @@
-"""What acts when something fails: each mechanism as settings of a world's scenario."""
+"""Resilience mechanisms, each as settings of a scenario."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ if TYPE_CHECKING:
     from optcp.scenarios.scenario import Settings
 
 LSP = {"parameters.path": "shortest"}
-"""Flows on paths of their own, which are found once: LSPs, or circuits under them."""
+"""Each flow on its own path, computed once: an LSP or a circuit."""
 PAIR = {"parameters.path": "shortest-pair"}
-"""The same where the backup goes from end to end: on the shorter of two disjoint paths, so that there is one."""
+"""As LSP, but on the shorter of two disjoint paths, so that an end-to-end backup exists."""
 
 RESERVED = "reserved"
-"""The capacity of backups that nobody else uses."""
+"""Value of ``capacity`` for backups with dedicated capacity."""
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """How a network answers a failure.
+    """A resilience mechanism.
 
     Attributes
     ----------
     summary
-        What acts.
+        One-line description.
     settings
         Key paths and values of the scenario.
     stands_on
-        Which of its durations are assumed: name, default, range and where they come from.
+        Assumed durations that it depends on, each with its default and range.
     """
 
     summary: str
@@ -36,7 +36,7 @@ class Mechanism:
     stands_on: tuple[str, ...] = ()
 
     def with_circuits(self, capacity: str) -> Settings:
-        """The settings with another ``capacity`` of reserved backups."""
+        """The settings with another ``capacity`` of dedicated backups."""
         entries = self.settings.get("protection", ())
         if not any("capacity" in entry for entry in entries):
             return self.settings
@@ -53,35 +53,41 @@ PROCESSING = "signal_processing = 1 ms a node"
 CONVERGENCE = "flooding 2 ms a hop, SPF 20 ms, tables rewritten within 20 to 200 ms"
 
 MECHANISMS: dict[str, Mechanism] = {
-    "none": Mechanism("routers converge, and nothing else", {}, (DETECTION, CONVERGENCE)),
+    "none": Mechanism("convergence of the routing protocol only", {}, (DETECTION, CONVERGENCE)),
     "lfa": Mechanism("loop-free alternates (RFC 5286)", {"routing.repair": "lfa"}, (DETECTION, CONVERGENCE)),
     "remote-lfa": Mechanism(
-        "loop-free alternates, also in tunnels (RFC 7490)", {"routing.repair": "remote-lfa"}, (DETECTION, CONVERGENCE)
+        "remote loop-free alternates, reached in tunnels (RFC 7490)",
+        {"routing.repair": "remote-lfa"},
+        (DETECTION, CONVERGENCE),
     ),
     "ti-lfa": Mechanism(
-        "the path after convergence, in a tunnel (RFC 9855); tables are rewritten together",
+        "post-convergence path in a tunnel (RFC 9855); routers update their tables at the same time",
         {"routing.repair": "ti-lfa", "routing.converge": "synchronized"},
         (DETECTION, CONVERGENCE, "converge = synchronized"),
     ),
-    "local": Mechanism("a detour around the link (MPLS fast reroute)", _protected("local"), (DETECTION,)),
+    "local": Mechanism("local detour around the failed link (MPLS fast reroute)", _protected("local"), (DETECTION,)),
     "path": Mechanism(
-        "a backup from end to end, once notified",
+        "end-to-end backup path, used after a failure notification",
         _protected("path", signal_processing="1 ms"),
         (DETECTION, PROCESSING),
     ),
     "1:1": Mechanism(
-        "a reserved backup, which the last node asks for",
+        "dedicated end-to-end backup, requested by the last node",
         _protected("1:1", signal_processing="1 ms", capacity=RESERVED),
         (DETECTION, PROCESSING),
     ),
-    "1+1": Mechanism("two copies always, the last node chooses", _protected("1+1", capacity=RESERVED), (DETECTION,)),
+    "1+1": Mechanism(
+        "two copies on two paths; the last node selects one",
+        _protected("1+1", capacity=RESERVED),
+        (DETECTION,),
+    ),
     "restoration, 2 s": Mechanism(
-        "a route is computed and set up in 2 s",
+        "restoration: computes and sets up a path in 2 s",
         _protected("restoration", signal_processing="1 ms", computation="2 s"),
         (DETECTION, PROCESSING, "computation = 2 s"),
     ),
     "restoration, 8 s": Mechanism(
-        "the same in 8 s (ARROW: wavelengths restored)",
+        "restoration in 8 s (wavelengths, as in ARROW)",
         _protected("restoration", signal_processing="1 ms", computation="8 s"),
         (DETECTION, PROCESSING, "computation = 8 s"),
     ),

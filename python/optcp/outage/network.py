@@ -1,4 +1,4 @@
-"""A network and its traffic: who sends how much to whom over which links."""
+"""Network with its links and traffic demands."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from optcp.scenarios.topologies import Topology
 
 US_A_KM = 5.0
-"""Light in glass."""
+"""Propagation delay in fibre, in µs per km."""
 MOST_NS = 2**32 - 1
-"""What a link costs at most."""
+"""Maximum cost of a link, in ns."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A topology with its demands.
+    """Topology with its demands.
 
     Attributes
     ----------
     kind, reference
-        As in ``[topology]``: "name" or "file", and which.
+        Key ("name" or "file") and value in ``[topology]``.
     nodes
         Names, in the order of the topology.
     links
-        The two nodes of each, its name where it needs one, and its length in km.
+        Both nodes, optional name, and length in km of each link.
     demands
-        From one node to another, in any unit.
+        Demand from one node to another, in any unit.
     """
 
     kind: str
@@ -54,26 +54,28 @@ class Network:
         Parameters
         ----------
         matrix
-            A CSV file of ``from,to,weight``; left out, the topology's own demands, or else gravity: the product of
-            the numbers of links that two nodes have.
+            CSV file with lines ``from,to,weight``. The default is the demands of the topology, or else a gravity model:
+            the product of the numbers of links of both nodes.
 
         Raises
         ------
         InputError
-            If there is no such topology, it has a link without a length, or the matrix names no pair of its nodes.
+            If the topology does not exist, a link has no length, or the matrix has no pair of its nodes.
         """
         found = topologies.find(_kind(reference), reference, "scenario.toml")
         names = found.nodes
         lengths = [length for *_, length in found.links]
         if None in lengths:
             a, b, *_ = found.links[lengths.index(None)]
-            raise InputError(f"{reference}: the link {names[a]}-{names[b]} has no length, and its ends no places")
+            raise InputError(
+                f"{reference}: the link {names[a]}-{names[b]} has no length, and its nodes have no coordinates"
+            )
         laid = tuple((names[a], names[b], name, (length or 0) / 1e6) for a, b, name, length in found.links)
         if matrix is not None:
             wanted = _wanted(matrix, found, reference)
         else:
-            wanted = {(names[a], names[b]): float(much) for a, b, much in found.demands}
-        wanted = {pair: much for pair, much in wanted.items() if pair[0] != pair[1] and much > 0}
+            wanted = {(names[a], names[b]): float(demand) for a, b, demand in found.demands}
+        wanted = {pair: demand for pair, demand in wanted.items() if pair[0] != pair[1] and demand > 0}
         if not wanted:
             if matrix is not None:
                 raise InputError(f"{matrix}: no pair of nodes has a weight above zero")
@@ -82,48 +84,48 @@ class Network:
         return cls(_kind(reference), reference, tuple(names), laid, wanted)
 
     def has_demands(self) -> bool:
-        """Whether the topology comes with demands."""
+        """Whether the topology includes demands."""
         return bool(self.topology().demands)
 
     def has_places(self) -> bool:
-        """Whether it is known where each node is."""
+        """Whether all nodes have coordinates."""
         return None not in self.topology().places
 
     def topology(self) -> Topology:
-        """The network as the file or the collection has it."""
+        """Return the topology of the file or collection."""
         return topologies.find(self.kind, self.reference, "scenario.toml")
 
     def link_names(self) -> list[str]:
-        """What scenarios call each link."""
+        """Return the names of links in scenarios."""
         return [name or f"{a}-{b}" for a, b, name, _ in self.links]
 
     def ends(self, link: str) -> tuple[str, str]:
-        """The two nodes of a link."""
+        """Return the two nodes of a link."""
         a, b, *_ = self.links[self.link_names().index(link)]
         return a, b
 
     def without(self, link: str) -> Network:
-        """The network without a link."""
+        """Return the network without a link."""
         return replace(
             self, links=tuple(one for name, one in zip(self.link_names(), self.links, strict=True) if name != link)
         )
 
     def path(self, a: str, b: str, us_a_km: float) -> list[str] | None:
-        """The path of least delay between two nodes; None where there is none."""
+        """Return the path of minimum delay between two nodes, or None."""
         return self.paths(us_a_km, [(a, b)]).get((a, b))
 
     def pair_hops(self, pairs: Iterable[tuple[str, str]], us_a_km: float) -> dict[tuple[str, str], list[int]]:
-        """Links of the two disjoint paths that are shortest together, the shorter one first; it alone has bridges."""
+        """Return the hops of the shortest pair of disjoint paths, the shorter path (with any bridges) first."""
         pairs = list(pairs)
         return dict(zip(pairs, self.graph(us_a_km).pair_hops(self._places(pairs)), strict=True))
 
     def paths(self, us_a_km: float, pairs: Iterable[tuple[str, str]] | None = None) -> dict[tuple[str, str], list[str]]:
-        """The path of least delay of each pair, as nodes; pairs that no path joins are left out.
+        """Return the path of minimum delay of each pair, as nodes; unconnected pairs are omitted.
 
         Parameters
         ----------
         pairs
-            Left out: those with demand, by their first node.
+            Pairs of nodes; by default those with demand, ordered by their first node.
         """
         if pairs is None:
             begins = list(dict.fromkeys(a for a, _ in self.demands))
@@ -133,7 +135,7 @@ class Network:
         return {pair: [self.nodes[place] for place in path] for pair, path in found if path}
 
     def graph(self, us_a_km: float = US_A_KM) -> _core.Graph:
-        """Nodes by their places, and links that cost their delays in ns."""
+        """Return the graph with node indices and link delays in ns as costs."""
         ends = self._places([(a, b) for a, b, *_ in self.links])
         costs = (min(round(1000 * max(1.0, km * us_a_km)), MOST_NS) for *_, km in self.links)
         return _core.Graph(len(self.nodes), [(*pair, cost) for pair, cost in zip(ends, costs, strict=True)])
@@ -144,25 +146,25 @@ class Network:
 
 
 def _kind(reference: str) -> str:
-    """Whether a network is a "file" or a "name".
+    """Return "file" or "name" for a network reference.
 
     Raises
     ------
     InputError
-        If it is a file in a format that is not read.
+        If it is a file of an unsupported format.
     """
     if reference.lower().endswith(graphs.FORMATS):
         return "file"
     if Path(reference).is_file():
         raise InputError(
-            f"{reference}: this file is neither GML nor GraphML (.gml, .graphml), the formats that are read; networks "
-            "of SNDlib and others are known by name, such as sndlib/abilene (`optcp list topologies`)"
+            f"{reference}: unsupported file format; expected .gml or .graphml, or the name of a network such as "
+            "sndlib/abilene (`optcp list topologies`)"
         )
     return "name"
 
 
 def _wanted(matrix: str, found: Topology, reference: str) -> dict[tuple[str, str], float]:
-    """The demands of a matrix between the nodes of a network; rows of one pair add up."""
+    """Return the demands of a matrix; rows of the same pair are added."""
     known = found.by_name()
     wanted = Counter[tuple[str, str]]()
     read = topologies.matrix(matrix, "scenario.toml")
@@ -173,7 +175,7 @@ def _wanted(matrix: str, found: Topology, reference: str) -> dict[tuple[str, str
 
 
 def busiest(paths: Mapping[tuple[str, str], Sequence[str]], demands: Mapping[tuple[str, str], float]) -> float:
-    """What the busiest direction of a link carries, in the unit of the demands."""
+    """Return the load of the busiest link direction, in the unit of the demands."""
     over: dict[tuple[str, str], float] = {}
     for pair, path in paths.items():
         for hop in itertools.pairwise(path):
@@ -182,9 +184,9 @@ def busiest(paths: Mapping[tuple[str, str], Sequence[str]], demands: Mapping[tup
 
 
 def systematic(demands: Mapping[tuple[str, str], float], count: int, seed: int) -> list[tuple[str, str]]:
-    """Draw pairs in proportion to their demands, at equal steps along their sum from a random beginning.
+    """Draw pairs in proportion to their demands by systematic sampling with a random start.
 
-    Each pair is drawn as often as its share of ``count`` says, rounded down or up.
+    Each pair is drawn its share of ``count`` times, rounded down or up.
     """
     pairs = list(demands)
     ends = list(itertools.accumulate(demands.values()))

@@ -1,4 +1,4 @@
-"""Statistics over failures, each weighted: a failure is the unit that is drawn again."""
+"""Bootstrap statistics over weighted failures; failures are the units that are resampled."""
 
 from __future__ import annotations
 
@@ -21,30 +21,29 @@ if TYPE_CHECKING:
 
 RESAMPLES = 1000
 SEED = 1
-"""Of all resamples: statistics of as many failures are resampled alike, so that their differences are paired."""
+"""Seed of all resamples. Statistics of equally many failures use the same resamples, so differences are paired."""
 ROUNDING = 1e-12
-"""Relative size of sums of weights that is rounding."""
+"""Relative rounding error of sums of weights."""
 AT_ONCE = 4_000_000
-"""Values of a quantile's resamples that are in memory together."""
+"""Maximum number of values in memory when a quantile is resampled."""
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """A statistic of failures.
+    """A statistic of failures with its bootstrap samples.
 
     Attributes
     ----------
     estimate
-        Of all of them.
+        Value for all failures.
     samples
-        Of each resample.
+        Value for each resample.
     n
-        How many failures.
+        Number of failures.
     at_least
-        Lower bound of an infinite estimate, which the end of runs cuts; None where none is known. An infinite sample
-        is a resample whose statistic is cut.
+        Lower bound of an infinite estimate; None if unknown. Infinite values are censored by the end of the run.
     lows
-        Lower bounds of the samples, where some are cut; None where they are their own.
+        Lower bounds of the samples; None if no sample is censored.
     """
 
     estimate: float
@@ -54,13 +53,13 @@ class Resampled:
     lows: NDArray[np.float64] | None = None
 
     def _combined(self, other: Resampled, operation: Callable[[Any, Any], Any]) -> Resampled:
-        """The statistic of both sides; a lower bound of an infinite estimate follows from theirs."""
+        """Apply an operation to both statistics, including the lower bound of an infinite estimate."""
         with np.errstate(divide="ignore", invalid="ignore"):
             samples = operation(self.samples, other.samples)
             estimate = float(operation(np.float64(self.estimate), np.float64(other.estimate)))
         one, two = (side.estimate if math.isfinite(side.estimate) else side.at_least for side in (self, other))
         at_least = None if estimate != np.inf or one is None or two is None else float(operation(one, two))
-        # All of these operations grow with the first side.
+        # All operations used here are increasing in the first operand.
         lows = None
         if self.lows is not None and other.lows is None:
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -71,7 +70,7 @@ class Resampled:
         return self._combined(other, operator.add)
 
     def __sub__(self, other: Resampled | float) -> Resampled:
-        """The difference; NaN where both sides are cut, minus infinity where the second is."""
+        """The difference: NaN if both operands are censored, minus infinity if only the second is."""
         if isinstance(other, Resampled):
             return self._combined(other, operator.sub)
         at_least = None if self.at_least is None else self.at_least - other
@@ -79,11 +78,11 @@ class Resampled:
         return Resampled(self.estimate - other, self.samples - other, self.n, at_least, lows)
 
     def __truediv__(self, other: Resampled) -> Resampled:
-        """The quotient; NaN by zero, and by what is cut."""
+        """The quotient; NaN if the divisor is zero or censored."""
         return self._combined(other, lambda one, two: one / np.where((two == 0) | np.isinf(two), np.nan, two))
 
     def times(self, factor: float) -> Resampled:
-        """The statistic in another unit."""
+        """The statistic multiplied by a factor, such as a change of unit."""
         at_least = None if self.at_least is None or factor <= 0 else factor * self.at_least
         lows = None if self.lows is None or factor <= 0 else factor * self.lows
         return Resampled(factor * self.estimate, factor * self.samples, self.n, at_least, lows)
@@ -102,15 +101,15 @@ class Resampled:
 
     @property
     def comparison(self) -> Comparison:
-        """Against zero."""
+        """Comparison with zero."""
         return resampling.bootstrap_difference(self.samples, np.zeros_like(self.samples), self.estimate, self.n)
 
 
 def mean(values: ArrayLike, weights: ArrayLike, at_least: ArrayLike | None = None) -> Resampled:
-    """The weighted mean of a value a failure; failures without a value (NaN) are left out.
+    """The weighted mean of one value per failure; failures without a value (NaN) are left out.
 
-    A mean of which a value is infinite is so, too. With ``at_least``, lower bounds of all values, it has the mean of
-    these for its own.
+    The mean is infinite if a value is infinite. Its lower bound is then the mean of ``at_least``, lower bounds of all
+    values.
     """
     found, weight = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     known = ~np.isnan(found)
@@ -134,21 +133,21 @@ def mean(values: ArrayLike, weights: ArrayLike, at_least: ArrayLike | None = Non
 def quantile(
     values: Sequence[ArrayLike], weights: ArrayLike, q: float, at_least: Sequence[ArrayLike] | None = None
 ) -> Resampled:
-    """A quantile of the values of all failures together, each value with the weight of its failure.
+    """A weighted quantile of the values of all failures; each value has the weight of its failure.
 
-    The smallest value that at least a share ``q`` of the weights does not exceed. Where all weights are alike that is
-    :func:`optcp.stats.quantiles.sample_quantile`.
+    The quantile is the smallest value such that the values up to it have at least a share ``q`` of the weight. With
+    equal weights, this is :func:`optcp.stats.quantiles.sample_quantile`.
 
     Parameters
     ----------
     values
-        Of each failure as many as it has.
+        One array per failure.
     q
-        0 to 1.
+        Level, 0 to 1.
     at_least
-        Lower bounds of the values: an infinite value is known only to be greater than its bound, and gives its share
-        to those that are, as in :func:`optcp.stats.quantiles.pooled_quantile`. A quantile beyond all values is
-        infinite, and its bound is the largest one.
+        Lower bounds of the values. An infinite value is censored at its bound; the product-limit estimator gives its
+        weight to the larger values, as in :func:`optcp.stats.quantiles.pooled_quantile`. A quantile above all finite
+        values is infinite; its lower bound is the largest bound.
     """
     groups = [np.asarray(one, dtype=np.float64) for one in values]
     pooled = np.concatenate(groups) if groups else np.array([])
@@ -156,7 +155,7 @@ def quantile(
         return Resampled(np.nan, np.full(RESAMPLES, np.nan), 0)
     bounds = pooled if at_least is None else np.concatenate([np.asarray(one, dtype=np.float64) for one in at_least])
     of = np.repeat(np.arange(len(groups)), [one.size for one in groups])
-    # Of equal bounds those that are values come first.
+    # At equal bounds, uncensored values come first.
     order = np.lexsort((~np.isfinite(pooled), bounds))
     pooled, bounds, of = pooled[order], bounds[order], of[order]
     known = np.isfinite(pooled)
@@ -167,7 +166,7 @@ def quantile(
         sums = np.cumsum(parts, axis=-1)
         total = sums[..., -1:]
         if not known.all():
-            # The product-limit estimator: the share beyond each value is that beyond the one before, less its part.
+            # Product-limit estimator: each value removes its share of the weight that remains.
             left = total - sums + parts
             with np.errstate(divide="ignore", invalid="ignore"):
                 stays = np.where(known & (parts > 0), 1 - parts / left, 1.0)
@@ -187,7 +186,7 @@ def quantile(
 def known_quantile(
     values: Sequence[ArrayLike], weights: ArrayLike, q: float, at_least: Sequence[ArrayLike]
 ) -> Resampled:
-    """A quantile of values whose bounds tell something of them: known where it is the same whatever the cut values are.
+    """A quantile that is known only if it does not depend on the censored values.
 
     See ``informative`` of :class:`optcp.data.censored.Censored`; parameters as of :func:`quantile`.
     """

@@ -1,4 +1,4 @@
-"""What came out of a question to a network: statistics by mechanism, what each failure cost, and both as tables."""
+"""Result of ``optcp outage``: statistics by mechanism, cost of each failure, and tables of both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp import _core
 from optcp.common.files import json_text
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.labelled import censored
 from optcp.outage.availability import year
 from optcp.outage.capacity import spare_of
@@ -20,57 +20,57 @@ from optcp.stats.quantiles import sample_quantile
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optcp.outage.asked import Asked
+    from optcp.outage.asked import OutageQuery
     from optcp.outage.capacity import Spare
     from optcp.outage.study import Costs
-    from optcp.scenarios.warned import Warned
+    from optcp.scenarios.warned import ScenarioWarning
     from optcp.stats import Interval
-    from optcp.study import Done, Grid
+    from optcp.study import Grid, StudyResult
 
 WORST = 10
-"""Failures that are named."""
+"""Number of failures in the table of the worst ones."""
 LOSS = {
-    "lost_mb": "lost (MB a failure)",
-    "lost_mb_hit": "by flows that were hit",
-    "lost_mb_bystanders": "by others",
+    "lost_mb": "data lost per failure (MB)",
+    "lost_mb_hit": "affected flows",
+    "lost_mb_bystanders": "other flows",
     "spare_x": "spare capacity",
-    "added_x": "to be built",
+    "added_x": "additional capacity",
 }
-"""Columns of the first table."""
+"""Metrics and heads of the first table."""
 TIME = {
-    "outage_p50_ms": "median outage (ms)",
+    "outage_p50_ms": "median stall (ms)",
     "outage_p99_ms": "99th percentile",
-    "network_p50_ms": "of the network",
-    "stretch": "stretch",
-    "fct_infl_p99": "completion times, p99 (x)",
-    "unfinished": "short flows not ended",
+    "network_p50_ms": "path outage",
+    "stretch": "stall / path outage",
+    "fct_infl_p99": "completion time, p99 (x)",
+    "unfinished": "unfinished short flows",
     "nines_net": "nines, network",
     "nines_tcp": "nines, TCP",
 }
-"""Columns of the second one."""
+"""Metrics and heads of the second table."""
 FAILED = {
-    "links": "links, weighted with their lengths",
+    "links": "links, weighted by length",
     "nodes": "nodes",
-    "ducts": "two links in a duct, weighted with the longer one's length",
-    "doubles": "two links, one after the other, weighted with the first one's length",
+    "ducts": "two links in a duct, weighted by the longer length",
+    "doubles": "two links, one after the other, weighted by the first length",
 }
-"""What fails, in words."""
+"""Kinds of failures, as table notes name them."""
 WITH_ENDS = ("lost_mb", "outage_p50_ms")
-"""What also has its 95 % interval in tables."""
+"""Metrics with their 95 % interval in tables."""
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A table for a terminal or a page.
+class TextTable:
+    """Table for a terminal or a page.
 
     Attributes
     ----------
     title
-        What is in it.
+        Title.
     note
-        How to read it.
+        Explanation of the columns.
     heads, rows
-        Columns, of which the first is a name; texts.
+        Texts of the heads and rows; the first column holds names.
     """
 
     title: str
@@ -81,114 +81,114 @@ class Shown:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out.
+    """Statistics of an outage study.
 
     Attributes
     ----------
     asked
-        The question.
+        Network, mechanisms and assumptions.
     costs
-        What each failure cost; cells are ``(mechanism,)``.
+        Costs of each failure; the keys of its cells are ``(mechanism,)``.
     values
-        By mechanism and metric. A value that the end of runs cuts is infinite, with its lower bound.
+        Estimates by mechanism and metric. A value that exceeds the end of the runs is infinite, with a lower bound.
     """
 
-    asked: Asked
+    asked: OutageQuery
     costs: Costs
     values: Mapping[str, Mapping[str, Interval]]
 
     @classmethod
-    def of(cls, asked: Asked, done: Done) -> Result:
-        """Of the runs of :func:`grid_of`."""
+    def of(cls, asked: OutageQuery, done: StudyResult) -> Result:
+        """Compute the statistics of the runs of :func:`grid_of`."""
         costs = CostsOf(asked.network, asked.events)(done)
         names = [one.name for one in asked.events]
         spare = spare_of(asked.network, asked.assumed.world, names) if asked.failures == "links" else {}
         return cls(asked, costs, {name: _values(asked, costs, name, spare.get(name)) for name in asked.mechanisms})
 
     @property
-    def warnings(self) -> list[Warned]:
-        """What stands on a default, and what could not be answered."""
-        return [*self.asked.not_answered(), *self.asked.standing()]
+    def warnings(self) -> list[ScenarioWarning]:
+        """Warnings about excluded failures and default assumptions."""
+        return [*self.asked.exclusions(), *self.asked.default_assumptions()]
 
     def lost_mb(self, mechanism: str) -> dict[str, float]:
-        """What each failure cost under a mechanism, in MB."""
+        """Return the data lost by each failure under a mechanism, in MB."""
         cells = self.costs.cells[mechanism,]
         return {event.name: one.total_mb for event, one in zip(self.costs.events, cells, strict=True)}
 
     def worst(self) -> list[str]:
-        """The failures that cost most under the first mechanism."""
+        """Return the failures with the largest loss under the first mechanism, worst first."""
         lost = self.lost_mb(self.asked.mechanisms[0])
         return sorted(lost, key=lambda name: -lost[name])[:WORST]
 
-    def tables(self) -> list[Shown]:
-        """What is printed: what was lost, for how long flows were silent, and the worst failures."""
-        over = f"Over {many(len(self.costs.events), 'failure')} of {FAILED[self.asked.failures]}"
+    def tables(self) -> list[TextTable]:
+        """Return the printed tables: data lost, flow stalls and the worst failures."""
+        over = f"Over {count_noun(len(self.costs.events), 'failure')} of {FAILED[self.asked.failures]}"
         first = self.asked.mechanisms[0]
         by_mechanism = [self.lost_mb(name) for name in self.asked.mechanisms]
         worst = [[name, *(_number(lost[name]) for lost in by_mechanism)] for name in self.worst()]
         return [
-            Shown(
-                "What a failure loses",
-                f"{over}, with 95 % intervals over failures. Below zero: gained. {self._windows()} Spare capacity is "
-                "what backups need beside the working one, over that.",
+            TextTable(
+                "Data lost per failure",
+                f"{over}, with 95 % intervals over failures. Negative values are gains. {self._windows()} Spare "
+                "capacity is the capacity of backup paths, relative to the working capacity.",
                 *self._columns(LOSS),
             ),
-            Shown(
-                "For how long flows get nothing",
-                "Of long flows whose path the failure lay on, less their usual pauses; of the network: how long their "
-                "path led nowhere; stretch: the sum of the first over that of the second. Completion times of short "
-                f"flows are over those without the failure. {self._cut()}",
+            TextTable(
+                "Flow stalls",
+                "Stalls of affected long flows, minus their usual gaps. Path outage: time for which the path of these "
+                "flows was broken. Stall / path outage: ratio of the sums. Completion times of short flows are "
+                f"relative to the run without the failure. {self._cut()}",
                 *self._columns(TIME),
             ),
-            Shown(
-                f"The {many(len(worst), 'failure that costs', 'failures that cost')} most (mechanism: {first})",
-                "Lost by all flows, in MB.",
+            TextTable(
+                f"The {count_noun(len(worst), 'worst failure')} (mechanism: {first})",
+                "Data lost by all flows, in MB.",
                 ["failure", *self.asked.mechanisms],
                 worst,
             ),
         ]
 
     def _cut(self) -> str:
-        """How many flows the end of the runs cuts, by mechanism, and what that means."""
-        said = []
+        """Return a note on flows that had not recovered or finished at the end of the runs."""
+        counts = []
         for name in self.asked.mechanisms:
-            of = self.costs.cells[name,]
-            silent, hit = sum(one.censored for one in of), sum(one.outage_ms.size for one in of)
-            cut, short = sum(one.inflation.cut for one in of), sum(one.inflation.known.size for one in of)
-            if silent or cut:
-                said.append(f"{name}: {silent} of {hit} long flows silent, {cut} of {short} short flows not ended")
-        if not said:
-            return "All of these flows had new bytes again, or ended, before the runs did."
+            costs = self.costs.cells[name,]
+            stalled, hit = sum(one.censored for one in costs), sum(one.outage_ms.size for one in costs)
+            cut, short = sum(one.inflation.cut for one in costs), sum(one.inflation.known.size for one in costs)
+            if stalled or cut:
+                counts.append(f"{name}: {stalled} of {hit} long flows stalled, {cut} of {short} short flows unfinished")
+        if not counts:
+            return "All of these flows recovered or finished before the end of the runs."
         return (
-            f"At the end of the runs ({'; '.join(said)}) a time is known to be longer than seen: a value that falls "
-            "there has `>` and its lower bound."
-            + (" Nines have `<` and an upper one." if self.asked.failures == "links" else "")
+            f"Some flows had not recovered at the end of the runs ({'; '.join(counts)}). Values that depend on them "
+            "are lower bounds, marked with `>`."
+            + (" Nines are upper bounds, marked with `<`." if self.asked.failures == "links" else "")
         )
 
     def _at_most(self, mechanism: str, metric: str) -> bool:
-        """Whether a value is an upper bound: nines, of flows whose silence the end of runs cuts."""
+        """Whether a value is an upper bound: nines of flows that were still stalled at the end of the runs."""
         return metric == "nines_tcp" and any(one.censored for one in self.costs.cells[mechanism,])
 
     def _windows(self) -> str:
-        """For how long the loss counts."""
+        """Return a note on the period over which losses are counted."""
         assumed = self.asked.assumed.world
         longer = {name: window_s(name, assumed) for name in self.asked.mechanisms}
         others = "; ".join(f"{name}: {much:g} s" for name, much in longer.items() if much > assumed.window_s)
-        return f"The loss counts for {assumed.window_s:g} s" + (f" ({others})." if others else ".")
+        return f"Losses are counted over {assumed.window_s:g} s" + (f" ({others})." if others else ".")
 
     def _columns(self, columns: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
-        """Heads and rows of those columns of which anything is known."""
-        known = [name for name in columns if any(name in of for of in self.values.values())]
+        """Return the heads and rows of the columns that have values."""
+        known = [name for name in columns if any(name in values for values in self.values.values())]
         heads, rows = ["mechanism"], [[name] for name in self.values]
         for name in known:
             heads += [columns[name], "95 % interval"] if name in WITH_ENDS else [columns[name]]
-            for row, (mechanism, of) in zip(rows, self.values.items(), strict=True):
+            for row, (mechanism, values) in zip(rows, self.values.items(), strict=True):
                 mark = "< " if self._at_most(mechanism, name) else ""
-                row.extend(_texts(of.get(name), ends=name in WITH_ENDS, mark=mark))
+                row.extend(_texts(values.get(name), ends=name in WITH_ENDS, mark=mark))
         return heads, rows
 
     def to_json(self) -> str:
-        """All of it, for programs."""
+        """Return the result as JSON."""
         asked = self.asked
         written: dict[str, Any] = {
             "network": asked.network.reference,
@@ -201,15 +201,15 @@ class Result:
             "warnings": [str(one) for one in self.warnings],
             "rows": [
                 {"mechanism": mechanism, "metric": name, **self._value(mechanism, name, one)}
-                for mechanism, of in self.values.items()
-                for name, one in of.items()
+                for mechanism, values in self.values.items()
+                for name, one in values.items()
             ],
             "costs": [self._cost(mechanism, at) for mechanism in asked.mechanisms for at in range(len(asked.events))],
         }
         return json_text(written)
 
     def _value(self, mechanism: str, metric: str, one: Interval) -> dict[str, Any]:
-        """A value with its interval; null where only a bound is known, which follows."""
+        """Return a value and its interval; the value is null if only a bound is known."""
         ends: dict[str, Any] = {"ci95": _ends(one), "n": one.n}
         if self._at_most(mechanism, metric):
             return {"value": None, "at_most": one.estimate, **ends, "ci95": [None, None]}
@@ -235,16 +235,16 @@ class Result:
         }
 
 
-def grid_of(asked: Asked, matrix: str | None = None) -> Grid:
-    """The worlds of a question, over mechanism and failure; ``matrix`` as of :meth:`optcp.outage.world.World.of`."""
+def grid_of(asked: OutageQuery, matrix: str | None = None) -> Grid:
+    """Return the grid over mechanism and failure; ``matrix`` as in :meth:`optcp.outage.world.World.of`."""
     assumed = asked.assumed.world
     axes = {"mechanism": mechanisms(asked.mechanisms, assumed), "failure": failing(asked.events, assumed)}
     title = f"{asked.failures} of {asked.network.reference}"
     return grid(title, World.of(asked.network, assumed, matrix), axes, asked.settings)
 
 
-def _values(asked: Asked, costs: Costs, mechanism: str, needs: Spare | None) -> dict[str, Interval]:
-    """The statistics of a mechanism; those without a value are left out."""
+def _values(asked: OutageQuery, costs: Costs, mechanism: str, needs: Spare | None) -> dict[str, Interval]:
+    """Return the defined statistics of a mechanism."""
     at = (mechanism,)
     found = {name: metric(costs, at).interval for name, metric in METRICS.items()}
     if needs is not None:
@@ -256,19 +256,19 @@ def _values(asked: Asked, costs: Costs, mechanism: str, needs: Spare | None) -> 
 
 
 def _known(name: str, value: float, at_least: float | None, bound: str) -> dict[str, float | None]:
-    """A value by its name, null where there is none; behind it the lower bound of one that the end of runs cuts."""
+    """Return a named value, null if undefined, or its lower bound if it exceeds the end of the runs."""
     if math.isinf(value) and at_least is not None:
         return {name: None, bound: at_least}
     return {name: value if math.isfinite(value) else None}
 
 
 def _ends(one: Interval) -> list[float | None]:
-    """The ends of an interval; null for one that is unknown."""
+    """Return the ends of an interval, None where unknown."""
     return [end if math.isfinite(end) else None for end in (one.low, one.high)]
 
 
 def _texts(one: Interval | None, *, ends: bool, mark: str = "") -> list[str]:
-    """A value, and its interval with ``ends``; ``mark`` is in front of one that is a bound."""
+    """Return the texts of a value and, with ``ends``, of its interval; ``mark`` precedes the value."""
     if one is None:
         return ["-", "-"] if ends else ["-"]
     low, high = ("-" if end is None else _number(end) for end in _ends(one))
@@ -276,5 +276,5 @@ def _texts(one: Interval | None, *, ends: bool, mark: str = "") -> list[str]:
 
 
 def _number(value: float) -> str:
-    """Three digits, and whole numbers where they are larger."""
+    """Format with three significant digits; values of 100 and more are whole numbers."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}" if abs(value) >= 0.005 else "0"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optcp.outage.resampled import Resampled
     from optcp.outage.world import Assumptions, World
     from optcp.scenarios.scenario import Settings
-    from optcp.study import Done
+    from optcp.study import StudyResult
     from optcp.study.grid import Axes
 
 WITHOUT = "none"
@@ -46,14 +46,14 @@ def failing(chosen: Sequence[Event], assumed: Assumptions) -> dict[str, Settings
 
 
 def mechanisms(names: Iterable[str], assumed: Assumptions, circuits: str = "reserved") -> dict[str, Settings]:
-    """The axis ``mechanism``; where the network takes long, runs are longer.
+    """Return the axis ``mechanism``; runs of slow mechanisms are longer.
 
     Parameters
     ----------
     names
         Mechanisms of :data:`MECHANISMS`.
     assumed
-        What worlds stand on.
+        Assumptions of the scenarios.
     circuits
         ``capacity`` of mechanisms with reserved backups: ``reserved`` or ``line-rate``.
     """
@@ -61,7 +61,7 @@ def mechanisms(names: Iterable[str], assumed: Assumptions, circuits: str = "rese
 
 
 def window_s(mechanism: str, assumed: Assumptions) -> float:
-    """How long what is lost counts."""
+    """Return the time over which losses are counted, in s."""
     return max(LONGER_S.get(mechanism, 0.0), assumed.window_s)
 
 
@@ -71,12 +71,12 @@ def _lasting(name: str, assumed: Assumptions) -> dict[str, str]:
 
 
 def sender(name: str) -> dict[str, str]:
-    """The long flows' sender. Short flows are as they are."""
+    """Return the settings of the sender of long flows; short flows keep theirs."""
     return {f"tcp.long.{key}": value for key, value in SENDERS[name].items()}
 
 
 def cut(network: Network) -> tuple[Event, ...]:
-    """Every link of a network but for bridges, whose failure no mechanism can answer."""
+    """Return the failure of every link except bridges, which no mechanism can replace."""
     alone = events.bridges(network)
     return tuple(one for one in events.links(network) if one.name not in alone)
 
@@ -85,24 +85,24 @@ def grid(
     title: str, of: World, axes: Axes,
     settings: Settings | None = None, *, digest: bool = False, fork: bool = True, check: bool = True,
 ) -> Grid:  # fmt: skip
-    """A grid of worlds of one network; its last axis is ``failure``."""
+    """Return a grid of scenarios of one network, with ``failure`` as the last axis."""
     return Grid.grid(of.core, settings, axes, title=f"outage, {title}", digest=digest, fork=fork, check=check)
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What each failure cost in each cell of a study.
+    """Costs of each failure in each parameter combination of a study.
 
     Attributes
     ----------
     network
-        Whose.
+        Network.
     events
-        The failures, in order, once a seed.
+        Failures in order, repeated per seed.
     weights
-        Of each, in means.
+        Weight of each failure in means.
     cells
-        By the other axes' values: what each failure cost.
+        Costs of each failure, by the values of the other axes.
     """
 
     network: Network
@@ -111,22 +111,22 @@ class Costs:
     cells: Mapping[tuple[str, ...], list[Cost]]
 
     def mean(self, at: tuple[str, ...], value: Callable[[Cost], float]) -> Resampled:
-        """The weighted mean of a number a failure."""
+        """Return the weighted mean of one number per failure."""
         return resampled.mean([value(one) for one in self.cells[at]], self.weights)
 
     def cut_mean(self, at: tuple[str, ...], value: Callable[[Cost], tuple[float, float]]) -> Resampled:
-        """The weighted mean of a number a failure that the end of runs may cut; each with its lower bound."""
+        """Return the weighted mean of one possibly censored number per failure, given with lower bounds."""
         found = [value(one) for one in self.cells[at]]
         return resampled.mean([one for one, _ in found], self.weights, [bound for _, bound in found])
 
     def quantile(self, at: tuple[str, ...], values: Callable[[Cost], Censored], q: float) -> Resampled:
-        """A quantile of values of flows, over all failures."""
+        """Return a quantile of values of flows over all failures."""
         found = [values(one) for one in self.cells[at]]
-        of = resampled.known_quantile if any(one.informative for one in found) else resampled.quantile
-        return of([one.values for one in found], self.weights, q, [one.at_least for one in found])
+        quantile = resampled.known_quantile if any(one.informative for one in found) else resampled.quantile
+        return quantile([one.values for one in found], self.weights, q, [one.at_least for one in found])
 
     def part(self, keep: Callable[[Event], bool]) -> Costs:
-        """Some of the failures."""
+        """Return the costs of some of the failures."""
         places = [at for at, one in enumerate(self.events) if keep(one)]
         cells = {at: [all_[place] for place in places] for at, all_ in self.cells.items()}
         return Costs(self.network, tuple(self.events[place] for place in places), self.weights[places], cells)
@@ -134,24 +134,24 @@ class Costs:
 
 @dataclass(frozen=True)
 class CostsOf:
-    """Compares every run of a study with its twin without the failure; once, however many exhibits ask.
+    """Function that compares every run of a study with the run without the failure.
 
     Attributes
     ----------
     network
-        Whose.
+        Network.
     events
-        The values of ``failure``, the last axis, behind none. Cuts are as frequent as links are long; nodes fail alike.
+        Values of the last axis ``failure`` after the run without failure. Links are weighted by length, nodes equally.
     """
 
     network: Network
     events: tuple[Event, ...]
 
-    def __call__(self, done: Done) -> Costs:
-        """Of a study's runs."""
+    def __call__(self, done: StudyResult) -> Costs:
+        """Return the costs of the failures of a study."""
         *others, failure = done.grid.axes
         branches = done.grid.branches
-        # Seeds that nothing random reaches are one observation of each failure.
+        # Without any random draws, all seeds are one observation of each failure.
         seeds = done.seeds[:1] if done.repeated.all() else done.seeds
         found: dict[tuple[str, ...], list[Cost]] = {}
         for first in range(0, len(branches), len(failure)):
@@ -188,14 +188,14 @@ METRICS: dict[str, Callable[[Costs, tuple[str, ...]], Resampled]] = {
     "longer_pct": lambda of, at: of.cut_mean(at, lambda one: one.longer_pct),
     "censored": lambda of, at: of.mean(at, lambda one: float(one.censored)),
 }
-"""Metrics over failures, each weighted with the km that are cut: means, and quantiles of flows."""
+"""Metrics over failures, weighted by the length of the failed links: means, and quantiles of flows."""
 
 
 def outages(one: Cost) -> Censored:
-    """Of the long flows that a failure hit, in ms."""
+    """Return the stalls of affected long flows, in ms."""
     return one.outages
 
 
 def network(one: Cost) -> Censored:
-    """Of each of these flows: how long its path led nowhere, in ms."""
+    """Return the path outage of each affected long flow, in ms."""
     return Censored(one.network_ms, np.ones(one.network_ms.size, dtype=bool))

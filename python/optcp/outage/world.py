@@ -1,4 +1,4 @@
-"""Worlds of a network with long flows and short ones, in which something fails: the text of their scenario."""
+"""Scenarios of an outage study: a network with long and short flows, and one failure."""
 
 from __future__ import annotations
 
@@ -17,54 +17,54 @@ if TYPE_CHECKING:
     from optcp.outage.network import Network
 
 MOST_FLOWS = 50_000
-"""Long flows; each has a host of its own."""
+"""Maximum number of long flows; each has its own host."""
 MSS_SHARE = 1448 / 1500
-"""Payload of what a full segment of Linux takes on the wire."""
+"""Payload of a full segment of Linux as a share of its packet size."""
 ACCESS_MS = (1.0, 5.0)
-"""One-way delay of hosts, evenly."""
+"""Range of the uniformly distributed one-way delay of access links."""
 ACCESS_COST = 1_000_000
-"""No path leads through a host."""
+"""Cost of access links, high enough that no path leads through a host."""
 
 WEB_SEARCH = (
     (10_000, 15.0), (20_000, 20.0), (30_000, 30.0), (50_000, 40.0), (80_000, 53.0), (200_000, 60.0), (1_000_000, 70.0),
     (2_000_000, 80.0), (5_000_000, 90.0), (10_000_000, 97.0), (30_000_000, 100.0),
 )  # fmt: skip
-"""Sizes in bytes, and the per cent of flows up to them: a cluster for search, as HPCC's generator has it."""
+"""Flow sizes of a web search cluster (HPCC's traffic generator): bytes, and the percentage of flows up to them."""
 HADOOP = (
     (100, 1.0), (300, 5.0), (400, 20.0), (500, 30.0), (600, 40.0), (700, 50.0), (1_000, 60.0), (2_000, 67.0),
     (7_000, 70.0), (30_000, 72.0), (50_000, 82.0), (80_000, 87.0), (120_000, 90.0), (300_000, 95.0), (1_000_000, 97.5),
     (2_000_000, 99.0), (10_000_000, 100.0),
 )  # fmt: skip
-"""The same of a Hadoop cluster."""
+"""Flow sizes of a Hadoop cluster, in the same form."""
 SIZES = {"web-search": WEB_SEARCH, "hadoop": HADOOP}
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What a study of a network stands on beside the network: every one can be set, and each at its default is named.
+    """Assumptions of an outage study about everything but the network. Assumptions left at their default are reported.
 
     Attributes
     ----------
     rate_mbps
         Rate of every link, in Mb/s.
     peak
-        What the busiest link carries of that before anything fails.
+        Load of the busiest link before the failure, as a share of its rate.
     flow_mbps
-        What the host of a long flow sends at most, in Mb/s.
+        Access rate of a long flow, in Mb/s.
     short_share
-        Which share of the traffic of each pair is short flows.
+        Share of the traffic of each pair that short flows carry.
     short_mbps
-        Rate of the hosts that send them.
+        Access rate of the senders of short flows, in Mb/s.
     sizes, clamp_mb
-        How much a short flow sends: "web-search" or "hadoop", at most so many MB.
+        Size distribution of short flows, "web-search" or "hadoop", and its maximum in MB.
     detour
-        How much longer fibre is than the great circle.
+        Ratio of fibre length to great-circle distance.
     queue_ms
-        What a port holds, as the time it takes to send it.
+        Queue size of a port, as the time that it takes to drain.
     hosts_seed
-        Which draw of the pairs of long flows.
+        Seed for drawing the pairs of long flows.
     warm_up_s, window_s
-        When the failure comes (up to 100 ms later), and how long what is lost counts.
+        Time of the failure (plus 0 to 100 ms), and the measurement time after it.
     """
 
     rate_mbps: float = 100.0
@@ -82,12 +82,12 @@ class Assumptions:
 
     @classmethod
     def names(cls) -> list[str]:
-        """The names of all."""
+        """Names of all assumptions."""
         return [one.name for one in fields(cls)]
 
     @property
     def points(self) -> tuple[tuple[float, float], ...]:
-        """The distribution of sizes: bytes, and the per cent of flows up to them; none is larger than the clamp."""
+        """The size distribution, truncated at ``clamp_mb``: bytes, and the percentage of flows up to them."""
         largest = self.clamp_mb * 1e6
         return (*((size, share) for size, share in SIZES[self.sizes] if size < largest), *self._clamped(largest))
 
@@ -116,7 +116,7 @@ class World:
     Attributes
     ----------
     long
-        The pairs of the long flows, one a flow.
+        Pair of nodes of each long flow.
     """
 
     network: Network
@@ -126,17 +126,17 @@ class World:
 
     @classmethod
     def of(cls, network: Network, assumed: Assumptions, matrix: str | None = None) -> World:
-        """Scale the demands to the peak, and draw who has long flows.
+        """Scale the demands to the peak load, and draw the pairs of the long flows.
 
         Parameters
         ----------
         matrix
-            The file that :func:`matrix_of` is written to, where the demands are not those of the topology.
+            File with the result of :func:`matrix_of`, if the demands are not those of the topology.
 
         Raises
         ------
         InputError
-            If no pair has a path, or there would be too many flows.
+            If no pair has a path, or the number of flows is too large.
         """
         paths = network.paths(US_A_KM * assumed.detour)
         if not paths:
@@ -147,20 +147,20 @@ class World:
         count = max(1, round(total_mbps * (1 - assumed.short_share) / assumed.flow_mbps))
         if count > MOST_FLOWS:
             raise InputError(
-                f"{network.reference}: {count} long flows of {assumed.flow_mbps:g} Mb/s, and at most "
-                f"{MOST_FLOWS} are simulated; raise flow_mbps, or lower rate_mbps"
+                f"{network.reference}: {count} long flows of {assumed.flow_mbps:g} Mb/s exceed the limit of "
+                f"{MOST_FLOWS}; raise flow_mbps or lower rate_mbps"
             )
         long = tuple(systematic(demands, count, assumed.hosts_seed))
         return cls(network, assumed, long, _text(network, assumed, long, total_mbps * assumed.short_share, matrix))
 
     @property
     def core(self) -> _core.Scenario:
-        """The checked world."""
+        """The checked scenario."""
         return _core.Scenario.parse(self.text, "outage.toml")
 
 
 def matrix_of(network: Network) -> str:
-    """The demands between the hosts of short flows, as a CSV file that a world can name."""
+    """The demands between the hosts of short flows, as a CSV file for ``matrix`` of a scenario."""
     place = {name: at for at, name in enumerate(network.nodes)}
     return "".join(f"source{place[a]},sink{place[b]},{much:.0f}\n" for (a, b), much in network.demands.items())
 
@@ -241,7 +241,7 @@ def _text(
 
 
 def _quoted(text: str) -> str:
-    """A text of TOML, which has the escapes of JSON."""
+    """Quote a string for TOML, whose escapes include those of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""Unstated parameters of a paper: named, printed beside every result, and open to ``--set``."""
+"""Unstated parameters of papers, which ``--set`` can change and every result states."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 Value = str | int | float
 
 AS_PROFILE = "profile"
-"""The value of a choice of TCP that the profile makes: nothing is set."""
+"""Value of a TCP option that follows the profile."""
 UNITS = {
     "us": "us", "ms": "ms", "s": "s", "bps": "bps", "mbps": "Mbps", "gbps": "Gbps", "bytes": "B", "packets": "packets",
     "segments": "segments",
 }  # fmt: skip
-"""Units of a scenario, by the last word of names."""
+"""Units of scenarios, by suffix of the name."""
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """One unstated parameter.
+    """Unstated parameter of a paper.
 
     Attributes
     ----------
     name
-        As ``--set`` and the results spell it; its unit ends the name.
+        Name in ``--set`` and results; the suffix is its unit.
     default
-        The value that independent re-simulation points to.
+        Value that independent re-simulation suggests.
     read
-        From the text of ``--set`` to a value; raises ValueError with what was expected.
+        Function from the text of ``--set`` to a value; raises ValueError with the expectation.
     sets
-        The scenario's key path that has the value, in the unit that ends the name, or several; or a function from the
-        value to settings. Left out, the value makes grids, or takes effect otherwise.
+        Key path or paths of the scenario that receive the value, in the unit of the suffix; or a function from the
+        value to settings. Empty if the value only affects grids.
     plausible
-        What else it may have been, for ``optcp sensitivity``; None where that is not asked.
+        Plausible range for ``optcp sensitivity``, or None.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Assumed:
     plausible: Plausible | None = None
 
     def settings(self, value: Value) -> Settings:
-        """The scenario's key paths that a value changes, and what it changes them to."""
+        """Return the settings of the scenario for a value."""
         if callable(self.sets):
             return self.sets(value)
         keys = (self.sets,) if isinstance(self.sets, str) else self.sets
@@ -67,7 +67,7 @@ class Assumed:
 
 
 def values(assumed: Sequence[Assumed], settings: Mapping[str, str]) -> dict[str, Value]:
-    """Every parameter's value after ``--set``; settings of other exhibits' parameters are left alone.
+    """Return the values of all parameters after ``--set``, ignoring parameters of other exhibits.
 
     Raises
     ------
@@ -88,12 +88,12 @@ def values(assumed: Sequence[Assumed], settings: Mapping[str, str]) -> dict[str,
 
 @contextlib.contextmanager
 def named(settings: Mapping[str, str], varied: Mapping[str, Value] | None = None) -> Iterator[None]:
-    """Say of a world that cannot be which ``--set`` led to it, as it was typed, and what of ``varied``.
+    """Context that names ``--set`` and ``varied`` values in errors of invalid scenarios.
 
     Raises
     ------
     InputError
-        In place of the scenario's own error, whose keys and values nobody typed.
+        Instead of ``ScenarioError``, whose keys and values the user did not type.
     """
     try:
         yield
@@ -103,27 +103,27 @@ def named(settings: Mapping[str, str], varied: Mapping[str, Value] | None = None
         typed = " ".join(f"--set {name}={text}" for name, text in settings.items())
         if varied:
             typed += " with " * bool(typed) + ", ".join(f"{name} = {value}" for name, value in varied.items())
-        raise InputError(f"{typed}: there is no such world\n{error}") from error
+        raise InputError(f"{typed}: invalid scenario\n{error}") from error
 
 
 def overrides(assumed: Sequence[Assumed], chosen: Mapping[str, Value]) -> dict[str, Any]:
-    """The settings that put the chosen values into effect."""
+    """Return the settings of the scenario for the chosen values."""
     return {key: value for parameter in assumed for key, value in parameter.settings(chosen[parameter.name]).items()}
 
 
 def built_in(name: str, value: str) -> Assumed:
-    """An assumption that is part of how the runs are built: printed with the others, but ``--set`` cannot change it."""
+    """Return an assumption that results state but ``--set`` cannot change."""
 
     def read(text: str) -> str:
         if text != value:
-            raise ValueError(f"this is part of how the runs are built and stays {value!r}")
+            raise ValueError(f"cannot be changed; the experiment requires {value!r}")
         return text
 
     return Assumed(name, value, read)
 
 
 def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
-    """Unstated parameters of the ns-2 studies of 2001, of network and TCP; their scenarios share these names.
+    """Return the unstated network and TCP parameters of the ns-2 studies of 2001.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
 
 
 def ns2_sender() -> tuple[Assumed, ...]:
-    """Unstated parameters of the ns-2 studies of 2001, of a NewReno sender; by default it is as the profile has it."""
+    """Return the unstated NewReno parameters of the ns-2 studies of 2001; defaults follow the profile."""
     return (
         Assumed(
             "tick_ms",
@@ -208,7 +208,7 @@ def ns2_sender() -> tuple[Assumed, ...]:
 
 
 def start_spread(first_s: float, spread_ms: int, plausible: Plausible) -> Assumed:
-    """Say over how long the flows' starts are spread, evenly, from ``first_s`` on."""
+    """Return the parameter for the period after ``first_s`` over which flow starts are uniformly distributed."""
 
     def settings(value: Value) -> Settings:
         return {"parameters.start": f"uniform({first_s:g} s, {first_s + float(value) / 1000:g} s)"}
@@ -221,7 +221,7 @@ def _or_profile(read: Callable[[str], Value]) -> Callable[[str], Value]:
 
 
 def positive_int(text: str) -> int:
-    """Read a positive whole number; ``2e7`` is one too."""
+    """Return a positive integer, also from a text such as ``2e7``."""
     number = _number(text)
     if number < 1 or number != int(number):
         raise ValueError("expected a positive whole number")
@@ -229,7 +229,7 @@ def positive_int(text: str) -> int:
 
 
 def positive(text: str) -> float:
-    """Read a positive number."""
+    """Return a positive number."""
     number = _number(text)
     if number <= 0:
         raise ValueError("expected a positive number")
@@ -237,7 +237,7 @@ def positive(text: str) -> float:
 
 
 def not_negative(text: str) -> float:
-    """Read a number of zero or more."""
+    """Return a number of zero or more."""
     number = _number(text)
     if number < 0:
         raise ValueError("expected zero or a positive number")
@@ -245,7 +245,7 @@ def not_negative(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """Read a share, above 0 and at most 1."""
+    """Return a share above 0 and at most 1."""
     number = _number(text)
     if not 0 < number <= 1:
         raise ValueError("expected a share above 0 and at most 1, for example 0.9")
@@ -256,7 +256,7 @@ def _number(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise ValueError("expected a number, without a unit: the name says the unit") from None
+        raise ValueError("expected a number without unit (the name contains the unit)") from None
     if not math.isfinite(number):
         raise ValueError("expected a finite number")
     return number

@@ -1,8 +1,8 @@
-"""The baseline of verdicts: ``--check`` compares with it, ``--write-baseline`` renews it.
+"""Baseline of verdicts: ``--check`` compares with it, ``--write-baseline`` updates it.
 
-Each paper's baseline is ``baseline.csv`` beside its code, a CSV file with one line per verdict: exhibit, size, kind
-(``value`` or ``claim``), name and verdict. Values that no paper has published have no verdict; one line per exhibit and
-size (``unpublished``) holds their number.
+The baseline of a paper is ``baseline.csv`` in its package, with one line per verdict: exhibit, size, kind (``value`` or
+``claim``), name and verdict. Values that the paper does not publish have no verdict; one line per exhibit and size
+(``unpublished``) holds their number.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from optcp.papers.model import Result
 
 Verdicts = dict[tuple[str, str], str]
-"""The verdict of each kind and name."""
+"""Verdicts by kind and name."""
 Baseline = dict[str, dict[str, Verdicts]]
-"""By exhibit and name of the size."""
+"""Verdicts by exhibit and name of the size."""
 
 NAME = "baseline.csv"
 HEAD = ("exhibit", "size", "kind", "name", "verdict")
@@ -31,7 +31,7 @@ VALUE, CLAIM, UNPUBLISHED = "value", "claim", "unpublished"
 
 
 def place(paper: str) -> Path:
-    """Return the file of a paper's baseline."""
+    """Return the baseline file of a paper."""
     return registry.folder(paper) / NAME
 
 
@@ -41,7 +41,7 @@ def stored() -> Baseline:
 
 
 def read(*files: Path) -> Baseline:
-    """Read baselines; an absent file is an empty one."""
+    """Read baseline files; missing files count as empty."""
     baseline: Baseline = {}
     for file in files:
         if file.is_file():
@@ -62,12 +62,12 @@ def entry(result: Result) -> Verdicts:
 
 
 def missing(baseline: Baseline, exhibits: Sequence[str], size: str) -> list[str]:
-    """The exhibits of which the baseline holds nothing at this size."""
+    """Exhibits without an entry in the baseline at this size."""
     return [exhibit for exhibit in exhibits if size not in baseline.get(exhibit, {})]
 
 
 def changes(baseline: Baseline, result: Result) -> list[str]:
-    """Say, one line each, what differs from the baseline; nothing where it holds nothing of this result."""
+    """List differences from the baseline, one line each; empty if the baseline has no entry for the result."""
     known = baseline.get(result.exhibit, {}).get(str(result.size["name"]))
     if known is None:
         return []
@@ -81,7 +81,7 @@ def changes(baseline: Baseline, result: Result) -> list[str]:
 
 
 def renew(results: Sequence[Result]) -> None:
-    """Put the verdicts of these results into the baselines of their papers and leave all others as they are."""
+    """Update the baselines with the verdicts of these results; other entries stay unchanged."""
     for paper in dict.fromkeys(result.exhibit.partition("/")[0] for result in results):
         baseline = read(place(paper))
         for result in results:

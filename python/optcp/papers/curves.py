@@ -1,4 +1,4 @@
-"""Curves and histograms of an exhibit, out of labelled cells."""
+"""Curves of an exhibit from labelled cells."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from optcp.papers.model import Key
 
 Labels = tuple[str, str, str, str]
-"""Of a curve: what x is and its unit, what y is and its unit."""
+"""Labels of a curve: x, unit of x, y, unit of y."""
 
 
 def over_time(
     cells: Cells, key: Key, labels: Labels, digits: int, *, shown_s: tuple[float, float], example: bool = False
 ) -> list[Series]:
-    """The mean over seeds with a 95 % t interval a point, and the first seed alone as an example run.
+    """Return the mean over seeds with a 95 % t interval per point, and optionally the first seed as an example.
 
     Parameters
     ----------
     cells
-        Over ``time`` alone: a value an interval, which belongs to its end.
+        Cells over ``time`` only, one value per interval (labelled by its end).
     digits
-        To which values are rounded.
+        Number of decimals of the values.
     shown_s
-        From when to when, in seconds; ends of intervals.
+        Start and end of the curve, in s; ends of intervals.
     example
-        Whether the first seed is shown.
+        Whether to include the first seed.
     """
     (time,) = cells.axes
     first, last = (time.bound(instant) for instant in shown_s)
@@ -54,30 +54,30 @@ def over_time(
 
 
 def coarser(cells: Cells, step_s: float) -> Cells:
-    """Sums over longer intervals of time, of which each holds as many of the cells'; a rest at the end is left out.
+    """Return sums over longer time intervals; an incomplete interval at the end is omitted.
 
     Parameters
     ----------
     cells
-        With ``time`` as their last axis, the ends of equal intervals.
+        Cells with ``time`` as the last axis, the ends of equal intervals.
     """
     *others, time = cells.axes
-    many = time.bound(step_s)
-    count = len(time) // many
-    values = cells.values[..., : count * many].reshape(*cells.values.shape[:-1], count, many).sum(axis=-1)
-    ends = time.part(range(many - 1, count * many, many))
+    per_step = time.bound(step_s)
+    count = len(time) // per_step
+    values = cells.values[..., : count * per_step].reshape(*cells.values.shape[:-1], count, per_step).sum(axis=-1)
+    ends = time.part(range(per_step - 1, count * per_step, per_step))
     return replace(cells, values=values, axes=(*others, ends))
 
 
 def over_axis(estimates: Estimates, x: str, labels: Labels, key: Key | None = None) -> list[Series]:
-    """Estimates with their intervals along an axis, a curve for each cell of the other axes; none where undefined.
+    """Return estimates with intervals along an axis, one curve per cell of the other axes, without undefined points.
 
     Parameters
     ----------
     x
-        The axis, of numbers; they are drawn in SI.
+        Numeric axis; the curve uses SI units.
     key
-        What each curve's key has in front of the other axes' values.
+        Leading part of the key of each curve.
     """
     place = position(estimates.axes, x)
     axis, others = estimates.axes[place], [one for at, one in enumerate(estimates.axes) if at != place]

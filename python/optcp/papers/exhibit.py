@@ -1,4 +1,4 @@
-"""What an exhibit is: one table or figure of a paper as a value, and what it finds in the runs of its set-up."""
+"""Exhibits: tables and figures of papers, with the studies that they need and their evaluation."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ if TYPE_CHECKING:
     from optcp.papers.model import Claim, Key, Result, Row, Series
     from optcp.papers.options import Options, Size
     from optcp.plots import Figure
-    from optcp.study import Done, Grid
+    from optcp.study import Grid, StudyResult
     from optcp.study.grid import Axes
 
 Chosen = Mapping[str, Value]
-"""Every unstated parameter's value, by name."""
+"""Values of all unstated parameters, by name."""
 Parts = Sequence[Part]
 Differences = Mapping[str, "NDArray[np.float64]"]
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Worlds that exhibits share, under the unstated parameters of their paper.
+    """Studies that exhibits share, depending on the unstated parameters of their paper.
 
     Attributes
     ----------
     paper
-        Who wrote it and what it is called.
+        Authors and title of the paper.
     runs
-        The paper's own number of random cases; None where it has no such experiment, or does not state it.
+        Number of runs of the paper; None if it has no such experiment or does not state the number.
     grids
-        From chosen values to the grids of worlds, by a name of their own, such as an interpretation.
+        Function from parameter values to grids, by names such as an interpretation.
     seeds
-        How many seeds the grid of a name has at a size; :func:`runs_of` makes the usual ones.
+        Function that returns the number of seeds of a named grid at a size; see :func:`runs_of`.
     assumed
-        The unstated parameters.
+        Unstated parameters.
     long_runs
-        From chosen values and seeds to runs of hours whose outcome is stored with the project.
+        Function from parameter values and seeds to long runs whose outcome is stored with the project.
     """
 
     paper: str
@@ -68,12 +68,12 @@ class Setup:
 def runs_of(
     runs: int, quick: int, others: Mapping[str, int | tuple[int, int]] | None = None
 ) -> Callable[[str, Size], int]:
-    """Seeds of each grid: ``runs``, or of a quick look ``quick``, and none where that is 0.
+    """Return a function with the number of seeds of each grid: ``runs``, or ``quick`` at the quick size.
 
     Parameters
     ----------
     others
-        Of grids whose names begin so: two numbers of their own, or the one that they always have.
+        Exceptions by prefix of the grid name: (runs, quick), or one fixed number.
     """
 
     def seeds(grid: str, size: Size) -> int:
@@ -86,14 +86,14 @@ def runs_of(
 
 
 def once(_grid: str, _size: Size) -> int:
-    """Seeds of each grid where nothing is drawn: one, whatever is asked for."""
+    """Return 1, the number of seeds of grids without random draws."""
     return 1
 
 
 def one_grid(
     scenario: Path, axes: Axes, assumed: tuple[Assumed, ...] = ()
 ) -> Callable[[Chosen, Options], dict[str, Grid]]:
-    """The grids of a set-up that has one: a scenario's file over axes (:meth:`optcp.study.grid.Grid.grid`)."""
+    """Return the ``grids`` function of a set-up with one scenario file over axes."""
 
     def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         return {scenario.stem: options.grid(scenario, overrides(assumed, chosen), axes, scenario.stem)}
@@ -103,50 +103,50 @@ def one_grid(
 
 @dataclass(frozen=True)
 class Found:
-    """What an exhibit is made from.
+    """Inputs of the evaluation of an exhibit.
 
     Attributes
     ----------
     chosen
-        The unstated parameters' values.
+        Values of the unstated parameters.
     done
-        The finished runs of each grid, by its name.
+        Finished study of each grid, by name.
     changed
-        Whether ``--set`` changed the world from the one that the paper's values are compared with.
+        Whether ``--set`` changed a parameter from its default, which published values are compared with.
     """
 
     chosen: Chosen
-    done: Mapping[str, Done]
+    done: Mapping[str, StudyResult]
     changed: bool
 
     def number(self, name: str) -> float:
-        """An unstated parameter that is a number."""
+        """Return the value of a numeric unstated parameter."""
         return float(self.chosen[name])
 
     @property
-    def only(self) -> Done:
-        """The runs of a set-up that has one grid."""
+    def only(self) -> StudyResult:
+        """Finished study of a set-up with one grid."""
         (done,) = self.done.values()
         return done
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What an exhibit finds.
+    """Findings of an exhibit before claims are judged.
 
     Attributes
     ----------
     rows
-        Values compared with printed ones; :func:`rows` makes them from estimates.
+        Values compared with published ones; :func:`rows` creates them from estimates.
     claims
-        The id of each of the exhibit's statements, to the parts of its judgement, or to those under each
-        interpretation. ``paper/exhibit/id`` is a statement about another exhibit.
+        Parts of the verdict by statement id, or by id and interpretation. ``paper/exhibit/id`` names a statement about
+        another exhibit.
     series
         Curves and histograms.
     notes
-        What a reader must know beside the numbers.
+        Remarks for readers.
     kept
-        Of each run that is stored with the project and was read in place of a new one: where its outcome comes from.
+        Origin of each stored long run that was read.
     """
 
     rows: list[Row]
@@ -158,37 +158,37 @@ class Findings:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What an exhibit makes of its finished studies: findings whose claims are judged."""
+    """Findings of an exhibit with judged claims."""
 
     rows: list[Row]
     claims: list[Claim]
     series: list[Series]
     notes: list[str] = field(default_factory=list)
     kept: list[dict[str, Any]] = field(default_factory=list)
-    """Of each run that is stored with the project and was read in place of a new one: where its outcome comes from."""
+    """Origin of each stored long run that was read."""
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One table or figure of a paper.
+    """Table or figure of a paper.
 
     Attributes
     ----------
     id
         ``<paper>/<exhibit>``.
     title, where
-        What it shows, and its place in the paper.
+        Title, and place in the paper.
     setup
-        The worlds that it is made from.
+        Studies that it needs.
     find
-        From their finished runs to rows, claims and curves.
+        Function from the finished studies to rows, claims and curves.
     conclusions
-        From the same to the paper's conclusions as differences that are above zero on average if the paper is right:
-        name, with its unit, to a value a seed (where failures are what is drawn, a value a failure), shape (n,). None
-        where no conclusion is a plain difference.
+        Function from the finished studies to conclusions of the paper, as differences that are above zero on average if
+        the paper is right: name with unit to values per seed (or per failure), shape (n,). None without such
+        conclusions.
     figures
-        From the result to its figures, such as :func:`optcp.plots.registry.curves`. None where a module registers what
-        draws it.
+        Function from the result to figures, such as :func:`optcp.plots.registry.curves`. None if a module registers
+        one.
     """
 
     id: str
@@ -201,42 +201,42 @@ class Exhibit:
 
     @property
     def paper(self) -> str:
-        """Who wrote the paper and what it is called."""
+        """Authors and title of the paper."""
         return self.setup.paper
 
     @property
     def paper_runs(self) -> int | None:
-        """The paper's own number of random cases."""
+        """Number of runs of the paper."""
         return self.setup.runs
 
     @property
     def assumed(self) -> tuple[Assumed, ...]:
-        """The unstated parameters."""
+        """Unstated parameters."""
         return self.setup.assumed
 
     def studies(self, chosen: Chosen, options: Options) -> dict[str, Grid]:
-        """The grids that it needs, by name."""
+        """Return the grids that it needs, by name."""
         return self.setup.grids(chosen, options)
 
     def seeds(self, grid: str, size: Size) -> int:
-        """How many seeds a grid has at a size."""
+        """Return the number of seeds of a grid at a size."""
         return self.setup.seeds(grid, size)
 
-    def found(self, chosen: Chosen, done: Mapping[str, Done]) -> Found:
-        """What it is made from."""
+    def found(self, chosen: Chosen, done: Mapping[str, StudyResult]) -> Found:
+        """Return the inputs of the evaluation."""
         changed = any(chosen[parameter.name] != parameter.default for parameter in self.assumed)
         return Found(chosen, done, changed)
 
-    def evaluate(self, chosen: Chosen, done: Mapping[str, Done]) -> Evaluation:
-        """Rows, judged claims and curves from the finished runs.
+    def evaluate(self, chosen: Chosen, done: Mapping[str, StudyResult]) -> Evaluation:
+        """Return rows, judged claims and curves from the finished studies.
 
         Raises
         ------
         LookupError
-            If a statement of the paper is not judged, or there is none of an id.
+            If a statement of the paper is not judged, or an id does not exist.
         """
         findings = self.find(self.found(chosen, done))
-        # A judgement without interpretations is under the TCP that was chosen.
+        # A verdict without interpretations applies to the chosen TCP profile.
         reading = str(chosen.get("profile", "as assumed"))
         by_id = {
             id_: parts if isinstance(parts, Mapping) else {reading: parts} for id_, parts in findings.claims.items()
@@ -245,12 +245,12 @@ class Exhibit:
         claims = judge.judge_each(self.id, own) + [_of_another(id_, by_id[id_]) for id_ in by_id if id_ not in own]
         return Evaluation(findings.rows, claims, findings.series, findings.notes, findings.kept)
 
-    def contrasts(self, chosen: Chosen, done: Mapping[str, Done]) -> Differences:
-        """See ``conclusions``."""
+    def contrasts(self, chosen: Chosen, done: Mapping[str, StudyResult]) -> Differences:
+        """Return the differences of ``conclusions``."""
         return self.conclusions(self.found(chosen, done)) if self.conclusions else {}
 
     def long_runs(self, chosen: Chosen, seeds: Sequence[int]) -> list[LongRun]:
-        """Runs of hours, whose outcome is stored with the project; ``--paper-scale`` makes those that are missing."""
+        """Return the long runs, of which ``--paper-scale`` performs the missing ones."""
         return self.setup.long_runs(chosen, seeds) if self.setup.long_runs else []
 
 
@@ -266,18 +266,18 @@ def rows(
     why: str | Callable[[Key], str] = "",
     key: Key | Callable[[Key], Key] | None = None,
 ) -> list[Row]:
-    """A row a cell and metric, cell by cell.
+    """Return one row per cell and metric.
 
     Parameters
     ----------
     metrics
-        Estimates by metric, in its unit, all over the same axes.
+        Estimates by metric, in its unit, over the same axes.
     printed
-        By metric the printed values, nested lists of the axes' shape (None: lost); a metric may be missing.
+        Published values by metric, nested lists of the shape of the axes (None: unknown); metrics may be missing.
     why
-        What is known about a difference, for all rows or from a row's key.
+        Explanation of differences, for all rows or as a function of the key.
     key
-        What each row's key has in front of the axes' values; or, from these, the whole key.
+        Leading part of each key before the axis values, or a function from these to the key.
 
     Examples
     --------
@@ -301,12 +301,12 @@ def rows(
 
 
 def behind(more: Key) -> Callable[[Key], Key]:
-    """Of :func:`rows` the ``key`` that has something behind the axes' values."""
+    """Return a ``key`` function for :func:`rows` that appends a constant part."""
     return lambda here: {**here, **more}
 
 
 def key_value(axis: Axis, place: int) -> str | int | float:
-    """What the key of a row or curve has of an axis: a plain number as such, anything else as written."""
+    """Return the value of an axis for keys: a plain number, or else the text as written."""
     if axis.numbers is None or axis.unit:
         return axis.values[place]
     number = axis.numbers[place]
@@ -314,12 +314,12 @@ def key_value(axis: Axis, place: int) -> str | int | float:
 
 
 def defined(cells: Cells, what: str) -> Cells:
-    """The cells themselves.
+    """Return the cells if all values are defined.
 
     Raises
     ------
     RunFailed
-        If a value is undefined, with what that means.
+        With the message ``what`` if a value is undefined.
     """
     if (cells.values != cells.values).any():
         raise RunFailed(what)

@@ -1,4 +1,4 @@
-"""Histograms of a ratio over the random cases and their normal fits, as the gmpls paper draws them."""
+"""Histograms of a ratio over runs with normal fits, as in the gmpls paper."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from optcp.papers.model import Key, Row
 
 FIT_REACH = 4
-"""Standard deviations on either side of the mean over which a fit is drawn."""
+"""Range of a drawn fit on each side of the mean, in standard deviations."""
 
 
 def distribution(
     ratio_pct: Cells, bin_pct: int, x_label: str, key: Key | None = None
 ) -> tuple[list[Row], list[Series]]:
-    """Mean and standard deviation of a ratio in per cent for each value of its one axis, and its histogram and fit."""
+    """Return mean, standard deviation, histogram and fit of a ratio in per cent, per value of its only axis."""
     (axis,) = ratio_pct.axes
     drawn = []
     for place, value in enumerate(axis.values):
@@ -33,12 +33,12 @@ def distribution(
 
 
 def histogram(values: NDArray[np.float64], bin_pct: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Share of runs by interval.
+    """Return the share of runs by interval.
 
     Parameters
     ----------
     values
-        A ratio in per cent, one a run, shape (n,).
+        Ratio in per cent, one per run, shape (n,).
     bin_pct
         Width of an interval.
 
@@ -55,7 +55,7 @@ def histogram(values: NDArray[np.float64], bin_pct: int) -> tuple[NDArray[np.flo
 
 
 def curves(key: Key, values: NDArray[np.float64], bin_pct: int, x_label: str) -> list[Series]:
-    """The histogram and, where the values have any spread, the density of the normal fit in per cent a bin."""
+    """Return the histogram and, if the values vary, the density of the normal fit in per cent per bin."""
     edges, shares = histogram(values, bin_pct)
     drawn = [_series("histogram", key, x_label, edges, shares)]
     mean, sd = stats.normal_fit(values)

@@ -1,12 +1,11 @@
-"""Judging a paper's statements by the rules that ``how`` names in its ``claims.toml``.
+"""Statistical verdicts on the statements of a paper, by the rules that ``how`` names in its ``claims.toml``.
 
-A statement is judged per TCP profile and per interpretation of an unstated parameter: true, false or "undecided". Where
-a figure is lost, the claim is all there is.
+A statement is judged per TCP profile and per interpretation of an unstated parameter, as true, false or "undecided".
 
 PAIRED
-    Difference per seed, both sides sharing every random number; mean and 95 % t interval over seeds. True if it is
-    significantly on the stated side, false if significantly on the other, else undecided. The test is the weaker one of
-    Student's t and the sign-flip test, so five seeds or fewer decide nothing.
+    Difference per seed with common random numbers; mean and 95 % t interval over seeds. True if it is significantly on
+    the stated side, false if significantly on the other, else undecided. The p-value is the larger one of Student's t
+    and the sign-flip test, so five seeds or fewer decide nothing.
 EQUIV m
     True if the PAIRED difference lies significantly within +-m, false if significantly outside, else undecided: the
     90 and the 95 % interval of the difference, and sign-flip tests.
@@ -14,9 +13,9 @@ TREND
     Along an ordered axis: last against first by PAIRED on the stated side, and no neighbouring pair by PAIRED on the
     other side.
 SHARE
-    Per cent of seeds with exact 95 % interval; "better" and "worse" are strict, "best" splits ties. Against a printed
-    share: Fisher's exact test at 5 % with the paper's own number of runs (a printed share has an error too: about
-    +-8 points at 150 runs).
+    Per cent of seeds with exact 95 % interval; "better" and "worse" are strict, "best" splits ties. Against a published
+    share: Fisher's exact test at 5 % with the number of runs of the paper, because a published share has an error too
+    (about +-8 points at 150 runs).
 CURVE
     Mean over seeds of goodput in 100 ms intervals, in per cent of the last second before the event. dip = 100 minus
     the lowest interval in the first second after it; settle = time from the event to the first of five intervals in a
@@ -24,11 +23,11 @@ CURVE
 EXACT
     Equality on a deterministic run; times within one packet transmission.
 
-A claim is one or more parts. Parts that carry a p-value are corrected together by Holm at 5 %; a part whose test does
-not reject is undecided. One false part makes the claim false, else one undecided part makes it undecided.
+A claim has one or more parts. Parts with a p-value are corrected together by Holm at 5 %; a part whose test does not
+reject is undecided. One false part makes the claim false; otherwise, one undecided part makes it undecided.
 
-While seeds are added in stages (:mod:`optcp.stats.sequential`) a look has a level of its own, :func:`at_level`. What
-rejects at 5 % and not at that level is undecided there: the verdict of a look is the one at 5 %, or undecided.
+If seeds are added in stages (:mod:`optcp.stats.sequential`), each interim look has its own level (:func:`at_level`).
+The verdict of a look is the verdict at 5 %, or undecided if the test at the level of the look differs.
 """
 
 from __future__ import annotations
@@ -60,14 +59,14 @@ Side = Literal["above", "below"]
 Context = TypeVar("Context")
 
 TREND_RESAMPLES = 10_000
-"""A bootstrap's smallest p-value is 2 / (resamples + 1): with 1000 no part of a claim of 25 or more could pass Holm."""
+"""Number of resamples. The minimum p-value is 2 / (resamples + 1): with 1000, no part of 25 could pass Holm."""
 
 _level = ContextVar("level", default=LEVEL)
 
 
 @contextlib.contextmanager
 def at_level(level: float) -> Iterator[None]:
-    """Judge by tests at this level, at most 5 %, instead of at 5 %."""
+    """Context in which tests use this level (at most 5 %) instead of 5 %."""
     before = _level.set(level)
     try:
         yield
@@ -75,13 +74,13 @@ def at_level(level: float) -> Iterator[None]:
         _level.reset(before)
 
 
-def settled(answer: Callable[[float], bool]) -> Holds:
-    """What tests answer at the level of this look; undecided where they answer otherwise at 5 %.
+def verdict_at_look(answer: Callable[[float], bool]) -> Holds:
+    """Return the verdict at the level of this look, or undecided if it differs from the verdict at 5 %.
 
     Parameters
     ----------
     answer
-        From a level to the answer.
+        Function that returns the verdict at a level.
     """
     found = answer(_level.get())
     return found if found == answer(LEVEL) else "undecided"
@@ -89,20 +88,20 @@ def settled(answer: Callable[[float], bool]) -> Holds:
 
 @dataclass(frozen=True)
 class Part:
-    """One comparison of a claim.
+    """Comparison that is part of a claim.
 
     Attributes
     ----------
     text
-        What was compared, with its numbers.
+        Description with the numbers.
     holds
-        Which way the numbers point; whether that is significant is for ``p``. "undecided" where they do not point.
+        Direction of the numbers, independent of significance; "undecided" without a direction.
     p
         Two-sided p-value, or None for an exact statement.
     default
-        What the part says while its test does not reject.
+        Verdict if the test does not reject.
     not_run
-        Whether it stands for comparisons whose runs are not there.
+        Whether the runs of this comparison are missing.
     """
 
     text: str
@@ -113,19 +112,19 @@ class Part:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Write a number with its sign, or an infinity as a word."""
+    """Return a number with its sign, or "unbounded" for an infinity."""
     return f"{value:+.{digits}f}" if math.isfinite(value) else "unbounded"
 
 
 def span(interval: Interval, unit: str, digits: int = 2, *, batches: bool = False) -> str:
-    """Write an estimate with its interval and n, and of what: runs, or batches of a run."""
+    """Return an estimate as text, with its interval and n (runs, or batches of a run)."""
     low, high = number(interval.low, digits), number(interval.high, digits)
     n = f"n = {interval.n} batches" if batches else f"n = {interval.n}"
     return f"{number(interval.estimate, digits)} {unit} [{low}, {high}], {n}".replace("  ", " ")
 
 
 def side_part(name: str, test: Comparison, side: Side, unit: str, *, batches: bool = False) -> Part:
-    """Judge a difference that should lie above or below zero."""
+    """Return the part for a difference that should lie above or below zero."""
     estimate = test.interval.estimate
     holds: Holds = "undecided" if estimate == 0 else (estimate > 0) == (side == "above")
     return Part(f"{name}: {span(test.interval, unit, batches=batches)}", holds, test.p)
@@ -134,17 +133,17 @@ def side_part(name: str, test: Comparison, side: Side, unit: str, *, batches: bo
 def paired_part(
     name: str, first: ArrayLike, second: ArrayLike, side: Side, unit: str, *, batches: bool = False
 ) -> Part:
-    """PAIRED: ``first - second`` per seed, or per batch of one run, lies above (or below) zero."""
+    """Return a PAIRED part: ``first - second``, per seed or per batch of a run, lies above or below zero."""
     return side_part(name, stats.paired(first, second, batches=batches), side, unit, batches=batches)
 
 
 def difference_part(name: str, difference: ArrayLike, side: Side, unit: str) -> Part:
-    """PAIRED, of differences per seed: they lie above (or below) zero."""
+    """Return a PAIRED part: differences per seed lie above or below zero."""
     return paired_part(name, difference, np.zeros(np.shape(difference)), side, unit)
 
 
 def equivalence_part(name: str, difference: ArrayLike, margin: float, unit: str, *, batches: bool = False) -> Part:
-    """EQUIV: the difference lies within ``+-margin``."""
+    """Return an EQUIV part: the difference lies within ``+-margin``."""
     outcome = stats.equivalent(difference, margin, batches=batches)
     shown = span(outcome.interval, unit, batches=batches)
     return Part(f"{name}: {shown}, margin {margin:g}", outcome.inside, outcome.p)
@@ -159,9 +158,9 @@ def trend(
     *,
     batches: bool = False,
 ) -> list[Part]:
-    """TREND along an ordered axis whose steps are compared by ``compare(later, earlier)``.
+    """Return TREND parts along an ordered axis, with ``compare(later, earlier)`` for its steps.
 
-    Last against first lies on the stated side, and no neighbouring pair on the other side.
+    The difference of last and first step lies on the stated side, and no neighbouring pair on the other side.
     """
     towards: Side = "above" if side == "up" else "below"
 
@@ -169,7 +168,7 @@ def trend(
         text = f"{name}, {steps[later]} minus {steps[earlier]}"
         return side_part(text, compare(later, earlier), towards, unit, batches=batches)
 
-    # A pair can only break the trend: unless it is significantly on the other side it is fine.
+    # A neighbouring pair can only contradict the trend, so it holds by default.
     pairs = [replace(part(index, index - 1), default=True) for index in range(1, len(steps))]
     return [part(len(steps) - 1, 0), *pairs]
 
@@ -183,18 +182,16 @@ def trend_parts(
     *,
     batches: bool = False,
 ) -> list[Part]:
-    """TREND along an ordered axis.
-
-    Last against first lies on the stated side, and no neighbouring pair on the other side.
+    """Return TREND parts for values per seed along an ordered axis; see :func:`trend`.
 
     Parameters
     ----------
     steps
-        Names of the axis' values.
+        Names of the axis values.
     values
-        One array of per-seed values a step.
+        One array of values per seed for each step.
     batches
-        Whether the values are of batches of one run.
+        Whether the values are batch means of one run.
     """
 
     def compare(later: int, earlier: int) -> Comparison:
@@ -211,12 +208,12 @@ def bootstrap_trend_parts(
     side: Literal["up", "down"],
     unit: str,
 ) -> list[Part]:
-    """TREND of a statistic of the mean curve, its differences bootstrapped over the seeds that all steps share.
+    """Return TREND parts for a statistic of the mean curve, bootstrapped over the common seeds of all steps.
 
     Parameters
     ----------
     curves
-        One array of per-seed curves a step, shape (runs, points).
+        One array of curves per seed for each step, shape (runs, points).
     statistic
         See :func:`optcp.stats.resampling.bootstrap`.
     """
@@ -230,7 +227,7 @@ def bootstrap_trend_parts(
 
 
 def share_part(name: str, successes: float, n: int, above: float) -> Part:
-    """SHARE: the share of runs lies above a fixed one (0..1)."""
+    """Return a SHARE part: the share of runs lies above a fixed one (0 to 1)."""
     test = stats.share_against(successes, n, above)
     share = stats.share(successes, n).times(100)
     text = f"{name}: {share.estimate:.1f} % [{share.low:.1f}, {share.high:.1f}], n = {n}"
@@ -239,9 +236,9 @@ def share_part(name: str, successes: float, n: int, above: float) -> Part:
 
 
 def printed_share_part(name: str, successes: float, n: int, printed_pct: float, printed_n: int) -> Part:
-    """SHARE against a printed one: a two-proportion test does not distinguish them.
+    """Return a SHARE part: a test does not distinguish the share from a published one.
 
-    Not distinguishing them is agreement only with as many runs as the paper had; with fewer the part is undecided.
+    The part is undecided if the test has fewer runs than the paper.
     """
     test = stats.two_shares(successes, n, printed_pct / 100, printed_n)
     measured = 100 * successes / n
@@ -252,7 +249,7 @@ def printed_share_part(name: str, successes: float, n: int, printed_pct: float, 
 def bootstrap_part(
     name: str, samples: NDArray[np.float64], estimate: float, n: int, at_least: float, unit: str
 ) -> Part:
-    """Judge a bootstrapped statistic that should be at least a threshold."""
+    """Return the part for a bootstrapped statistic that should be at least a threshold."""
     interval = resampling.percentile(samples, estimate, n)
     p = resampling.bootstrap_p(samples, at_least, n)
     return Part(f"{name}: {span(interval, unit)}", bool(estimate >= at_least), p)
@@ -267,26 +264,26 @@ def within_part(
     tails: Literal[1, 2],
     unit: str,
 ) -> Part:
-    """Judge by :func:`optcp.stats.resampling.bootstrap_within` a statistic that should lie between two bounds."""
+    """Return the part for a statistic between two bounds (:func:`optcp.stats.resampling.bootstrap_within`)."""
     outcome = resampling.bootstrap_within(samples, estimate, n, *bounds, tails)
     text = f"{name}: {span(outcome.interval, unit)}, bounds {bounds[0]:g} and {bounds[1]:g}"
     return Part(text, outcome.inside, outcome.p)
 
 
 def exact_part(name: str, holds: bool) -> Part:
-    """EXACT: true or false, nothing in between."""
+    """Return an EXACT part, which is true or false."""
     return Part(name, holds)
 
 
 def combine(parts: Sequence[Part]) -> tuple[Holds, str]:
-    """Judge a claim from its parts, and write the evidence.
+    """Return the verdict on a claim from its parts, with the evidence.
 
     Returns
     -------
     holds
         True, False or "undecided".
     evidence
-        Each part with its own judgement.
+        Each part with its own verdict.
     """
     tested = [part.p for part in parts if part.p is not None]
     at_look, at_once = (iter(stats.holm(tested, level)) for level in (_level.get(), LEVEL))
@@ -300,15 +297,15 @@ def combine(parts: Sequence[Part]) -> tuple[Holds, str]:
 
 
 def word(holds: Holds) -> str:
-    """Name a judgement in a word."""
+    """Return a verdict as a word."""
     return "undecided" if holds == "undecided" else "true" if holds else "false"
 
 
 def claim(statement: Statement, by_reading: Mapping[str, Sequence[Part]]) -> Claim:
-    """Judge a statement under every interpretation of an unstated parameter.
+    """Return the verdict on a statement under every interpretation of an unstated parameter.
 
-    Where the interpretations disagree the claim as a whole is undecided: it depends on what is unstated. An
-    interpretation that nothing but missing runs leaves undecided does not count beside one that has all of its runs.
+    If the interpretations disagree, the claim is undecided. An interpretation that is undecided only for missing runs
+    is ignored if another one has all of its runs.
     """
     readings = {reading: combine(parts) for reading, parts in by_reading.items()}
     whole = any(not _lacks_runs(parts) for parts in by_reading.values())
@@ -332,17 +329,17 @@ def _lacks_runs(parts: Sequence[Part]) -> bool:
 
 
 def judge_each(exhibit: str, judges: Mapping[str, Mapping[str, Sequence[Part]]]) -> list[Claim]:
-    """Judge every statement about an exhibit under interpretations of its own.
+    """Return the verdicts on all statements about an exhibit, each under its own interpretations.
 
     Parameters
     ----------
     judges
-        Claim id to its parts, by interpretation.
+        Parts by claim id and interpretation.
 
     Raises
     ------
     LookupError
-        If a claim has no judge, or a judge no claim.
+        If a claim has no parts, or parts have no claim.
     """
     statements = statements_of(exhibit)
     ids = [statement.id for statement in statements]

@@ -1,6 +1,6 @@
-"""Runs that take hours: the outcome of each is stored with the project, one small JSON file a run.
+"""Long runs (hours), whose outcomes are stored with the project as one small JSON file per run.
 
-``optcp reproduce --paper-scale`` makes those that are missing; exhibits read them at the default size.
+``optcp reproduce --paper-scale`` performs the missing ones; exhibits read them at the default size.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 Outcome = dict[str, Any]
 
 
-class Kept(TypedDict):
-    """What every file has; there may be more."""
+class LongRunFile(TypedDict):
+    """Required keys of a stored long run; there may be more."""
 
     set: list[str]
     seed: int
@@ -49,20 +49,20 @@ class Kept(TypedDict):
 
 @dataclass(frozen=True)
 class LongRun:
-    """A run whose outcome is stored.
+    """Long run whose outcome is stored.
 
     Attributes
     ----------
     file
-        Where the outcome is, or will be.
+        File of the outcome.
     scenario, overrides
-        The world: a scenario's file, and what is changed in it.
+        Scenario file and changed settings.
     seed
-        The seed.
+        Seed.
     reduce
-        From the finished run to what is stored of it, as JSON has it.
+        Function from the finished run to the stored outcome (JSON).
     metrics
-        Names that the outcome must have, each with a list of numbers, all equally long.
+        Required keys of the outcome, each with a list of numbers of equal length.
     """
 
     file: Path
@@ -74,16 +74,16 @@ class LongRun:
 
     @property
     def lock(self) -> Path:
-        """The file that a process holds while it makes the run."""
+        """Lock file of the process that performs the run."""
         return self.file.with_name(f".{self.file.name}.lock")
 
     def read(self) -> dict[str, Any] | None:
-        """What is stored of this run; None if there is nothing, or it is of other settings.
+        """Return the stored outcome, or None if it is missing or has other settings.
 
         Raises
         ------
         RunFailed
-            If the file is not what :meth:`make` writes.
+            If the file does not have the form of :meth:`make`.
         """
         if not self.file.is_file():
             return None
@@ -91,7 +91,7 @@ class LongRun:
         return content if content["set"] == self._settings() else None
 
     def _parse(self, text: str) -> dict[str, Any]:
-        content = stored.shaped(Kept, stored.table(text))
+        content = stored.shaped(LongRunFile, stored.table(text))
         found = content["outcome"]
         if bad := [name for name in self.metrics if not _are_numbers(found.get(name))]:
             raise ValueError(f"{', '.join(bad)} of `outcome` missing or no list of numbers")
@@ -100,17 +100,17 @@ class LongRun:
         return content
 
     def is_current(self) -> bool:
-        """Whether it is stored, of the very world that the scenario describes now."""
+        """Whether an outcome of the current scenario is stored."""
         kept = self.read()
         return kept is not None and kept["scenario_sha256"] == self._load().sha256
 
     def make(self, cancel: _core.Cancel) -> bool:
-        """Run it and write its file, whole or not at all, unless another process has done so meanwhile.
+        """Perform the run and write its file atomically, unless another process has done so.
 
         Returns
         -------
         bool
-            False if another process is making it now.
+            False if another process is performing the run.
         """
         self.lock.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -126,11 +126,11 @@ class LongRun:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """See :class:`optcp.study.pool.Away`; no other run takes as long as this one."""
+        """Key as in :class:`optcp.study.pool.RemoteJob`; durations of long runs are not comparable."""
         return (str(self.file),)
 
     def task(self) -> Callable[[], dict[str, Any]]:
-        """What makes it in another process."""
+        """Return the function that performs the run in another process."""
         return functools.partial(_made_there, World.of(self._load()), self.seed, self.reduce)
 
     def keep(self, made: Mapping[str, Any]) -> int:
@@ -149,7 +149,7 @@ class LongRun:
 def _made(
     scenario: _core.Scenario, seed: int, reduce: Callable[[Run], Outcome], cancel: _core.Cancel
 ) -> dict[str, Any]:
-    """Make a run; what is stored of it but for its settings."""
+    """Perform a run and return its stored form without settings."""
     began = time.thread_time()
     (made,) = _core.run_branches([scenario], seed, cancel=cancel)
     cpu_s = time.thread_time() - began
@@ -179,7 +179,7 @@ def _are_numbers(values: object) -> bool:
 
 
 def _lines(content: dict[str, Any]) -> str:
-    """JSON with a line for each key, and in tables inside one for each of theirs: differences stay readable."""
+    """Return JSON with one line per key, also in nested tables, so that diffs are readable."""
 
     def table(entries: dict[str, Any], depth: int) -> str:
         pad = " " * depth
@@ -194,18 +194,18 @@ def _lines(content: dict[str, Any]) -> str:
 
 
 def make_missing(runs: Sequence[LongRun], jobs: Jobs, progress: Progress) -> list[LongRun]:
-    """Make what is not stored yet, in order; finished runs are stored also when the others are interrupted.
+    """Perform missing runs in order; finished runs stay stored after an interruption.
 
     Returns
     -------
     list
-        Runs that other processes are making.
+        Runs that other processes are performing.
 
     Raises
     ------
     optcp.errors.Interrupted, optcp.errors.RunFailed
-        See :func:`optcp.study.pool.run_jobs`; before the first run, if the outcome could not be stored, or a file is
-        there that is not a stored outcome.
+        See :func:`optcp.study.pool.run_jobs`. Also before the first run, if outcomes cannot be stored or an existing
+        file is not a stored outcome.
     """
     wanted = {run.file: run for run in runs}
     missing = [run for run in wanted.values() if not run.is_current()]

@@ -1,4 +1,4 @@
-"""What exhibits are written with, in one place: ``from optcp.papers.kit import Exhibit, Findings, judge, rows``."""
+"""Names for the modules of exhibits: ``from optcp.papers.kit import Exhibit, Findings, judge, rows``."""
 
 from optcp.data.axes import Axis
 from optcp.data.cells import Cells, stack
@@ -46,14 +46,14 @@ from optcp.papers.plausible import Choices, Plausible, Span
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
 from optcp.scenarios.scenario import Settings
-from optcp.study import Done, Grid, Run
+from optcp.study import Grid, Run, StudyResult
 from optcp.study.grid import Axes
 
 # fmt: off
 __all__ = [
-    "Assumed", "Axes", "Axis", "Bounded", "Cells", "Censored", "Choices", "Chosen", "Differences", "Done", "Estimates",
+    "Assumed", "Axes", "Axis", "Bounded", "Cells", "Censored", "Choices", "Chosen", "Differences", "Estimates",
     "Exhibit", "Findings", "Found", "Grid", "Holds", "Key", "Options", "Part", "Parts", "Plausible", "Result", "Row",
-    "Run", "RunFailed", "Samples", "Series", "Settings", "Setup", "Side", "Size", "Span", "Value",
+    "Run", "RunFailed", "Samples", "Series", "Settings", "Setup", "Side", "Size", "Span", "StudyResult", "Value",
     "assume", "behind", "built_in", "coarser", "curve", "curves_over", "defined", "difference_part", "distribution",
     "equivalence_part", "exact_part", "finite", "histogram", "intervals_of", "judge", "key_value", "not_negative",
     "ns2_sender", "ns2_world", "once", "one_grid", "over_axis", "over_time", "overrides", "positive", "positive_int",

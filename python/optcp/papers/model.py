@@ -1,4 +1,4 @@
-"""The parts of an exhibit's result, and its JSON form (``DIR/<paper>/<exhibit>.json``)."""
+"""Result of an exhibit, and its JSON form (``DIR/<paper>/<exhibit>.json``)."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ Key = dict[str, str | int | float]
 
 @dataclass(frozen=True)
 class Row:
-    """One compared value.
+    """Simulated value with its published counterpart.
 
     Attributes
     ----------
     key
-        What the row is of, for example ``{"flows": "10+10", "delta_ms": 50}``.
+        Parameter values, for example ``{"flows": "10+10", "delta_ms": 50}``.
     metric
-        Name of the metric; its unit ends the name (``_pct`` is per cent or percentage points).
+        Name of the metric with its unit as suffix (``_pct`` is per cent or percentage points).
     paper
-        The printed value; None where nothing is printed or the figure is lost.
+        Published value; None if there is none or the figure is lost.
     measured, ci95
-        The measured value and its 95 % interval; None for a value that is undefined or beyond all bounds, and at an end
-        where one run is not enough for an interval.
+        Simulated value and 95 % interval; None for undefined or infinite values and ends.
     n
-        The number of runs behind the value.
+        Number of runs.
     verdict
         See :mod:`optcp.papers.verdict`.
     why
-        For ``differs``: what is known about the reason. Empty otherwise.
+        Known reason of a difference; empty unless the verdict is ``differs``.
     at_least
-        Lower bound of a value that the end of runs cuts, such as the completion time of unfinished flows; ``measured``
-        is None then. None for all other values. JSON has it only where there is one.
+        Lower bound of a censored value, such as the completion time of unfinished flows, for which ``measured`` is
+        None; otherwise None. JSON omits None.
     at_most
-        The same with an upper bound, as of an availability.
+        Upper bound of a value, such as an availability, in the same way.
     """
 
     key: Key
@@ -54,7 +53,7 @@ class Row:
     at_most: float | None = None
 
     def record(self) -> dict[str, Any]:
-        """Return it as JSON has it: a bound only where there is one."""
+        """Return the row for JSON, without bounds that are None."""
         return {
             name: value
             for name, value in asdict(self).items()
@@ -63,7 +62,7 @@ class Row:
 
     @property
     def value(self) -> float:
-        """The measured value, NaN where there is none."""
+        """Simulated value; NaN if undefined."""
         return math.nan if self.measured is None else self.measured
 
     @property
@@ -74,20 +73,20 @@ class Row:
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper, judged.
+    """Statement of a paper with its verdict.
 
     Attributes
     ----------
     id
-        The claim's name, unique in an exhibit.
+        Name, unique in an exhibit.
     text, where
-        The statement and where the paper makes it.
+        Statement, and its place in the paper.
     holds
-        True, False or "undecided"; where interpretations of an unstated parameter disagree, "undecided".
+        True, False or "undecided"; "undecided" if interpretations of an unstated parameter disagree.
     evidence
-        Each part of the judgement with its numbers.
+        Parts of the verdict with their numbers.
     readings
-        The judgement under each interpretation, by its name.
+        Verdict by interpretation.
     """
 
     id: str
@@ -99,22 +98,22 @@ class Claim:
 
     @property
     def disagrees(self) -> bool:
-        """Whether it holds under one interpretation and fails under another, which no run can decide."""
+        """Whether it holds under one interpretation and fails under another."""
         return {True, False} <= set(self.readings.values())
 
 
 @dataclass(frozen=True)
 class Series:
-    """One curve or histogram.
+    """Curve or histogram.
 
     Attributes
     ----------
     name, key
-        Which curve.
+        Name and parameter values of the curve.
     x, y
-        Points, equally long, in ``x_unit`` and ``y_unit``.
+        Coordinates of equal length, in ``x_unit`` and ``y_unit``.
     ci95
-        One (low, high) a point, or empty where the curve has no interval; None where the runs do not bound a value.
+        One (low, high) per point, or empty without intervals; None for unbounded ends.
     """
 
     name: str
@@ -133,36 +132,36 @@ class Series:
 
     @property
     def ends(self) -> tuple[list[float], list[float]]:
-        """The lower and the upper ends of the intervals; NaN where there is none."""
+        """Lower and upper ends of the intervals; NaN if unbounded."""
         low, high = zip(*self.ci95, strict=True)
         return [math.nan if end is None else end for end in low], [math.nan if end is None else end for end in high]
 
 
 def _bounded(end: float | None) -> float | None:
-    """An end of an interval as JSON can say it: None where it is infinite."""
+    """Return an end of an interval for JSON: None if infinite."""
     return end if end is not None and math.isfinite(end) else None
 
 
 class Source(TypedDict):
-    """What is read of a result's source."""
+    """Source of a result."""
 
     paper: str
     where: str
 
 
 Stage = Literal["decided", "interpretations disagree", "no seeds to add", "the same with more seeds", "bound reached"]
-"""How a claim ended where seeds were added until it was decided; see :mod:`optcp.papers.until`."""
+"""Reason why no more seeds are added for a claim; see :mod:`optcp.papers.until`."""
 
 
 class Ended(TypedDict):
-    """How a claim ended, and with how many seeds of the study that had most."""
+    """Final stage of a claim, and number of seeds of the largest study."""
 
     stage: Stage
     seeds: int
 
 
 class UntilDecided(TypedDict):
-    """The looks of a sequential design: in multiples of the default number of seeds, each at one level."""
+    """Interim looks, as multiples of the default number of seeds, with their level and the stages of claims."""
 
     looks: list[int]
     level: float
@@ -170,7 +169,7 @@ class UntilDecided(TypedDict):
 
 
 class Size(TypedDict):
-    """What is read of a result's size."""
+    """Size of a result."""
 
     name: str
     seeds: dict[str, int]
@@ -179,7 +178,7 @@ class Size(TypedDict):
 
 
 class Provenance(TypedDict):
-    """What is read of a result's provenance."""
+    """Provenance of a result."""
 
     version: str
     git: str
@@ -193,7 +192,7 @@ class Provenance(TypedDict):
 
 @dataclass(frozen=True)
 class Result:
-    """An exhibit's result, all that tables, figures and reports are made from.
+    """Result of an exhibit, from which tables, figures and reports are created.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How many runs an exhibit is made of, and how they are made."""
+"""Number of runs of an exhibit, and options of these runs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Size:
-    """How many runs: the paper's own number, some times as many, a quick selection, or what ``--seeds`` says.
+    """Number of runs: that of the paper, a multiple of it, a quick selection, or ``--seeds``.
 
     Attributes
     ----------
     name
         "default", "quick", "seeds=N", "quick, seeds=N" or "until-decided, most=N".
     seeds
-        The number of ``--seeds``, or None.
+        Value of ``--seeds``, or None.
     times
-        How many times the paper's own number.
+        Multiple of the number of the paper.
     """
 
     name: str
@@ -37,17 +37,17 @@ class Size:
 
     @classmethod
     def asked(cls, quick: bool, seeds: int | None) -> Size:
-        """Make the size that ``--quick`` and ``--seeds`` ask for."""
+        """Create the size for ``--quick`` and ``--seeds``."""
         words = [*(["quick"] if quick else []), *([f"seeds={seeds}"] if seeds else [])]
         return cls(", ".join(words) or "default", seeds)
 
     @property
     def is_quick(self) -> bool:
-        """Whether fewer and shorter runs will do."""
+        """Whether fewer and shorter runs suffice."""
         return self.name.startswith("quick")
 
     def of(self, default: int, quick: int) -> int:
-        """How many seeds a study has whose paper had ``default`` and of which a quick look takes ``quick``."""
+        """Number of seeds, given that of the paper (``default``) and that of ``--quick``."""
         if self.seeds is not None:
             return self.seeds
         return quick if self.is_quick else self.times * default
@@ -55,16 +55,16 @@ class Size:
 
 @dataclass(frozen=True)
 class Options:
-    """How runs are made and how many are wanted, apart from what they simulate.
+    """Options of runs that are independent of what they simulate.
 
     Attributes
     ----------
     digest, fork
-        As of :class:`optcp.study.Study`.
+        As for :class:`optcp.study.Study`.
     size
-        How many.
+        Number of runs.
     check
-        Whether every world of a grid is made at once, as before they run; else when it is asked for.
+        Whether to resolve and check all scenarios of a grid when it is created, or each on first use.
     """
 
     digest: bool = False
@@ -79,7 +79,7 @@ class Options:
         axes: Axes | Sequence[Settings],
         title: str,
     ) -> Grid:
-        """Every combination of the axes' values (:meth:`optcp.study.grid.Grid.grid`), or the cells of a list."""
+        """Create a grid of all combinations of axis values (:meth:`optcp.study.grid.Grid.grid`), or of listed cells."""
         made: Any = {"title": title, "digest": self.digest, "fork": self.fork, "check": self.check}
         if isinstance(axes, Mapping):
             return Grid.grid(scenario, overrides, axes, **made)

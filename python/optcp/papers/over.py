@@ -1,4 +1,4 @@
-"""Curves over an axis, out of rows whose keys have it."""
+"""Curves over an axis, from rows whose keys contain it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class Axis(NamedTuple):
-    """What a curve runs over, or what it shows.
+    """Label and unit of a coordinate of curves.
 
     Attributes
     ----------
     label, unit
-        As in a figure.
+        Texts of a figure.
     """
 
     label: str
@@ -26,9 +26,9 @@ class Axis(NamedTuple):
 
 
 def curves_over(rows: Iterable[Row], name: str, x: Axis, y: Axis) -> list[Series]:
-    """One curve for all rows that differ in the part ``name`` of their keys alone; no intervals if any is missing.
+    """Return one curve for all rows that differ only in the part ``name`` of their keys.
 
-    Values that are undefined or beyond all bounds have no point.
+    Undefined and infinite values have no point.
     """
     found: dict[tuple[tuple[str, str | int | float], ...], list[Row]] = {}
     for one in (one for one in rows if one.measured is not None):
@@ -42,6 +42,6 @@ def curves_over(rows: Iterable[Row], name: str, x: Axis, y: Axis) -> list[Series
 
 
 def intervals_of(rows: Sequence[Row]) -> list[tuple[float | None, float | None]]:
-    """The intervals of a curve's rows; empty if all are missing."""
+    """Return the intervals of the rows of a curve; empty if all are missing."""
     found = [one.ci95 for one in rows]
     return found if any(end is not None for ends in found for end in ends) else []

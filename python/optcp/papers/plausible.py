@@ -1,4 +1,4 @@
-"""Ranges of values that an unstated parameter may plausibly have had."""
+"""Plausible ranges of parameters that a paper does not state."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
 
 DIGITS = 3
-"""Significant digits of a value drawn from a span: settings stay readable, and shares of rates are whole."""
+"""Significant digits of values drawn from a span, so that settings stay readable and shares of rates integral."""
 PARTS = 4
-"""Into how many equally likely parts a span is split where it is tabulated."""
+"""Number of equally likely parts of a span in tables."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """All values between two, each equally likely, or each ratio equally likely.
+    """An interval with a uniform or log-uniform distribution.
 
     Attributes
     ----------
     low, high
-        Ends, in the parameter's unit; both belong to it.
+        Bounds in the unit of the parameter, both inclusive.
     log
-        Whether it is the logarithm that is uniform; then both ends are positive.
+        Whether the distribution is log-uniform; then both bounds are positive.
     whole
-        Whether only whole numbers count.
+        Whether values are integers.
     """
 
     low: float
@@ -42,21 +42,21 @@ class Span:
             raise ValueError("a logarithmic range begins above zero")
 
     def at(self, share: float) -> Value:
-        """The value below which a share of the range lies, 0 <= share <= 1."""
+        """Quantile of the distribution, 0 <= share <= 1."""
         if self.whole and not self.log:
-            # Every whole number owns an equal part.
+            # All integers are equally likely.
             return min(int(self.high), math.floor(self.low + share * (self.high - self.low + 1)))
         value = self.low * (self.high / self.low) ** share if self.log else self.low + share * (self.high - self.low)
         rounded = float(f"{value:.{DIGITS}g}")
         return round(rounded) if self.whole else rounded
 
     def parts(self) -> list[str]:
-        """Names of its equally likely parts."""
+        """Names of the equally likely parts."""
         edges = [self.at(index / PARTS) for index in range(PARTS + 1)]
         return [f"{_text(low)} to {_text(high)}" for low, high in itertools.pairwise(edges)]
 
     def part(self, value: Value) -> int:
-        """Index of the part that a value lies in; an inner edge belongs to the part above it."""
+        """Index of the part with a value; a boundary belongs to the upper part."""
         return sum(float(value) >= float(self.at(index / PARTS)) for index in range(1, PARTS))
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Choices:
-    """Some values, each equally likely."""
+    """Several equally likely values."""
 
     values: tuple[Value, ...]
 
@@ -74,7 +74,7 @@ class Choices:
             raise ValueError("choices are at least two different values")
 
     def at(self, share: float) -> Value:
-        """The value that owns the place ``share``, 0 <= share <= 1."""
+        """Quantile of the distribution, 0 <= share <= 1."""
         return self.values[min(len(self.values) - 1, int(share * len(self.values)))]
 
     def parts(self) -> list[str]:
@@ -93,20 +93,20 @@ Range = Span | Choices
 
 
 def _text(value: Value) -> str:
-    """Write a number as one would by hand: 4e6, not 4e+06."""
+    """Format a number in short form: 4e6 instead of 4e+06."""
     return f"{value:g}".replace("e+0", "e")
 
 
 @dataclass(frozen=True)
 class Plausible:
-    """What a parameter may have been, and why no less and no more.
+    """Plausible range of an unstated parameter.
 
     Attributes
     ----------
     values
-        The range.
+        Range.
     reason
-        One sentence, for tables.
+        Reason for its bounds, one sentence.
     """
 
     values: Range

@@ -1,4 +1,4 @@
-"""Printed values and statements, from ``tables.toml`` and ``claims.toml`` of each paper."""
+"""Published values and statements, from ``tables.toml`` and ``claims.toml`` of each paper."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Statement:
-    """One entry of a ``claims.toml``: what a paper says in words.
+    """A statement of a paper: one entry of ``claims.toml``.
 
     Attributes
     ----------
     id
-        Its name, unique in the exhibit.
+        Name, unique within the exhibit.
     exhibit, where, text
-        The exhibit it belongs to, the place in the paper, the statement.
+        Exhibit, place in the paper, and wording.
     how
-        How it is to be judged.
+        Criterion by which the statement is judged.
     """
 
     id: str
@@ -36,12 +36,12 @@ class Statement:
 
 
 def read(folder: Path, name: str) -> dict[str, Any]:
-    """Read a TOML file of a folder; empty where there is none.
+    """Read a TOML file in a directory; empty if there is none.
 
     Raises
     ------
     InputError
-        If it is no TOML.
+        If the file is not valid TOML.
     """
     path = folder / name
     try:
@@ -52,7 +52,7 @@ def read(folder: Path, name: str) -> dict[str, Any]:
 
 @functools.cache
 def tables(paper: str) -> dict[str, Any]:
-    """Return every printed value of a paper, by table."""
+    """Return all published values of a paper, by table."""
     return read(registry.folder(paper), "tables.toml")
 
 

@@ -1,8 +1,8 @@
-"""Which papers there are: those that installed packages offer, and those of ``--papers DIR``.
+"""Registry of papers: those of installed packages and those of ``--papers DIR``.
 
-A paper is a package with ``EXHIBITS`` and, beside its code, ``claims.toml`` (its statements), and where values are
-printed ``tables.toml`` and ``tolerances.toml``. An installed package offers one by an entry point of the group
-``optcp.papers``: its name is the paper's, its object the package.
+A paper is a package with ``EXHIBITS`` and ``claims.toml`` (its statements); if it publishes values, it also has
+``tables.toml`` and ``tolerances.toml``. An installed package registers a paper with an entry point in the group
+``optcp.papers``, which has the name of the paper and refers to its package.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _added: dict[str, ModuleType] = {}
 
 @functools.cache
 def papers() -> dict[str, ModuleType]:
-    """Each paper's package by its name.
+    """The package of each paper by name.
 
     Raises
     ------
     InputError
-        If one that is offered cannot be imported, or has a name that is taken.
+        If a paper cannot be imported, or two have the same name.
     """
     found: dict[str, ModuleType] = {}
     for name, point in offered(PAPERS).items():
         try:
             module = point.load()
-        except Exception as error:  # whatever somebody's code raises is a matter of that code
+        except Exception as error:  # code of a paper can raise anything
             raise InputError(f"the paper {name!r} of {point.value} cannot be imported: {error}") from error
         _place(found, name, module)
     for name, module in _added.items():
@@ -49,13 +49,13 @@ def papers() -> dict[str, ModuleType]:
 
 
 def names() -> list[str]:
-    """The names of all papers, none of which is imported for that."""
+    """Names of all papers, without importing them."""
     return [*offered(PAPERS), *_added]
 
 
 def _place(found: dict[str, ModuleType], name: str, module: ModuleType) -> None:
     if name in found:
-        raise InputError(f"there are two papers of the name {name!r}")
+        raise InputError(f"two papers are named {name!r}")
     listed = getattr(module, "EXHIBITS", None)
     if not listed:
         raise InputError(f"the paper {name!r} has no EXHIBITS, a tuple of optcp.papers.exhibit.Exhibit")
@@ -66,17 +66,17 @@ def _place(found: dict[str, ModuleType], name: str, module: ModuleType) -> None:
 
 
 def add(directory: Path) -> None:
-    """Add the paper of a folder, or those of the folders in it, each a package.
+    """Register the paper in a directory, or all papers in its subdirectories.
 
     Raises
     ------
     InputError
-        If there is none, or one cannot be imported.
+        If there is no paper, or one cannot be imported.
     """
     folders = [directory] if (directory / "__init__.py").is_file() else sorted(directory.glob("*/"))
     inits = [folder / "__init__.py" for folder in folders if (folder / "__init__.py").is_file()]
     if not inits:
-        raise InputError(f"--papers {directory}: there is no paper in it: a paper is a folder with an __init__.py")
+        raise InputError(f"--papers {directory}: no paper here; a paper is a folder with an __init__.py")
     for init in inits:
         name = init.parent.resolve().name
         spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[str(init.parent)])
@@ -86,7 +86,7 @@ def add(directory: Path) -> None:
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:  # whatever somebody's code raises is a matter of that code
+        except Exception as error:  # code of a paper can raise anything
             del sys.modules[name]
             raise InputError(
                 f"--papers {directory}: {init} cannot be imported: {type(error).__name__}: {error}"
@@ -97,29 +97,29 @@ def add(directory: Path) -> None:
 
 
 def folder(paper: str) -> Path:
-    """Where a paper's files are."""
+    """Directory of the files of a paper."""
     return Path(str(papers()[paper].__file__)).parent
 
 
 def exhibits() -> dict[str, Exhibit]:
-    """Every exhibit by id, paper by paper, and in a paper in the order in which it lists them.
+    """All exhibits by id, in the order of papers and of their lists.
 
     Raises
     ------
     InputError
-        If two have one id.
+        If two exhibits have the same id.
     """
     found: dict[str, Exhibit] = {}
     for paper in papers().values():
         for one in paper.EXHIBITS:
             if one.id in found:
-                raise InputError(f"two exhibits are called {one.id!r}")
+                raise InputError(f"two exhibits are named {one.id!r}")
             found[one.id] = one
     return found
 
 
 def select(names: Sequence[str]) -> list[Exhibit]:
-    """The exhibits of these ids; a paper's name stands for all of its exhibits, no names for all there are.
+    """Select exhibits by id. The name of a paper selects all of its exhibits; no names select all exhibits.
 
     Raises
     ------
@@ -135,6 +135,6 @@ def select(names: Sequence[str]) -> list[Exhibit]:
         if name in papers():
             found = {id_: one for id_, one in known.items() if id_.startswith(f"{name}/")}
         if not found:
-            raise InputError(f"there is no exhibit {name!r}; {nearest(name, [*known, *papers()])}")
+            raise InputError(f"unknown experiment {name!r}; {nearest(name, [*known, *papers()])}")
         chosen |= found
     return list(chosen.values())

@@ -1,4 +1,4 @@
-"""Running exhibits: their studies once, then each exhibit's result as JSON."""
+"""Runs the studies of exhibits and writes the result of each exhibit as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from optcp.papers import assume
 from optcp.papers.kept import make_missing
 from optcp.papers.model import Provenance, Result
 from optcp.papers.options import Options, Size
-from optcp.study import Done, Study, execute
+from optcp.study import Study, StudyResult, execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What ``optcp reproduce`` was asked for.
+    """Arguments of ``optcp reproduce``.
 
     Attributes
     ----------
     exhibits
-        Which, in order.
+        Exhibits to reproduce, in order.
     size
-        How many runs.
+        Number of runs.
     first_seed
         Seeds are ``first_seed``, ``first_seed + 1``, ...
     settings
-        ``--set``: assumed parameter to text.
+        Values of ``--set`` by assumed parameter.
     """
 
     exhibits: Sequence[Exhibit]
@@ -50,28 +50,28 @@ class Request:
 
 
 def check_settings(request: Request) -> None:
-    """Refuse a setting that none of the exhibits has.
+    """Check that each setting is an assumed parameter of an exhibit.
 
     Raises
     ------
     InputError
-        With what there is.
+        If not; the message suggests a similar name.
     """
     known = {parameter.name for exhibit in request.exhibits for parameter in exhibit.assumed}
     for name in request.settings:
         if name not in known:
-            raise InputError(f"--set {name}: there is no such assumed parameter; {nearest(name, known)}")
+            raise InputError(f"--set {name}: unknown assumed parameter; {nearest(name, known)}")
 
 
 def reproduce(request: Request, out: Path, jobs: Jobs, progress: Progress) -> list[Result]:
-    """Run what is missing, evaluate every exhibit, write ``out/<paper>/<exhibit>.json``.
+    """Make missing runs, evaluate every exhibit, and write ``out/<paper>/<exhibit>.json``.
 
-    Stored runs are below ``out/runs``. Exhibits that need the same study share its runs.
+    Runs are stored below ``out/runs``. Exhibits that need the same study share its runs.
 
     Raises
     ------
     InputError, optcp._core.ScenarioError
-        Before anything runs, if a setting is wrong.
+        If a setting is invalid; raised before the first run.
     optcp.errors.Interrupted, optcp.errors.RunFailed
         See :func:`optcp.study.runner`.
     """
@@ -84,7 +84,7 @@ def reproduce(request: Request, out: Path, jobs: Jobs, progress: Progress) -> li
 
 @dataclass(frozen=True)
 class Planned:
-    """An exhibit with its assumed values, and what is to be run for it, by the names of its studies."""
+    """An exhibit with its assumed values and its studies by name."""
 
     exhibit: Exhibit
     chosen: dict[str, Value]
@@ -92,12 +92,12 @@ class Planned:
 
 
 def planned(request: Request) -> list[Planned]:
-    """What a request makes, exhibit by exhibit.
+    """Create the studies of each exhibit of a request.
 
     Raises
     ------
     InputError, optcp._core.ScenarioError
-        If a setting is wrong.
+        If a setting is invalid.
     """
     check_settings(request)
     options = replace(request.options, size=request.size)
@@ -115,7 +115,7 @@ def planned(request: Request) -> list[Planned]:
 def evaluated(
     plans: Sequence[Planned], request: Request, root: Path, jobs: Jobs, progress: Progress
 ) -> Iterator[Result]:
-    """Run what is missing, then evaluate one exhibit after the other.
+    """Make missing runs, then evaluate the exhibits one by one.
 
     Raises
     ------
@@ -130,13 +130,13 @@ def evaluated(
 
 
 def runs_in(out: Path) -> Path:
-    """Where runs of exhibits are stored."""
+    """Directory in which runs of exhibits are stored."""
     return out / "runs"
 
 
 def write(result: Result, out: Path) -> None:
     """Write ``out/<paper>/<exhibit>.json``."""
-    write_text(out / f"{result.exhibit}.json", stored.sealed(result.to_json()))
+    write_text(out / f"{result.exhibit}.json", stored.with_checksum(result.to_json()))
 
 
 def _seeds(request: Request, count: int) -> tuple[int, ...]:
@@ -144,7 +144,11 @@ def _seeds(request: Request, count: int) -> tuple[int, ...]:
 
 
 def _result(
-    exhibit: Exhibit, request: Request, chosen: Mapping[str, Value], done: Mapping[str, Done], evaluation: Evaluation
+    exhibit: Exhibit,
+    request: Request,
+    chosen: Mapping[str, Value],
+    done: Mapping[str, StudyResult],
+    evaluation: Evaluation,
 ) -> Result:
     defaults = {parameter.name: parameter.default for parameter in exhibit.assumed}
     return Result(
@@ -167,17 +171,17 @@ def _result(
 
 
 def make_long_runs(request: Request, seeds: int, jobs: Jobs, progress: Progress) -> list[LongRun]:
-    """Make the long runs of the exhibits that are not stored with the project yet, ``seeds`` of each.
+    """Make the missing long runs of the exhibits, ``seeds`` of each; they are stored with the project.
 
     Returns
     -------
     list
-        Runs that other processes are making.
+        Runs that another process is making.
 
     Raises
     ------
     InputError, optcp._core.ScenarioError
-        Before anything runs, if a setting is wrong.
+        If a setting is invalid; raised before the first run.
     optcp.errors.Interrupted, optcp.errors.RunFailed
         See :func:`optcp.study.pool.run_jobs`.
     """
@@ -190,14 +194,13 @@ def make_long_runs(request: Request, seeds: int, jobs: Jobs, progress: Progress)
     return make_missing(runs, jobs, progress) if runs else []
 
 
-def provenance(done: Mapping[str, Done], kept: Sequence[dict[str, Any]] = ()) -> Provenance:
-    """Say where a result comes from.
+def provenance(done: Mapping[str, StudyResult], kept: Sequence[dict[str, Any]] = ()) -> Provenance:
+    """Describe the provenance of a result.
 
-    ``scenario_sha256`` of several cells, ``records_sha256`` and ``metrics_sha256`` are SHA-256 over the single
-    digests (32 bytes each) in (cell, seed) order; ``cells`` names each cell's own scenario. A single cell's
-    ``scenario_sha256`` is that scenario's. Runs that are stored with the project come behind the others, and ``kept``
-    says of each which program made it; ``seeds`` is None without any run. ``git`` is what follows ``+`` in the
-    version, or "unknown".
+    ``records_sha256``, ``metrics_sha256`` and, with several cells, ``scenario_sha256`` are SHA-256 over the
+    concatenated digests (32 bytes each) of all runs or cells in (cell, seed) order; ``cells`` has the digest of each
+    scenario. Long runs that are stored with the project follow the others, and ``kept`` says which program made each of
+    them. ``seeds`` is None without runs. ``git`` is the part of the version after ``+``, or "unknown".
     """
     records = [digest or None for study in done.values() for digest in study.digests("records_sha256")]
     cells = [
@@ -215,7 +218,7 @@ def provenance(done: Mapping[str, Done], kept: Sequence[dict[str, Any]] = ()) ->
         "version": version,
         "git": git or "unknown",
         "scenario_sha256": scenarios[0] if len(scenarios) == 1 else _hash(scenarios),
-        # A list, as it is read back.
+        # A list, as when read from JSON.
         "seeds": cast("tuple[int, int]", [min(seeds), max(seeds)]) if seeds else None,
         "records_sha256": None if None in records or kept else _hash(digest for digest in records if digest),
         "metrics_sha256": _hash(metrics),

@@ -1,4 +1,4 @@
-"""The results of exhibits and of sensitivity studies in a directory, read back from their JSON files."""
+"""Reads the results of exhibits and sensitivity studies from JSON files in a directory."""
 
 from __future__ import annotations
 
@@ -17,39 +17,41 @@ if TYPE_CHECKING:
 
 
 def exhibits(directory: Path) -> dict[Path, Result]:
-    """Read every exhibit's result below a directory, by its file: what a file is called need not be what is in it.
+    """Read the result of every exhibit below a directory, by file; file names need not match their exhibits.
 
     Raises
     ------
     InputError
-        If there is none, or a symbolic link among them.
+        If there are no results, or one is a symbolic link.
     RunFailed
-        If one cannot be read.
+        If a file cannot be read.
     """
     refuse_links(directory, names())
     found = {path: stored.load(path, Result.from_json) for path in files(directory)}
     if not found:
-        raise InputError(f"{directory}: there are no exhibits' results; `optcp reproduce --out {directory}` makes them")
+        raise InputError(
+            f"{directory}: no results of experiments here; create them with `optcp reproduce --out {directory}`"
+        )
     return found
 
 
 def sensitivities(directory: Path) -> list[Sensitivity]:
-    """Read every sensitivity study below a directory, in the order of papers and exhibits; often there is none.
+    """Read all sensitivity studies below a directory, in the order of papers and exhibits.
 
     Raises
     ------
     RunFailed
-        If one cannot be read.
+        If a file cannot be read.
     """
     return [stored.load(path, Sensitivity.from_json) for path in files(directory / "sensitivity")]
 
 
 def files(directory: Path) -> list[Path]:
-    """The files of exhibits' results below a directory, in the order of papers and exhibits."""
+    """Result files of exhibits below a directory, in the order of papers and exhibits."""
     found = ((directory / paper).glob("*.json") for paper in names())
     return [path for of_paper in found for path in sorted(of_paper, key=lambda path: _natural(path.stem))]
 
 
 def _natural(text: str) -> list[tuple[int, str]]:
-    """Sort key that puts fig10 after fig7."""
+    """Sort key that orders numbers by value: fig7 before fig10."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]

@@ -1,4 +1,4 @@
-"""Results of exhibits as tables on the terminal."""
+"""Terminal tables of experiment results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import STYLES, interval, number, show_table
 from optcp.papers.judge import word
 
@@ -67,7 +67,7 @@ def _counts(counts: Mapping[str, int]) -> Iterator[Text]:
 
 
 def show_result(console: Console, result: Result) -> None:
-    """Print an exhibit: its rows, its claims, what was assumed."""
+    """Print the rows, claims and assumptions of a result."""
     console.print()
     console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
     console.print(Text(f"{result.source['where']}; {size_text(result)}", style="dim"))
@@ -76,7 +76,7 @@ def show_result(console: Console, result: Result) -> None:
         rows = [row for row in result.rows if row.paper is not None] or result.rows
         show_table(console, _rows(rows))
         if left := len(result.rows) - len(rows):
-            console.print(Text(f"{many(left, 'row')} without a published value: see the JSON file", style="dim"))
+            console.print(Text(f"{count_noun(left, 'row')} without a published value: see the JSON file", style="dim"))
         for why in dict.fromkeys(row.why for row in result.rows if row.why):
             console.print(Text.assemble(("differs", STYLES["differs"]), f"  {why}"))
     if result.claims:
@@ -87,9 +87,9 @@ def show_result(console: Console, result: Result) -> None:
 
 
 def size_text(result: Result) -> str:
-    """Say how many runs are behind a result, and how many the paper had."""
+    """Return a text with the number of runs of a result and of the paper."""
     name, paper_runs = result.size["name"], result.size["paper_runs"]
-    theirs = "" if paper_runs is None else f"; the paper had {many(paper_runs, 'run')}"
+    theirs = "" if paper_runs is None else f"; the paper had {count_noun(paper_runs, 'run')}"
     if result.provenance["seeds"] is None:
         return f"size {name}: no runs{theirs}"
     counts: dict[int, list[str]] = {}
@@ -97,19 +97,19 @@ def size_text(result: Result) -> str:
         if count:
             counts.setdefault(count, []).append(study)
     parts = [
-        f"{many(count, 'seed')} "
+        f"{count_noun(count, 'seed')} "
         + (f"of each of {len(of)} studies" if len(of) > MOST_STUDIES else f"({', '.join(of)})")
         for count, of in counts.items()
     ]
     if kept := len(result.provenance.get("kept", [])):
-        parts.append(f"{many(kept, 'run')} stored with the project")
+        parts.append(f"{count_noun(kept, 'stored run')}")
     first, last = result.provenance["seeds"]
     seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
     return f"size {name}: {', '.join(parts)}, {seeds}{theirs}"
 
 
 def assumed_text(result: Result) -> str:
-    """List the paper's unstated parameters with the assumed values, and what ``--set`` changed."""
+    """Return a text with the assumed values of unstated parameters and the changes of ``--set``."""
     text = "assumed: " + ", ".join(f"{name} = {value}" for name, value in result.assumed.items())
     if result.changed:
         changed = ", ".join(f"{name} (default {value})" for name, value in result.changed.items())
@@ -118,7 +118,7 @@ def assumed_text(result: Result) -> str:
 
 
 def measured(row: Row) -> str:
-    """Write the measured value of a row; one that the end of runs cuts by its bound."""
+    """Return the simulated value of a row, or its bound."""
     if row.at_least is not None:
         return f"> {number(row.at_least)}"
     return number(row.measured) if row.at_most is None else f"< {number(row.at_most)}"
@@ -149,7 +149,7 @@ def _rows(rows: Sequence[Row]) -> Table:
 def _claims(result: Result) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("holds", no_wrap=True)
-    table.add_column("claim (evidence: in the JSON file and the report)", overflow="fold")
+    table.add_column("claim (evidence: see the JSON file or the report)", overflow="fold")
     for claim in result.claims:
         readings = ", ".join(f"{name}: {word(holds)}" for name, holds in claim.readings.items())
         text = Text(claim.text)
@@ -161,12 +161,12 @@ def _claims(result: Result) -> Table:
 
 
 def ended_text(result: Result, claim: Claim) -> str:
-    """Say with how many seeds a claim was decided, or why it is not; nothing where neither is known."""
+    """Return the number of seeds that decided a claim, or the reason why it is undecided, or an empty text."""
     if "until_decided" not in result.size:
         return "interpretations disagree" if claim.disagrees else ""
     ended = result.size["until_decided"]["claims"][claim.id]
     stage = ended["stage"]
-    # Elsewhere the number of seeds bears on nothing.
+    # The number of seeds is meaningful only for these stages.
     return f"{stage} at {ended['seeds']} seeds" if stage in ("decided", "bound reached") else stage
 
 

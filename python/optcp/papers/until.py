@@ -1,13 +1,12 @@
-"""Adding seeds in stages until every claim and every value of the exhibits is decided, or a bound is reached.
+"""Addition of seeds in stages until all claims and values are decided, or a bound is reached.
 
-The looks are fixed before the first run, and each has its share of the 5 % (:mod:`optcp.stats.sequential`). What a look
-decides about a claim under an interpretation stays; further looks are for what is still undecided. A claim stays
-undecided where its interpretations disagree, each of them decided, which no run can change; where its exhibit has no
-seeds to add, or a look with more seeds finds the very same; or where it is open at the bound.
+The interim looks are fixed before the first run and divide the 5 % (:mod:`optcp.stats.sequential`). A decision on a
+claim under an interpretation is final, and later looks concern undecided claims only. A claim stays undecided if its
+decided interpretations disagree, if its exhibit has no seeds to add, if more seeds change nothing, or at the bound.
 
-A value is undecided while its interval is wider than the tolerance. It takes no share of the 5 %: when to stop follows
-from the width, and the interval keeps its level as runs become many (Y. S. Chow, H. Robbins, Ann. Math. Statist. 36
-(1965) 457-462).
+A value is undecided while its interval is wider than the tolerance. Values need no share of the 5 %: the stopping rule
+depends only on the width, so the interval keeps its level asymptotically (Y. S. Chow, H. Robbins, Ann. Math. Statist.
+36 (1965) 457-462).
 """
 
 from __future__ import annotations
@@ -33,28 +32,28 @@ if TYPE_CHECKING:
 
 
 def size(most: int, times: int = 1) -> Size:
-    """The size of a look at ``times`` the default number of seeds, of at most ``most`` times."""
+    """Return the size of a look at ``times`` the default number of seeds, with ``most`` as the maximum."""
     return Size(f"until-decided, most={most}", times=times)
 
 
 def reproduce(
     request: Request, most: int, out: Path, jobs: Jobs, progress: Progress, say: Callable[[str], object]
 ) -> list[Result]:
-    """Look at the exhibits with more and more seeds; write each one's result once nothing is left to decide.
+    """Reproduce exhibits with increasing numbers of seeds; write each result once it is decided.
 
     Parameters
     ----------
     request
-        Its size is not used.
+        Request; its size is ignored.
     most
-        The last look is at this many times the default number of seeds, >= 2.
+        Multiple of the default number of seeds at the last look, >= 2.
     say
-        Gets a line before each look, with the CPU time that it takes.
+        Function that receives a line with the CPU time before each look.
 
     Raises
     ------
     InputError, optcp._core.ScenarioError
-        Before anything runs, if a setting is wrong.
+        If a setting is invalid, before anything runs.
     optcp.errors.Interrupted, optcp.errors.RunFailed
         See :func:`optcp.study.runner`.
     """
@@ -70,7 +69,7 @@ def reproduce(
     execute(first, root, jobs, progress)
     say(f"{len(looks)} looks at a level of {100 * level:.3g} % each: {cpu_hours(bound, root):.2g} CPU hours at most")
 
-    standings: dict[str, Standing] = {}
+    standings: dict[str, LookState] = {}
     results: dict[str, Result] = {}
     plans = plan(looks[0], request.exhibits)
     for times, later in zip(looks, [*looks[1:], None], strict=True):
@@ -92,34 +91,34 @@ def reproduce(
 
 
 def cpu_hours(plans: Sequence[Planned], root: Path) -> float:
-    """The CPU time of the runs that are not stored yet, if all of a study cost what its stored ones did."""
+    """Return the estimated CPU hours of missing runs, from the mean of the stored runs of each study."""
     studies = {task.grid.hash: task.grid for one in plans for task in one.tasks.values() if task.seeds}
     seeds = {(task.grid.hash, seed) for one in plans for task in one.tasks.values() for seed in task.seeds}
     left_s = 0.0
     for hash_, study in studies.items():
         store = opened(study, root)
-        wanted = [(branch, seed) for of, seed in seeds if of == hash_ for branch in study.branches]
+        wanted = [(branch, seed) for owner, seed in seeds if owner == hash_ for branch in study.branches]
         left_s += store.cpu_s_a_run * sum(not store.has(*run) for run in wanted)
     return left_s / 3600
 
 
 def grows(now: Planned, later: Planned) -> bool:
-    """Whether any study of an exhibit has more seeds at a later look."""
+    """Whether any study of an exhibit has more seeds at the later look."""
     return any(task.seeds != later.tasks[name].seeds for name, task in now.tasks.items())
 
 
 @dataclass(frozen=True)
-class Standing:
-    """An exhibit after a look.
+class LookState:
+    """State of an exhibit after an interim look.
 
     Attributes
     ----------
     result
-        Values and curves of this look, and each claim as far as it is decided.
+        Values and curves of this look, and claims with all decisions so far.
     ended
-        The claims about which further seeds decide nothing, by id.
+        Claims that further seeds cannot change, by id.
     is_open
-        Whether further seeds may decide a claim or a value.
+        Whether further seeds may decide a claim or value.
     """
 
     result: Result
@@ -127,22 +126,22 @@ class Standing:
     is_open: bool
 
     def ended_as(self, stage: Stage, looks: Sequence[int], level: float) -> Result:
-        """The result, in which all claims that have not ended do so at this stage."""
+        """Return the result, in which all open claims end with this stage."""
         seeds = most_seeds(self.result)
         claims = {claim.id: self.ended.get(claim.id, {"stage": stage, "seeds": seeds}) for claim in self.result.claims}
         until: UntilDecided = {"looks": list(looks), "level": level, "claims": claims}
         return replace(self.result, size=self.result.size | {"until_decided": until})
 
 
-def after_look(before: Standing | None, now: Result) -> Standing:
-    """What is decided after a look; what an earlier one decided stays.
+def after_look(before: LookState | None, now: Result) -> LookState:
+    """Return the state after a look; earlier decisions stay.
 
     Parameters
     ----------
     before
-        The exhibit after the look before, if there was one.
+        State after the previous look, or None.
     now
-        Its result with the seeds of this look, judged at the level of a look.
+        Result with the seeds of this look, judged at the level of a look.
     """
     ended = dict(before.ended) if before else {}
     earlier = {claim.id: claim for claim in before.result.claims} if before else {}
@@ -153,14 +152,14 @@ def after_look(before: Standing | None, now: Result) -> Standing:
         claims.append(kept)
         if claim.id not in ended and (stage := _stage(known, kept)):
             ended[claim.id] = {"stage": stage, "seeds": most_seeds(now)}
-    # A value that more seeds leave as it is does not depend on them.
+    # A value that more seeds do not change is independent of seeds.
     values = before.result.rows if before else []
     wide = [row for row in now.rows if row.verdict == "undecided" and row not in values]
-    return Standing(replace(now, claims=claims), ended, bool(wide) or len(ended) < len(claims))
+    return LookState(replace(now, claims=claims), ended, bool(wide) or len(ended) < len(claims))
 
 
 def _stage(before: Claim | None, now: Claim) -> Stage | None:
-    """How a claim has ended, if it has."""
+    """Return the reason why a claim has ended, or None."""
     if now.holds != "undecided":
         return "decided"
     if now.disagrees:
@@ -169,7 +168,7 @@ def _stage(before: Claim | None, now: Claim) -> Stage | None:
 
 
 def joined(before: Claim | None, now: Claim) -> Claim:
-    """A claim of two looks: each interpretation has what the earlier one decided, else what the later one says."""
+    """Merge the claims of two looks: per interpretation the earlier decision, else the later verdict."""
     decided = {name: holds for name, holds in before.readings.items() if holds != "undecided"} if before else {}
     if before is None or not decided:
         return now
@@ -181,5 +180,5 @@ def joined(before: Claim | None, now: Claim) -> Claim:
 
 
 def most_seeds(result: Result) -> int:
-    """The seeds of the study that has most; 0 without any study."""
+    """Return the number of seeds of the largest study; 0 without studies."""
     return max(result.size["seeds"].values(), default=0)

@@ -1,4 +1,4 @@
-"""The one rule by which a measured and a printed value agree."""
+"""Verdict on the agreement of a simulated and a published value."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @functools.cache
 def tolerances() -> dict[str, float]:
-    """Return the tolerance of every metric that is compared with a printed value, from ``tolerances.toml``.
+    """Return the tolerances of metrics with published values, from ``tolerances.toml``.
 
-    A paper from elsewhere may have one of its own, for other metrics.
+    Other papers may have their own file with further metrics.
     """
     own = [read(registry.folder(paper), "tolerances.toml") for paper in registry.papers()]
     entries = functools.reduce(lambda known, more: more | known, own, read(Path(__file__).parent, "tolerances.toml"))
@@ -28,28 +28,28 @@ def tolerances() -> dict[str, float]:
 
 
 def verdict(measured: float, half_width: float, printed: float | None, tolerance: float | None) -> Verdict:
-    """Compare a measured value with a printed one.
+    """Compare a simulated value with a published one.
 
     Parameters
     ----------
     measured, half_width
-        The value and half of its 95 % interval.
+        Simulated value and half of its 95 % interval.
     printed
-        The printed value, or None where nothing is printed.
+        Published value, or None.
     tolerance
-        T of the metric; needed where something is printed.
+        Tolerance T of the metric; required with a published value.
 
     Returns
     -------
     str
-        ``claim-only`` where nothing is printed; ``undecided`` if the half-width exceeds T; ``match`` if the values
+        ``claim-only`` without a published value; ``undecided`` if the half-width exceeds T; ``match`` if the values
         differ by at most T; ``near`` if they have the same sign and differ by at most 2 T (zero has either sign);
         else ``differs``.
     """
     if printed is None:
         return "claim-only"
     if tolerance is None:
-        raise ValueError("a metric with printed values needs a tolerance")
+        raise ValueError("a metric with published values needs a tolerance")
     if half_width > tolerance or math.isnan(measured):
         return "undecided"
     gap = abs(measured - printed)
@@ -61,23 +61,23 @@ def verdict(measured: float, half_width: float, printed: float | None, tolerance
 
 
 def row(key: Key, metric: str, printed: float | None, interval: Interval, why: str) -> Row:
-    """Make a result row with its verdict.
+    """Return a row with its verdict.
 
     Parameters
     ----------
     interval
-        The measured value, in the metric's unit.
+        Simulated value, in the unit of the metric.
     why
-        What is known about a difference between measured and printed; retained only where the verdict is ``differs``.
+        Known reason of a difference; stored only if the verdict is ``differs``.
 
     Raises
     ------
     ValueError
-        If the verdict is ``differs`` and no reason is given, or a printed metric has no tolerance.
+        If the verdict is ``differs`` without a reason, or a metric with a published value has no tolerance.
     """
-    told = verdict(interval.estimate, interval.half_width, printed, tolerances().get(metric))
-    if told == "differs" and not why:
-        raise ValueError(f"{metric} of {key} differs from the printed value: say why")
+    outcome = verdict(interval.estimate, interval.half_width, printed, tolerances().get(metric))
+    if outcome == "differs" and not why:
+        raise ValueError(f"{metric} of {key} differs from the published value; give a reason in `why`")
     return Row(
         key=key,
         metric=metric,
@@ -85,7 +85,7 @@ def row(key: Key, metric: str, printed: float | None, interval: Interval, why: s
         measured=finite(interval.estimate),
         ci95=(finite(interval.low), finite(interval.high)),
         n=interval.n,
-        verdict=told,
-        why=why if told == "differs" else "",
+        verdict=outcome,
+        why=why if outcome == "differs" else "",
         at_least=None if interval.at_least is None or math.isfinite(interval.estimate) else finite(interval.at_least),
     )

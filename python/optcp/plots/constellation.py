@@ -1,4 +1,4 @@
-"""The round trip between two places over moving satellites."""
+"""Plot of the RTT between two places over moving satellites."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def draw(found: Paths, file: IO[bytes], form: str = "svg") -> None:
-    """Draw round trips over time: a line a path, with as many satellites as written; bands where there is no path."""
+    """Draw the RTT over time: one line per path, labelled with its number of satellites; bands mark outages."""
     begin_s = float(found.seconds[0])
     rtt = found.rtt_ms
     with canvas(7.2, 2.8) as figure:
@@ -31,6 +31,6 @@ def draw(found: Paths, file: IO[bytes], form: str = "svg") -> None:
         panel.set_xlim(0, found.end_s - begin_s)
         panel.margins(y=0.15)
         panel.set_xlabel("time (s)")
-        panel.set_ylabel("round trip (ms)")
-        panel.set_title(f"{found.names[0]} to {found.names[1]} over {found.over}: satellites on the path")
+        panel.set_ylabel("RTT (ms)")
+        panel.set_title(f"{found.names[0]} to {found.names[1]} over {found.over}: number of satellites on the path")
         save(figure, file, form)

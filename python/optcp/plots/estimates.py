@@ -1,4 +1,4 @@
-"""Estimates of a study against one of its axes, with intervals as error bars."""
+"""Plot of estimates over an axis, with intervals as error bars."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from optcp.data.estimates import Estimates
 
 IEEE_WIDTH_IN = {1: 3.5, 2: 7.16}
-"""The width of one and of two columns of a page of an IEEE journal."""
+"""Width of one and two columns of an IEEE page, in inches."""
 MARKERS = "os^Dv*"
 LINES = ("-", "--")
 MOST_CURVES = len(LINES) * len(MARKERS)
-"""More could not be told apart."""
+"""Maximum number of distinguishable curves."""
 WIDE = 36
-"""Letters of tick labels that fit beside each other in one column."""
+"""Number of letters of tick labels that fit next to each other in one column."""
 DECADES = 50
-"""From this ratio of the largest to the smallest value on, an axis is logarithmic."""
+"""Ratio of largest to smallest value above which an axis is logarithmic."""
 MOST_TICKS = 7
 
 
 def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | None) -> Axes:
-    """Draw one curve a value of ``by``: the work of :meth:`optcp.data.estimates.Estimates.plot`."""
+    """Draw one curve per value of ``by``; implements :meth:`optcp.data.estimates.Estimates.plot`."""
     from matplotlib import pyplot as plt
 
     columns = arguments.whole(columns, "columns", 1, max(IEEE_WIDTH_IN))
     if ax is not None:
         arguments.one_of(ax, mpl.axes.Axes, "ax", "matplotlib's Axes")
     if by is not None and arguments.text(by, "by") == arguments.text(x, "x"):
-        raise InputError(f"x and by are both {x!r}; by is another axis")
+        raise InputError(f"x and by are both {x!r}; choose another axis for by")
     axes = estimates.axes
     order = [position(axes, name) for name in (x, by) if name is not None]
     for at, axis in enumerate(axes):
         if at not in order and len(axis) > 1:
-            raise InputError(f"axis {axis.name!r} has {len(axis)} values; take one with at({axis.name}=...) before")
+            raise InputError(f"axis {axis.name!r} has {len(axis)} values; select one with at({axis.name}=...) first")
     order += [at for at in range(len(axes)) if at not in order]
     along = axes[order[0]]
     curves = axes[order[1]].shown if by is not None else ("",)
@@ -63,11 +63,11 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
         if ax is None:
             ax = plt.figure(figsize=(IEEE_WIDTH_IN[columns], 2.4), facecolor="white").add_subplot()
         for at, curve in enumerate(curves):
-            # One seed has no interval, nor has a censored mean: infinite bounds are no bar.
+            # A single seed and a censored mean have no interval: draw no bar for infinite bounds.
             with np.errstate(invalid="ignore"):
                 bars = np.array([middle[:, at] - low[:, at], high[:, at] - middle[:, at]])
             bars[~np.isfinite(bars)] = 0
-            # Between words there is no line; what stands at one of them stands side by side.
+            # For an axis of words, draw no lines and place the points of curves side by side.
             beside, line = (
                 (0.0, LINES[at // len(MARKERS) % len(LINES)])
                 if along.numbers is not None
@@ -100,23 +100,22 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
 
 
 def _censored(ax: Axes, places: NDArray[np.float64], bounds: NDArray[np.float64], marker: str, color: str) -> None:
-    """Draw lower bounds of infinite estimates: hollow marks with an arrow to the values that the runs do not show."""
+    """Draw lower bounds of infinite estimates as hollow markers with an upward arrow."""
     known = np.isfinite(bounds)
     if known.any():
         ax.plot(places[known], bounds[known], marker, markersize=5, markerfacecolor="none", color=color)
-        # From the bound upwards.
         arrow = {"arrowstyle": "<-", "color": color, "shrinkB": 3}
         for place, bound in zip(places[known], bounds[known], strict=True):
             ax.annotate("", (place, bound), xytext=(0, 16), textcoords="offset points", arrowprops=arrow)
 
 
 def _beside(names: Sequence[str], columns: int) -> int:
-    """How many entries of a legend fit beside each other: each takes its letters and a mark as wide as seven."""
+    """Return the number of legend entries per row; an entry is as wide as its letters plus seven for the marker."""
     return max(1, min(len(names), 46 * columns // (max(map(len, names)) + 7)))
 
 
 def _numeric(ruler: Ruler, label: str, unit: str, values: NDArray[np.float64]) -> None:
-    """Name an axis with the unit that its ticks are in: "[ms]" for milliseconds."""
+    """Label an axis with the unit of its ticks, such as "[ms]"."""
     factor, prefixed_unit = prefixed(float(np.abs(values).max(initial=0)), unit)
     ruler.set_label_text(f"{label} [{prefixed_unit}]" if prefixed_unit else label)
     if factor != 1:
@@ -124,7 +123,7 @@ def _numeric(ruler: Ruler, label: str, unit: str, values: NDArray[np.float64]) -
 
 
 def _spread(ax: Axes, places: NDArray[np.float64]) -> None:
-    """Values over decades are far apart on a logarithmic axis only, with a tick at each."""
+    """Use a logarithmic axis with a tick per value if the values span decades."""
     if places.min() <= 0 or places.max() < DECADES * places.min() or len(places) > MOST_TICKS:
         return
     shown = ax.xaxis.get_major_formatter()

@@ -1,4 +1,4 @@
-"""Values with their intervals: curves with bars or a band, and marks."""
+"""Plots of values with confidence intervals: curves with bars or a band, and markers."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def line(
     *,
     scale: float = 1.0,
 ) -> None:
-    """A curve, and its intervals as bars.
+    """Draw a curve with its intervals as bars.
 
     Parameters
     ----------
     scale
-        From the curve's unit of x to the figure's.
+        Factor from the unit of x of the curve to that of the figure.
     """
     x = [scale * one for one in curve.x]
     panel.plot(x, curve.y, linestyle=style, marker=marker, markersize=3.5, color=colour, label=label)
@@ -43,14 +43,14 @@ def line(
 def band(
     panel: Axes, curve: Series, colour: str, label: str, style: str = "-", *, size: float = 4.0, width: float = 1.1
 ) -> None:
-    """A curve, and its intervals as a band.
+    """Draw a curve with its intervals as a band.
 
     Parameters
     ----------
     style
-        Of line and marker, as matplotlib writes them.
+        Format string of matplotlib for line and marker.
     size, width
-        Of the markers and of the line, in points.
+        Marker size and line width in points.
     """
     panel.plot(curve.x, curve.y, style, markersize=size, linewidth=width, color=colour, label=label)
     if curve.ci95:
@@ -59,19 +59,19 @@ def band(
 
 
 def marks(panel: Axes, x: Sequence[float], rows: Sequence[Row], colour: str, label: str, style: str = "o") -> None:
-    """The measured values of rows, at the places ``x``, with their intervals."""
+    """Draw the simulated values of rows at ``x`` with their intervals."""
     y = [row.value for row in rows]
     panel.errorbar(x, y, yerr=lengths(rows), fmt=style, markersize=4, capsize=2, color=colour, label=label)
 
 
 def marks_across(panel: Axes, rows: Sequence[Row], y: Sequence[float], colour: str, label: str) -> None:
-    """The same along x, at the heights ``y``."""
+    """Draw the simulated values of rows along x, at ``y``, with their intervals."""
     x = [row.value for row in rows]
     panel.errorbar(x, y, xerr=lengths(rows), fmt="o", markersize=4, capsize=2, color=colour, label=label)
 
 
 def decades(axis: XAxis | YAxis) -> None:
-    """A logarithmic axis with a number at each decade."""
+    """Label a logarithmic axis at each decade."""
     low, high = sorted(axis.get_view_interval())
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
     axis.set_ticks([10.0**power for power in powers], [f"{10.0**power:g}" for power in powers])

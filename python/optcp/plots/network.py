@@ -1,7 +1,7 @@
-"""A map of a network: nodes, links as wide as many flows cross them, what fails, paths and backups.
+"""Map of a network as SVG: nodes, links with their load, failures, paths and backup paths.
 
-Where the nodes have places on earth the map has them; otherwise links are about equally long (Kamada and Kawai 1989).
-The picture is text, the same for the same world, and follows light and dark.
+Nodes with coordinates are placed geographically. Otherwise links are about equally long (Kamada and Kawai 1989).
+Equal scenarios give equal bytes, and colours follow the light or dark mode of the browser.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 WIDTH, MARGIN, LEGEND = 760, 46, 22
 HEIGHTS = (240, 620)
-"""The least and the greatest: the shape of the network decides."""
+"""Minimum and maximum height; the shape of the network determines the value."""
 MOST_NODES = 250
-"""Of a larger network nothing could be told apart."""
+"""Maximum number of nodes that a map shows legibly."""
 MOST_BANDS = 8
-"""More ports that change by plan, each in its own way, are no picture any more."""
+"""Maximum number of schedule bands."""
 MOST_PATHS = 6
-"""More paths than these are told by the width of links alone."""
+"""Number of paths above which only the link widths show the traffic."""
 INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9")
-"""Of paths, one after the other (Okabe and Ito)."""
+"""Colours of successive paths (Okabe and Ito)."""
 FAILED = "#c0392b"
 LETTER, LINE = 6.4, 12.0
-"""Width and height of a letter of a label, 11 px."""
+"""Width and height of a letter of an 11 px label."""
 
 Place = tuple[float, float]
 
@@ -49,9 +49,9 @@ def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = No
     resolved
         :attr:`optcp.Scenario.resolved`.
     known
-        Longitude and latitude of nodes by name, in degrees; others stand beside their neighbours.
+        Longitude and latitude of nodes by name, in degrees; other nodes are placed next to their neighbours.
     alone
-        Whether the picture is a file of its own, with a ground of its own colour.
+        Whether the map is a separate file with its own background colour.
 
     Returns
     -------
@@ -79,20 +79,20 @@ def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = No
 
 
 def of_core(core: _core.Scenario, scenario: str = "", *, alone: bool = False) -> str:
-    """Draw the network of a world; ``scenario`` is its file, beside which a topology's file is looked for."""
+    """Draw the network of a scenario; files of its topology are searched next to the file ``scenario``."""
     found = places(dict(core.settings()), scenario)
     return of_world(with_hashes(json.loads(core.resolved()), core.hashed(1)), found, alone=alone)
 
 
 def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: bool = False) -> str:
-    """Draw a network whose links, or nodes, are as wide and red as their failure costs.
+    """Draw a network whose links or nodes show the cost of their failure by width and colour.
 
     Parameters
     ----------
     costs
-        By the name of a link or node, in the unit of ``said``; others are drawn thin.
+        Costs by name of link or node, in the unit of ``said``; others are drawn thin.
     said
-        What costs are, such as "MB lost".
+        Unit text, such as "MB lost".
     alone
         As in :func:`of_world`.
 
@@ -111,7 +111,7 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
     most_said = f"up to {most:.3g} {said}"
     entries = [(FAILED, "", most_said)]
     if not costs.keys() >= links.keys() and costs.keys() & links.keys():
-        entries.append(("currentColor", "", "left out"))
+        entries.append(("currentColor", "", "excluded"))
     below = _keys(entries, height)
     parts = [_head(height + below[1], alone=alone)]
     for name, (a, b) in links.items():
@@ -130,7 +130,7 @@ def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: 
 
 
 def _ink(cost: float | None, most: float) -> str:
-    """How a link is drawn whose failure costs so much; nothing is known of the others."""
+    """Return the SVG attributes of a link with this cost; None if unknown."""
     if cost is None:
         return 'stroke-width="1.5" stroke="currentColor" opacity="0.4"'
     share = max(cost, 0.0) / most
@@ -142,20 +142,20 @@ def _cost_said(name: str, costs: Mapping[str, float], said: str) -> str:
 
 
 def circuits(resolved: Mapping[str, Any]) -> set[str]:
-    """The names of reserved backups' circuits, which are no links of the network."""
+    """Return the names of the circuits of reserved backup paths, which are not links of the network."""
     bursts = {one["link"] for one in resolved.get("bursts", ())}
     return {link["name"] for link in resolved["links"] if "circuit_over" in link} - bursts
 
 
 def laid(resolved: Mapping[str, Any]) -> tuple[list[str], list[dict[str, Any]], dict[str, str]]:
-    """What is drawn of a network.
+    """Return the nodes and links to draw.
 
     Returns
     -------
     tuple
-        Nodes; links that lie between two of them, which neither circuits of backups nor ways of bursts over several
-        fibres do; and as which node each of the network is drawn. In a network of more than :data:`MOST_NODES` nodes
-        the members of a group that hang on the same node are drawn as one, "S0..S9", and so are their links.
+        Nodes; links, without circuits of backup paths and burst paths over several fibres; and the drawn node of each
+        node. In a network of more than :data:`MOST_NODES` nodes, group members with the same single neighbour are
+        drawn as one node ("S0..S9") with one link.
     """
     over = {one["link"] for one in resolved.get("bursts", ()) if one.get("fibres")} | circuits(resolved)
     links = [link for link in resolved["links"] if link["name"] not in over]
@@ -166,7 +166,7 @@ def laid(resolved: Mapping[str, Any]) -> tuple[list[str], list[dict[str, Any]], 
 
 
 def lines(links: Sequence[Mapping[str, Any]], drawn_as: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Links between the nodes that are drawn; those that are drawn as one, once."""
+    """Return the links between drawn nodes, merged links once."""
     found: dict[str, dict[str, Any]] = {}
     for link in links:
         a, b = (drawn_as[node] for node in link["ends"])
@@ -178,7 +178,7 @@ def lines(links: Sequence[Mapping[str, Any]], drawn_as: Mapping[str, str]) -> li
 
 
 def _together(nodes: Iterable[str], links: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Members of a group with one neighbour, the same for several of them, and what they are called together."""
+    """Return the common name of group members that share their only neighbour."""
     beside: dict[str, set[str]] = defaultdict(set)
     for link in links:
         a, b = link["ends"]
@@ -194,12 +194,12 @@ def _together(nodes: Iterable[str], links: Sequence[Mapping[str, Any]]) -> dict[
 def placed(
     nodes: Sequence[str], links: Sequence[Mapping[str, Any]], known: Mapping[str, Place]
 ) -> tuple[dict[str, Place], float]:
-    """Where nodes stand in pixels, and how high the picture is; ``known`` as in :func:`of_world`."""
+    """Return the positions of nodes in pixels and the height of the map; ``known`` as in :func:`of_world`."""
     return _scaled(_layout(nodes, [tuple(link["ends"]) for link in links], known))
 
 
 def _layout(nodes: Sequence[str], links: Sequence[tuple[str, ...]], known: Mapping[str, Place]) -> dict[str, Place]:
-    """Where nodes are, in any units, north up."""
+    """Return the positions of nodes in arbitrary units, north up."""
     import networkx as nx
 
     graph = nx.Graph()
@@ -211,7 +211,7 @@ def _layout(nodes: Sequence[str], links: Sequence[tuple[str, ...]], known: Mappi
     found = {node: (known[node][0] * math.cos(middle), known[node][1]) for node in nodes if node in known}
     span = max(max(x for x, _ in found.values()) - min(x for x, _ in found.values()), 1e-6)
     beside: dict[str, int] = defaultdict(int)
-    # Hosts around their routers, one after the other.
+    # Place hosts around their routers.
     for node in nodes:
         if node in found:
             continue
@@ -224,12 +224,12 @@ def _layout(nodes: Sequence[str], links: Sequence[tuple[str, ...]], known: Mappi
 
 
 def _scaled(found: Mapping[str, Place]) -> tuple[dict[str, Place], float]:
-    """The same in pixels, and how high the picture is."""
+    """Return the positions in pixels and the height of the map."""
     low = [min(place[axis] for place in found.values()) for axis in (0, 1)]
     span = [max(place[axis] for place in found.values()) - low[axis] or 1e-9 for axis in (0, 1)]
     inner = WIDTH - 2 * MARGIN
     height = min(max(inner * span[1] / span[0], HEIGHTS[0]), HEIGHTS[1])
-    # Not longer than wide: what is higher is narrower, and stands in the middle.
+    # Limit the height: a taller network is drawn narrower and centred.
     across = min(inner, height * span[0] / span[1]) if len(found) > 2 else inner
     left = MARGIN + (inner - across) / 2
 
@@ -242,7 +242,7 @@ def _scaled(found: Mapping[str, Place]) -> tuple[dict[str, Place], float]:
 
 
 def _load(resolved: Mapping[str, Any], drawn_as: Mapping[str, str]) -> dict[frozenset[str], float]:
-    """How many flows cross between two nodes, in either direction; of pairs that runs draw, how many on average."""
+    """Return the number of flows between two nodes, in both directions; the mean for randomly drawn pairs."""
     load: dict[frozenset[str], float] = defaultdict(float)
     for group in [*resolved["flows"], *resolved.get("traffic", ())]:
         drawn = group.get("drawn")
@@ -256,7 +256,7 @@ def _load(resolved: Mapping[str, Any], drawn_as: Mapping[str, str]) -> dict[froz
 
 
 def _paths(resolved: Mapping[str, Any], drawn_as: Mapping[str, str]) -> list[tuple[str, list[str], bool]]:
-    """Paths with what they are called and whether they are backups; none where there are too many."""
+    """Return (name, path, is backup) of the paths; empty if there are too many."""
     working: dict[tuple[str, ...], str] = {}
     for group in [*resolved["flows"], *resolved.get("traffic", ())]:
         for route in group["routes"]:
@@ -276,14 +276,13 @@ def _paths(resolved: Mapping[str, Any], drawn_as: Mapping[str, str]) -> list[tup
 
 
 def _backup_of(protection: Mapping[str, Any]) -> str:
-    return f"backup of {protection['flows'] or ', '.join(protection['links'])}"
+    return f"backup path of {protection['flows'] or ', '.join(protection['links'])}"
 
 
 def _head(height: float, *, alone: bool) -> str:
     ground = "background:#fff;" if alone else ""
     dark = "svg.optcp-map{color:#ddd;background:#16191d}" if alone else ""
-    # Names stand clear of the lines below them.
-    # A page scrolls a map whose text would be too small.
+    # A page scrolls the map rather than shrinking its text. The halo separates names from lines below them.
     size = "max-width:100%" if alone else f"min-width:{WIDTH}px"
     halo = "svg.optcp-map text{paint-order:stroke;stroke-width:3px;stroke-linejoin:round;stroke:"
     return (
@@ -310,7 +309,7 @@ def _link(
 
 
 def _way(points: Sequence[Place], ink: str, number: int, *, dashed: bool) -> str:
-    """A path beside its links, each path a little further away."""
+    """Draw a path next to its links, at a distance that grows with its number."""
     off = 4 + 3 * number
     moved = []
     for place, (x, y) in enumerate(points):
@@ -327,7 +326,7 @@ def _node(name: str, place: Place) -> str:
 
 
 def _labels(nodes: Sequence[str], at: Mapping[str, Place], height: float) -> Iterator[tuple[str, Place]]:
-    """Where names stand: beside their nodes, clear of each other and of nodes; those without room have a hint alone."""
+    """Yield the positions of labels next to nodes without overlap; others are omitted and shown as tooltips."""
     taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at.values()]
     for name in nodes:
         x, y = at[name]
@@ -359,7 +358,7 @@ def _label(name: str, place: Place) -> str:
 
 
 def _schedules(resolved: Mapping[str, Any], top: float) -> tuple[str, float]:
-    """What changes by plan, as bands over a period; and how much room that takes."""
+    """Return the bands of scheduled changes over one period, and their height."""
     window = cycle(resolved)
     found = bands(resolved, *window) if window else []
     if not window or not found:
@@ -391,19 +390,19 @@ def _schedules(resolved: Mapping[str, Any], top: float) -> tuple[str, float]:
 def _legend(
     shown: Sequence[tuple[str, list[str], bool]], *, failing: bool, most: float, height: float
 ) -> tuple[str, float]:
-    """What lines mean, below the map, and how much room that takes."""
+    """Return the legend and its height."""
     entries = []
     if failing:
-        entries.append((FAILED, ' stroke-dasharray="6 4"', "fails"))
+        entries.append((FAILED, ' stroke-dasharray="6 4"', "failing link"))
     for number, (name, _, dashed) in enumerate(shown):
         entries.append((INKS[number % len(INKS)], ' stroke-dasharray="2 3"' if dashed else "", name))
     if most:
-        entries.append(("currentColor", "", f"width: flows, {most:.3g} at most"))
+        entries.append(("currentColor", "", f"width: number of flows, maximum {most:.3g}"))
     return _keys(entries, height)
 
 
 def _keys(entries: Sequence[tuple[str, str, str]], height: float) -> tuple[str, float]:
-    """Lines with their ink, their dashes and what they mean; and how much room that takes."""
+    """Return legend lines (colour, dashes, text) as SVG, and their height."""
     parts, x, y = [], float(MARGIN), height + 4
     for ink, dash, text in entries:
         needed = 34 + LETTER * len(text) + 18

@@ -1,4 +1,4 @@
-"""Figures of what failures of a network cost: what is lost and how long flows are silent, by mechanism."""
+"""Figure of the costs of failures by mechanism: data lost and flow stalls."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
     from optcp.stats import Interval
 
-PANELS = {"lost_mb": "lost (MB a failure)", "outage_p50_ms": "median outage (ms)"}
+PANELS = {"lost_mb": "data lost per failure (MB)", "outage_p50_ms": "median stall (ms)"}
 
 
 def draw(values: Mapping[str, Mapping[str, Interval]]) -> Figure:
-    """A panel a metric, a line a mechanism; ``values`` by mechanism and metric."""
+    """Draw one panel per metric and one line per mechanism; ``values`` are by mechanism and metric."""
     caption = (
-        "What a failure costs on average, and the median time for which a long flow that was hit gets nothing, by "
-        "mechanism, with 95 % intervals over failures."
+        "Mean data lost per failure, and median stall of affected long flows, by mechanism, with 95 % intervals over "
+        "failures."
     )
     with canvas(7.2, 1.4 + 0.32 * len(values)) as figure:
         panels = figure.subplots(1, len(PANELS), sharey=True)
         for panel, (metric, label), colour in zip(panels, PANELS.items(), COLOURS, strict=False):
-            known = {name: of[metric] for name, of in values.items() if metric in of}
+            known = {name: metrics[metric] for name, metrics in values.items() if metric in metrics}
             _points(panel, [known.get(name) for name in values], colour)
             panel.set_xlabel(label)
             panel.set_yticks(range(len(values)), list(values))
@@ -37,7 +37,7 @@ def draw(values: Mapping[str, Mapping[str, Interval]]) -> Figure:
 
 
 def _points(panel: Axes, found: list[Interval | None], colour: str) -> None:
-    """Values with their intervals, one below the other, on a logarithmic axis where all are above zero."""
+    """Draw values with intervals, one below the other; the axis is logarithmic if all are above zero."""
     for height, one in enumerate(found):
         if one is not None:
             low, high = (end if math.isfinite(end) else one.estimate for end in (one.low, one.high))

@@ -1,4 +1,4 @@
-"""Figures of exhibits out of axes: pages of panels, and rows and curves told apart by a part of their keys."""
+"""Building blocks for figures of exhibits: pages of panels, and series of rows and curves grouped by a key."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     Side = Literal["outside upper left", "outside upper center", "outside upper right", "outside right center"]
 
 GREY = "#888888"
-"""Of what is printed, and of lines that mark an event or zero."""
+"""Colour of published values, and of lines that mark an event or zero."""
 Label = str | Callable[[Any], str]
-"""A text with ``{}`` for the value, or a function of it."""
+"""A format string with ``{}`` for the value, or a function of the value."""
 
 
 @dataclass
 class Page:
-    """A figure while it is drawn: panels in rows and columns.
+    """A figure under construction: panels in rows and columns.
 
     Attributes
     ----------
     drawn
-        The figure, once :func:`page` has ended.
+        The finished figure, after the block of :func:`page`.
     """
 
     canvas: Canvas
@@ -56,7 +56,7 @@ class Page:
         return self.panels.ravel().tolist()
 
     def label(self, *, x: str = "", y: str = "", middle: bool = False) -> None:
-        """Label the lowest panels and the leftmost ones, or of these the middle one alone."""
+        """Label the bottom and the left panels; with ``middle``, only the middle one of the left panels."""
         for panel in self.panels[-1] if x else ():
             panel.set_xlabel(x)
         left = self.panels[:, 0]
@@ -64,7 +64,7 @@ class Page:
             panel.set_ylabel(y)
 
     def legend(self, columns: int = 1, at: Side = "outside upper right", of: Axes | None = None) -> None:
-        """Say beside the panels what the first of them shows, or another one: each name once."""
+        """Add a legend next to the panels, with each label of the first (or another) panel once."""
         named = dict(zip(*reversed((of or self.panel).get_legend_handles_labels()), strict=True))
         self.canvas.legend(list(named.values()), list(named), loc=at, ncols=columns)
 
@@ -80,12 +80,14 @@ def page(
     part: str = "",
     **shared: Any,  # noqa: ANN401 - of matplotlib's Figure.subplots
 ) -> Iterator[Page]:
-    """A figure of a result, in inches; draw in the block, and take ``drawn`` behind it.
+    """Create a figure of a result: draw within the block, and use ``drawn`` after it.
 
     Parameters
     ----------
+    size
+        Width and height in inches.
     part
-        What tells it from other figures of the result.
+        Suffix of the name, if the result has several figures.
     """
     with canvas(*size) as figure:
         made = Page(figure, figure.subplots(rows, columns, squeeze=False, **shared))
@@ -95,7 +97,7 @@ def page(
 
 
 def where(items: Iterable[Item], name: str | None = None, /, **key: object) -> list[Item]:
-    """Rows of a metric, or curves of a name, whose keys have these values."""
+    """Select rows by metric, or curves by name, and by values of their keys."""
     return [
         one
         for one in items
@@ -105,18 +107,18 @@ def where(items: Iterable[Item], name: str | None = None, /, **key: object) -> l
 
 
 def distinct(items: Iterable[Row | Series], part: str) -> list[Any]:
-    """The values of a part of keys, in order, of those that have it."""
+    """Distinct values of a part of the keys, in order of appearance."""
     return list(dict.fromkeys(one.key[part] for one in items if part in one.key))
 
 
 def each(items: Sequence[Item], part: str, styles: Mapping[Any, Any]) -> list[tuple[Any, Any, list[Item]]]:
-    """Value, style and items of each value of a part of keys that any has, in the order of the styles."""
+    """Group items by a part of their keys: value, style and items, in the order of the styles."""
     found = [(value, style, where(items, **{part: value})) for value, style in styles.items()]
     return [one for one in found if one[-1]]
 
 
 def said(label: Label, value: object) -> str:
-    """What a legend says of a value."""
+    """Text of a value in a legend."""
     return label.format(value) if isinstance(label, str) else label(value)
 
 
@@ -124,7 +126,7 @@ def bands(
     panel: Axes, curves: Sequence[Series], by: str, colours: Mapping[Any, str], label: Label = "{}", *,
     style: str = "-", width: float = 1.1,
 ) -> None:  # fmt: skip
-    """Curves with their intervals as bands, a colour a value of ``by``."""
+    """Draw curves with their intervals as bands, one colour per value of ``by``."""
     for curve in curves:
         value = curve.key[by]
         intervals.band(panel, curve, colours[value], said(label, value), style, width=width)
@@ -134,7 +136,7 @@ def marks(
     panel: Axes, rows: Sequence[Row], by: str, colours: Mapping[Any, str], label: Label = "{}", *,
     apart: float = 0.2, aside: float = 0.0, styles: Mapping[Any, str] | None = None,
 ) -> None:  # fmt: skip
-    """Values with their intervals at the places 0, 1, ..., side by side those of each value of ``by``."""
+    """Draw values with intervals at x = 0, 1, ..., with one marker per value of ``by`` side by side."""
     kinds = each(rows, by, colours)
     for number, (value, colour, mine) in enumerate(kinds):
         shift = apart * (number - (len(kinds) - 1) / 2) + aside
@@ -143,22 +145,22 @@ def marks(
 
 
 def grouped(panel: Axes, rows: Sequence[Row], by: str, colours: Mapping[Any, str], label: Label = "{}") -> None:
-    """Bars at the places 0, 1, ..., side by side those of each value of ``by``."""
+    """Draw bars at x = 0, 1, ..., with one bar per value of ``by`` side by side."""
     kinds = each(rows, by, colours)
     for number, (value, colour, mine) in enumerate(kinds):
         bars.group(panel, mine, number, len(kinds), colour, said(label, value))
 
 
 def printed(panel: Axes, rows: Sequence[Row], size: float = 6) -> None:
-    """Printed values as grey diamonds at the places 0, 1, ..., where there are any."""
+    """Draw published values as grey diamonds at x = 0, 1, ..., if there are any."""
     known = [(at, one.paper) for at, one in enumerate(rows) if one.paper is not None]
     panel.plot(
-        [at for at, _ in known], [value for _, value in known], "D", color=GREY, label="printed", markersize=size
+        [at for at, _ in known], [value for _, value in known], "D", color=GREY, label="published", markersize=size
     )
 
 
 def places(panel: Axes, values: Iterable[object], label: str = "") -> None:
-    """Name the places 0, 1, ... of the axis x."""
+    """Label x = 0, 1, ... with these values."""
     names = [str(value) for value in values]
     panel.set_xticks(range(len(names)), names)
     if label:
@@ -166,18 +168,18 @@ def places(panel: Axes, values: Iterable[object], label: str = "") -> None:
 
 
 def ticks(panel: Axes, axis: str, values: Sequence[float]) -> None:
-    """Number an axis at these values and nowhere else."""
+    """Set the ticks of an axis to exactly these values."""
     of = panel.xaxis if axis == "x" else panel.yaxis
     of.set_ticks(values, [f"{value:g}" for value in values])
     of.set_ticks([], minor=True)
 
 
 def zero(panel: Axes, at: float = 0) -> None:
-    """A thin line along x, at zero or elsewhere."""
+    """Draw a thin horizontal line at zero or another value."""
     panel.axhline(at, color=GREY, linewidth=0.6)
 
 
 def events(panel: Axes, *at_s: float) -> None:
-    """Dashed lines at instants."""
+    """Draw dashed vertical lines at these times."""
     for instant in at_s:
         panel.axvline(instant, color=GREY, linestyle="--", linewidth=0.8)

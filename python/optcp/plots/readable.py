@@ -1,4 +1,4 @@
-"""What a page needs to say the values under the pointer: which curve is where, and the scales of each panel."""
+"""Metadata with which a page shows values at the pointer: ids of curves and scales of panels."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 POINTS_AN_INCH = 72
 NEAR = 1e-3
-"""Of an axis' length: ticks are rounded."""
+"""Tolerance for rounded tick labels, as a share of the length of the axis."""
 
 
 def name(figure: Figure) -> None:
-    """Give panels and curves ids, by which :func:`scales` describes them."""
+    """Set the ids of panels and curves that :func:`scales` refers to."""
     for at, panel in enumerate(figure.axes):
         panel.set_gid(f"panel-{at}")
         for curve, (artists, _) in enumerate(_curves(panel)):
@@ -27,10 +27,10 @@ def name(figure: Figure) -> None:
 
 
 def scales(figure: Figure) -> dict[str, dict[str, str]]:
-    """Of a figure that is drawn: the attributes of each panel and curve by its id.
+    """Attributes of each panel and curve of a drawn figure, by id.
 
-    A panel's ``data-x`` and ``data-y`` are: the places of two points of the axis in the figure, their values, and
-    "log" or "linear"; ``data-x-name`` is what the axis is called, ``data-x-ticks`` the words at places of categories.
+    ``data-x`` and ``data-y`` of a panel have the positions of two points of the axis, their values, and "log" or
+    "linear"; ``data-x-name`` is the label of the axis, and ``data-x-ticks`` has the names of categories.
     """
     found: dict[str, dict[str, str]] = {}
     for at, panel in enumerate(figure.axes):
@@ -47,7 +47,7 @@ def scales(figure: Figure) -> dict[str, dict[str, str]]:
 
 
 def _curves(panel: Axes) -> Iterator[tuple[list[Artist], str]]:
-    """What shows values: artists that are one curve or one set of bars, and what the legend calls them."""
+    """Artists of each curve or set of bars, and its label in the legend."""
     held: dict[int, str] = {}
     for container in panel.containers:
         parts = list(container) if hasattr(container, "patches") else [container[0]]
@@ -55,7 +55,7 @@ def _curves(panel: Axes) -> Iterator[tuple[list[Artist], str]]:
         yield [part for part in parts if part is not None], label
         held |= dict.fromkeys(map(id, parts), label)
     for line in panel.get_lines():
-        # What spans a panel marks a place and has no values.
+        # A line in axes coordinates only marks a position.
         if id(line) not in held and line.get_transform() == panel.transData:
             yield [line], _label(str(line.get_label()))
 
@@ -71,9 +71,9 @@ def _scale(figure: Figure, panel: Axes, axis: Axis, up: bool) -> dict[str, str]:
     low, high = axis.get_view_interval()
     places_of = [place for place in axis.get_majorticklocs() if min(low, high) <= place <= max(low, high)]
     words = axis.get_major_formatter().format_ticks(places_of)
-    # Powers of ten are written as formulas.
+    # Powers of ten are formulas (with $).
     ticks = [(place, text) for place, text in zip(places_of, words, strict=True) if text and "$" not in text]
-    # Numbers may be in another unit than the axis; others, and words, are names that stand at places 0, 1, ...
+    # Tick labels may use another unit than the axis. Other labels are names of categories at 0, 1, ...
     factor = next((place / shown for place, text in reversed(ticks) if place and (shown := _number(text))), 1.0)
     names = ""
     if any(

@@ -1,4 +1,4 @@
-"""Which figures an exhibit has."""
+"""Registry of the figures of exhibits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Figure:
     Attributes
     ----------
     caption
-        What it shows, as a sentence.
+        One sentence that says what the figure shows.
     svg
         The ``<svg>`` element.
     """
@@ -38,7 +38,7 @@ _drawers: dict[str, Callable[[Result], list[Figure]]] = {}
 
 
 def draws(exhibit: str) -> Callable[[Callable[[Result], list[Figure]]], Callable[[Result], list[Figure]]]:
-    """Register the function that draws an exhibit (decorator)."""
+    """Register a function that draws the figures of an exhibit (decorator)."""
 
     def register(function: Callable[[Result], list[Figure]]) -> Callable[[Result], list[Figure]]:
         _drawers[exhibit] = function
@@ -48,10 +48,10 @@ def draws(exhibit: str) -> Callable[[Callable[[Result], list[Figure]]], Callable
 
 
 def figures(result: Result) -> list[Figure]:
-    """Draw a result; an exhibit without a figure has none, nor has one whose paper is not there."""
+    """Draw the figures of a result; none if its exhibit has no figures or its paper is not installed."""
     paper = result.exhibit.partition("/")[0]
     module = papers().get(paper)
-    # A module of this name beside the exhibits registers drawers; many papers need none.
+    # The optional module `figures` of a paper registers its drawing functions.
     if module and importlib.util.find_spec(f"{module.__name__}.figures"):
         importlib.import_module(f"{module.__name__}.figures")
     exhibit = exhibits().get(result.exhibit)
@@ -60,7 +60,7 @@ def figures(result: Result) -> list[Figure]:
 
 
 def curves(result: Result) -> list[Figure]:
-    """One figure a name of the result's curves, with their 95 % intervals as bars; keys are its legend."""
+    """Draw one figure per name of the curves, with 95 % intervals as bars and the keys as legend."""
     from optcp.plots import intervals
     from optcp.plots.svg import canvas, render
 

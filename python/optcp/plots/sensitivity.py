@@ -1,4 +1,4 @@
-"""Figures of a sensitivity study: ranked effects, slices of the responses, compatible settings, conclusions."""
+"""Figures of a sensitivity study: ranked effects, conclusions, slices and compatible settings."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 MAIN, TOTAL, PRINTED = "#0072B2", "#D55E00", "#888888"
 ABOVE, UNDECIDED, BELOW = "#009E73", "#C8C8C8", "#D55E00"
 ROWS = 5
-"""At most so many responses of one metric have slices drawn: those that vary most."""
+"""Maximum number of responses per metric with slices; those that vary most are drawn."""
 COLUMNS = 5
-"""Parameters beside each other in the picture of the compatible settings."""
+"""Number of panels per row in the figure of compatible settings."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure, not drawn yet.
+    """Figure that is not drawn yet.
 
     Attributes
     ----------
     name
-        Unique among the drawings of a result; ends the name of its file.
+        Name, unique among the drawings of a result; suffix of the file name.
     caption
-        What it shows, as a sentence.
+        Caption.
     width_in, height_in
-        Its size.
+        Size in inches.
     paint
-        Draws into an empty figure.
+        Function that draws into an empty figure.
     """
 
     name: str
@@ -51,13 +51,13 @@ class Drawing:
 
 
 def drawings(result: Result) -> list[Drawing]:
-    """All figures of a study, the ranked effects first."""
+    """Return all figures of a study, starting with the ranked effects."""
     count = len(result.ranking)
     found = [
         Drawing(
             "effects",
-            "What drives the result: main and total effect of each parameter as shares of the variance over the "
-            "space, mean over all responses, with 95 % intervals.",
+            "Main and total effect of each parameter, as shares of the variance over the parameter space. Mean over "
+            "all responses, with 95 % intervals.",
             6.4,
             0.36 * count + 1.0,
             partial(_effects, result=result),
@@ -67,8 +67,8 @@ def drawings(result: Result) -> list[Drawing]:
         found.append(
             Drawing(
                 "conclusions",
-                "The paper's conclusions as differences that are above zero if it is right: in which share of the "
-                "space each is significantly so (green), significantly the opposite (orange), or undecided.",
+                "Conclusions of the paper as differences that are above zero if the paper is right. Shares of the "
+                "parameter space: significantly above zero (green), significantly below (orange), undecided (grey).",
                 8.2,
                 0.3 * len(result.contrasts) + 1.0,
                 partial(_conclusions, result=result),
@@ -79,8 +79,8 @@ def drawings(result: Result) -> list[Drawing]:
         found.append(
             Drawing(
                 f"slices-{metric}",
-                f"Slices of {metric}: the mean over everything else by part of each parameter's range, with 95 % "
-                "intervals over the settings. Dashed: the printed value.",
+                f"Slices of {metric}: mean over all other parameters, by part of each parameter's range, with 95 % "
+                "intervals over the settings. Dashed: published value.",
                 1.2 * count + 0.8,
                 1.25 * len(rows) + 1.0,
                 partial(_slices, responses=rows, names=[one.parameter for one in result.ranking]),
@@ -90,8 +90,8 @@ def drawings(result: Result) -> list[Drawing]:
         found.append(
             Drawing(
                 "compatible",
-                "Settings that agree with all printed values together, as a share of each part of a parameter's range, "
-                "with 95 % intervals. Dashed: the share of the whole space.",
+                "Share of settings that match all published values, by part of each parameter's range, with 95 % "
+                "intervals. Dashed: share of the whole parameter space.",
                 8.2,
                 2.1 * -(-count // COLUMNS),
                 partial(_compatible, result=result),
@@ -101,7 +101,7 @@ def drawings(result: Result) -> list[Drawing]:
 
 
 def figures(result: Result) -> list[Figure]:
-    """Draw everything for a page."""
+    """Return all figures as SVG for a page."""
     drawn = []
     for one in drawings(result):
         with canvas(one.width_in, one.height_in) as figure:
@@ -111,7 +111,7 @@ def figures(result: Result) -> list[Figure]:
 
 
 def draw(result: Result, folder: Path, stem: str) -> list[Path]:
-    """Write everything as ``<stem>-<name>.svg`` into a folder."""
+    """Write all figures as ``<stem>-<name>.svg`` into a folder and return the paths."""
     paths = []
     for one in drawings(result):
         paths.append(folder / f"{stem}-{one.name}.svg")
@@ -126,13 +126,13 @@ def _metric(response: Response) -> str:
 
 
 def _most_varied(responses: Sequence[Response]) -> list[Response]:
-    """Those that vary most, in their own order."""
+    """Return the responses with the largest deviation, in their own order."""
     chosen = sorted(responses, key=lambda one: -one.deviation)[:ROWS]
     return [one for one in responses if one in chosen]
 
 
 def _effects(figure: mpl.Figure, result: Result) -> None:
-    """Bars, greatest total effect on top."""
+    """Draw bars, the largest total effect on top."""
     ranked = result.ranking[::-1]
     panel = figure.subplots()
     for offset, colour, label, values in (
@@ -144,19 +144,19 @@ def _effects(figure: mpl.Figure, result: Result) -> None:
         panel.barh(places, centre, height=0.36, color=colour, label=label)
         panel.errorbar(centre, places, xerr=_lengths(values), fmt="none", ecolor=PRINTED, capsize=2)
     panel.set_yticks(range(len(ranked)), [one.parameter for one in ranked])
-    panel.set_xlabel("share of the variance over the space")
+    panel.set_xlabel("share of variance")
     panel.axvline(0, color=PRINTED, linewidth=0.6)
     panel.legend(loc="lower right")
 
 
 def _conclusions(figure: mpl.Figure, result: Result) -> None:
-    """A bar a difference, in its parts."""
+    """Draw one stacked bar per difference."""
     shown = result.contrasts[::-1]
     panel = figure.subplots()
     starts = [0.0] * len(shown)
     counts: dict[str, list[int]] = {name: [one[name] for one in shown] for name in ("above", "undecided", "below")}
     for part, colour, label in (
-        ("above", ABOVE, "significantly as the paper says"),
+        ("above", ABOVE, "significantly as published"),
         ("undecided", UNDECIDED, "undecided"),
         ("below", BELOW, "significantly the opposite"),
     ):
@@ -165,13 +165,13 @@ def _conclusions(figure: mpl.Figure, result: Result) -> None:
         starts = [start + share for start, share in zip(starts, shares, strict=True)]
     panel.set_yticks(range(len(shown)), [one["name"] for one in shown])
     panel.set_xlim(0, 100)
-    panel.set_xlabel("share of the space (%)")
+    panel.set_xlabel("share of parameter space (%)")
     panel.grid(visible=False, axis="y")
     figure.legend(*panel.get_legend_handles_labels(), loc="outside upper right", ncols=3)
 
 
 def _slices(figure: mpl.Figure, responses: Sequence[Response], names: Sequence[str]) -> None:
-    """A row a response, a column a parameter."""
+    """Draw one row per response and one column per parameter."""
     panels = figure.subplots(len(responses), len(names), sharey="row", squeeze=False)
     for row, response in zip(panels, responses, strict=True):
         for panel, name in zip(row, names, strict=True):
@@ -199,7 +199,7 @@ def _slice(panel: Axes, response: Response, name: str) -> None:
 
 
 def _ends(response: Response) -> tuple[float, float]:
-    """Ends of the axis of a response's slices: with few points a mean's interval is far wider than the values are."""
+    """Return the axis limits of slices: intervals of means over few points are cut at the range of the values."""
     known = [bounds for parts in response.slices.values() for _, bounds in parts if bounds]
     lows = [max(response.low, low) for _, low, _ in known if low is not None]
     highs = [min(response.high, high) for _, _, high in known if high is not None]
@@ -210,7 +210,7 @@ def _ends(response: Response) -> tuple[float, float]:
 
 
 def _compatible(figure: mpl.Figure, result: Result) -> None:
-    """A panel a parameter."""
+    """Draw one panel per parameter."""
     found = result.print
     if found is None:
         return
@@ -244,7 +244,7 @@ def _value(bounds: Bounds) -> float:
 
 
 def _lengths(values: Sequence[Bounds]) -> list[list[float]]:
-    """Lengths of error bars below and above; none where an end is unknown."""
+    """Return the lengths of error bars below and above; zero if an end is unknown."""
     below = [0.0 if low is None else max(0.0, (centre or 0.0) - low) for centre, low, _ in values]
     above = [0.0 if high is None else max(0.0, high - (centre or 0.0)) for centre, _, high in values]
     return [below, above]

@@ -1,4 +1,4 @@
-"""Figures of a finished study: a metric along an axis of its grid."""
+"""Plot of a metric of a finished study over a swept parameter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optcp.data.axes import Axis
     from optcp.data.cells import Cells
     from optcp.data.estimates import Estimates
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.grid import Grid
 
 FORMS = (".svg", ".pdf", ".png")
@@ -31,22 +31,22 @@ HEIGHT_IN = 2.4
 
 @dataclass(frozen=True)
 class Request:
-    """What a figure shows.
+    """Selection of a plot.
 
     Attributes
     ----------
     y
-        A metric.
+        Metric.
     x, by
-        The axis along which it is drawn, and the one whose values are curves; None: see :func:`estimates`.
+        Axis of the plot, and axis with one curve per value; None uses the defaults of :func:`estimates`.
     at
         Values of other axes.
     of
-        Which groups, ports or reasons; empty: all.
+        Groups, ports or reasons; empty for all.
     minus
-        The cell to which differences are drawn; empty: the values themselves.
+        Reference of differences; empty to draw the values themselves.
     columns
-        The width, in columns of an IEEE page.
+        Width in columns of an IEEE page.
     """
 
     y: str
@@ -58,22 +58,22 @@ class Request:
     columns: int = 1
 
 
-def estimates(done: Done, asked: Request) -> tuple[Estimates, str, str | None]:
-    """What is drawn, along which axis, and with a curve for each value of which.
+def estimates(done: StudyResult, asked: Request) -> tuple[Estimates, str, str | None]:
+    """Return the estimates, the axis of the plot and the axis of the curves.
 
-    Left out, the first is that of numbers, or else the first with several values; the second the only one left.
+    By default, x is the first numeric axis, or else the first with several values; the curves use the only axis left.
 
     Raises
     ------
     InputError
-        If a name or value is unknown, or an axis with several values is left.
+        If a name or value is unknown, or another axis has several values.
     """
     cells = done.metric(asked.y)
     studied = {axis.name for axis in done.axes}
     if asked.of:
         own = [axis.name for axis in cells.axes if axis.name not in studied]
         if not own:
-            raise InputError(f"--of {asked.of[0]}: {asked.y} is one value a run, not one each of several")
+            raise InputError(f"--of {asked.of[0]}: {asked.y} has one value per run, without groups, ports or reasons")
         cells = cells.part(**{own[0]: asked.of})
     if asked.minus:
         cells = _difference(cells, asked.minus, asked.by)
@@ -88,27 +88,25 @@ def estimates(done: Done, asked: Request) -> tuple[Estimates, str, str | None]:
     left = [axis for axis in cells.axes if axis.name not in (x, asked.by)]
     by = left.pop().name if asked.by is None and len(left) == 1 else asked.by
     if left:
-        ways = "; ".join(
+        examples = "; ".join(
             f"--at {shlex.quote(f'{axis.name}={axis.values[0]}')} (one of {len(axis)} values)" for axis in left
         )
         raise InputError(
-            f"{asked.y} has {len(left) + 1 + (by is not None)} axes with several values, a figure --x and --by: "
-            f"take one value of each other, for example {ways}"
+            f"{asked.y} has {len(left) + 1 + (by is not None)} axes with several values, but a plot shows two: "
+            f"fix the others, for example {examples}"
         )
     for axis in cells.axes:
         if axis.name == by and len(axis) > MOST_CURVES:
-            raise InputError(
-                f"--by {by}: {len(axis)} curves are too many for a figure; choose up to {MOST_CURVES} by --of"
-            )
+            raise InputError(f"--by {by}: {len(axis)} curves are too many; select up to {MOST_CURVES} with --of")
     if np.isnan(cells.values).all():
-        raise InputError(f"{asked.y} is defined in none of these runs")
+        raise InputError(f"{asked.y} is undefined in all of these runs")
     return cells.mean(), x, by
 
 
 def _difference(cells: Cells, minus: Mapping[str, str], by: str | None) -> Cells:
-    """Differences from a cell; its own curve would be zero throughout."""
+    """Return differences from a reference, without the curve of the reference itself."""
     where = ", ".join(f"{words(name)} {value}" for name, value in minus.items())
-    name = f"{words(cells.name, cells.unit)}, difference\nto {where}"
+    name = f"{words(cells.name, cells.unit)}, difference\nfrom {where}"
     found = (cells - cells.at(**minus)).named(name)
     axis = next((axis for axis in cells.axes if axis.name == by and by in minus and len(axis) > 1), None)
     if axis is None:
@@ -118,20 +116,20 @@ def _difference(cells: Cells, minus: Mapping[str, str], by: str | None) -> Cells
 
 
 def first_axis(axes: Sequence[Axis]) -> str:
-    """The first axis of numbers with several values, or else the first one with several."""
+    """Return the first numeric axis with several values, or else the first axis with several."""
     several = [axis for axis in axes if len(axis) > 1] or list(axes)
     if not several:
-        raise InputError("there is one cell, and so nothing to draw along an axis")
+        raise InputError("the study has one parameter combination, so there is nothing to plot")
     return next((axis.name for axis in several if axis.numbers is not None), several[0].name)
 
 
 def check(grid: Grid, asked: Request, out: Path | None) -> None:
-    """Refuse what no study of a grid can show, before its tables are read.
+    """Check the request against a grid, before tables are read.
 
     Raises
     ------
     InputError
-        If a name or value is unknown, or the file's name has another ending.
+        If a name or value is unknown, or the suffix of the file is not supported.
     """
     check_observed(grid, asked.y, "--y")
     for option, name in (("--x", asked.x), ("--by", asked.by)):
@@ -139,11 +137,11 @@ def check(grid: Grid, asked: Request, out: Path | None) -> None:
     check_values(grid, "--at", asked.at)
     check_values(grid, "--minus", asked.minus)
     if out is not None and out.suffix not in FORMS:
-        raise InputError(f"{out}: a figure is a file {', '.join(FORMS)}")
+        raise InputError(f"{out}: expected a file that ends in {', '.join(FORMS)}")
 
 
-def write(done: Done, asked: Request, out: Path | None = None) -> Path:
-    """Draw a figure into a file, by default in the study's directory.
+def write(done: StudyResult, asked: Request, out: Path | None = None) -> Path:
+    """Write the plot to a file, by default in the directory of the study.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""From a matplotlib figure to an SVG element that follows the page it is in, the same bytes every time."""
+"""Converts matplotlib figures to reproducible SVG elements that follow the colour scheme of a page."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LEAST_TEXT_PX = 11.2
-"""On any screen, of the smallest text."""
+"""Minimum size of the smallest text on a screen."""
 MOST_ZOOM = 1.7
-"""Pixels of a screen a point of a figure."""
+"""Maximum number of pixels per point of a figure."""
 INK = "#010203"
 """The colour of text and axes in optcp.mplstyle; it becomes ``currentColor``, so that it follows light and dark."""
 
 
 @contextlib.contextmanager
 def canvas(width_in: float, height_in: float) -> Iterator[Figure]:
-    """Make an empty figure in the project's style; draw inside the block."""
+    """Create an empty figure in the style of OpTCP; draw within the block."""
     style = resources.files("optcp.plots") / "optcp.mplstyle"
     with resources.as_file(style) as path, mpl.rc_context(fname=path):
         figure = Figure(figsize=(width_in, height_in))
@@ -39,7 +39,7 @@ def canvas(width_in: float, height_in: float) -> Iterator[Figure]:
 
 
 def save(figure: Figure, file: IO[bytes], form: str) -> None:
-    """Write a figure as a file of its own ("png", "pdf" or "svg") on white; call it inside :func:`canvas`."""
+    """Save a figure as a file ("png", "pdf" or "svg") with a white background; call within :func:`canvas`."""
     forms: dict[str, dict[str, Any]] = {
         "png": {"Software": "optcp"},
         "pdf": {"Creator": "optcp", "Producer": None, "CreationDate": None},
@@ -55,9 +55,9 @@ def render(figure: Figure, name: str, label: str) -> str:
     Parameters
     ----------
     name
-        Unique in a page: element ids are derived from it instead of from chance.
+        Name that is unique within a page; element ids are derived from it.
     label
-        What a screen reader says.
+        Text for screen readers.
     """
     buffer = io.StringIO()
     style = resources.files("optcp.plots") / "optcp.mplstyle"
@@ -71,7 +71,7 @@ def render(figure: Figure, name: str, label: str) -> str:
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     smallest = min(map(float, re.findall(r"font-size: ([\d.]+)px", text)), default=9.0)
     said = "".join(f' {name}="{value}"' for name, value in lean.ROOT.items())
-    # Where it is shown smaller its text could not be read, where larger it would shout.
+    # Limits that keep text readable but not too large.
     size = f"min-width:{width * LEAST_TEXT_PX / smallest:.0f}px;max-width:{width * MOST_ZOOM:.0f}px"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" style="{size}" '
@@ -81,17 +81,17 @@ def render(figure: Figure, name: str, label: str) -> str:
 
 
 class _Plain(LogFormatterSciNotation):
-    """Numbers at the ticks that a logarithmic axis labels: a page has text alone, and no powers."""
+    """Labels ticks of a logarithmic axis with plain numbers instead of powers, which need formulas."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         return f"{x:g}" if super().__call__(x, pos) else ""
 
 
 def _plain_powers(figure: Figure) -> None:
-    """Let logarithmic axes say numbers."""
+    """Use plain numbers on logarithmic axes."""
     for panel in figure.axes:
         for axis in (panel.xaxis, panel.yaxis):
             for formatter in (axis.get_major_formatter(), axis.get_minor_formatter()):
                 if type(formatter) is LogFormatterSciNotation:
-                    # Which ticks it labels stays as it was set.
+                    # Changing the class keeps the choice of labelled ticks.
                     formatter.__class__ = _Plain

@@ -1,4 +1,4 @@
-"""From the exhibits' JSON files to ``report/index.html``."""
+"""Report of a directory: ``report/index.html`` from the JSON files of experiments, or from a study."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from optcp.common import terminal
 from optcp.common.files import need_directory, refuse_links, write_text
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.labelled import missing
 from optcp.errors import RunFailed
 from optcp.papers import results as found
@@ -17,7 +17,7 @@ from optcp.papers.judge import word
 from optcp.papers.model import Result
 from optcp.papers.sensitivity.result import Result as Study
 from optcp.report.exhibit import shown, slug
-from optcp.report.findings import HOLDS, MARKS, claims, counted, overall, papers, printed, tone
+from optcp.report.findings import HOLDS, MARKS, claims, counted, lead, overall, papers, printed, tone
 from optcp.web import playground
 from optcp.web.packed import Files
 from optcp.web.templating import templates
@@ -31,30 +31,30 @@ if TYPE_CHECKING:
 R = TypeVar("R", Result, Study)
 
 PLAYGROUND = "playground.html"
-"""The simulator in a browser, beside the page."""
+"""Name of the simulator page next to the report."""
 
 MOST_FINDINGS = 4
-"""Of a paper on the first page, before somebody asks for all."""
+"""Number of visible findings per paper; the others are folded."""
 
 
 def write_report(directory: Path, simulator: bytes | None) -> Path:
-    """Write the report of a directory into it: of its exhibits and sensitivity studies, or else of the study it is.
+    """Write the report of the experiments and sensitivity studies in a directory, or of the study that it is.
 
     Parameters
     ----------
     directory
-        Of results.
+        Directory of results.
     simulator
-        For browsers, as :func:`optcp.web.playground.simulator` has it. With one there is ``playground.html`` beside a
-        page of exhibits, which opens their small worlds in it.
+        WebAssembly module from :func:`optcp.web.playground.simulator`, or None. With it, ``playground.html`` is written
+        next to a report of experiments, which links their small scenarios to it.
 
     Returns
     -------
     Path
-        The page.
+        File of the report.
     """
     from optcp.report import study
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.form import IDENTITY
 
     need_directory(directory)
@@ -62,7 +62,7 @@ def write_report(directory: Path, simulator: bytes | None) -> Path:
     page = directory / "report" / "index.html"
     studies = found.sensitivities(directory)
     if (directory / IDENTITY).is_file() and not studies and not found.files(directory):
-        return study.write(Done.open(directory), page)
+        return study.write(StudyResult.open(directory), page)
     results = list(found.exhibits(directory).values()) if found.files(directory) or not studies else []
     text = render(results, studies, playground=simulator is not None)
     if simulator is not None and results:
@@ -72,14 +72,16 @@ def write_report(directory: Path, simulator: bytes | None) -> Path:
 
 
 def render(results: Sequence[Result], studies: Sequence[Study] = (), *, playground: bool = False) -> str:
-    """Make the page; the same bytes for the same results.
+    """Return the page; equal results give equal bytes.
 
     Parameters
     ----------
-    results, studies
-        Of exhibits, and of their parameters.
+    results
+        Results of experiments.
+    studies
+        Results of sensitivity studies.
     playground
-        Whether the simulator for browsers is beside it.
+        Whether ``playground.html`` is next to the page.
     """
     environment = templates()
     files = Files()
@@ -100,7 +102,7 @@ def render(results: Sequence[Result], studies: Sequence[Study] = (), *, playgrou
         "study_figures": functools.partial(_drawn, "optcp.plots.sensitivity", "the sensitivity study of"),
         "shown": functools.partial(shown, files=files, playground=playground),
         "playground": PLAYGROUND,
-        "many": many,
+        "count_noun": count_noun,
         "overall": overall,
         "tone_of": tone,
         "counted_in": lambda result: _counted([result]),
@@ -111,7 +113,7 @@ def render(results: Sequence[Result], studies: Sequence[Study] = (), *, playgrou
         results=ordered,
         studies=studies,
         papers=found,
-        summary=_counted(ordered),
+        summary=" ".join(filter(None, [lead(ordered), _counted(ordered)])),
         version=_versions([*results, *studies]),
         most_findings=MOST_FINDINGS,
         files=files,
@@ -123,14 +125,12 @@ def _counted(results: Sequence[Result]) -> str:
 
 
 def _drawn(module: str, what: str, result: R) -> list[Figure]:
-    """Draw a result that may be of another version of its exhibit: figures know the rows and curves it has now.
-
-    The module that draws is named, and imported late: without matplotlib there are no figures, and a page all the same.
+    """Draw the figures of a result, or none without matplotlib, which is imported late for this reason.
 
     Raises
     ------
     RunFailed
-        If it cannot be drawn.
+        If the result lacks rows or curves of the figures, as results of older versions may.
     """
     if missing("matplotlib"):
         return []
@@ -139,7 +139,7 @@ def _drawn(module: str, what: str, result: R) -> list[Figure]:
         return draw(result)
     except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:
         raise RunFailed(
-            f"{what} {result.exhibit} does not hold what its figures show ({error!r}); delete its file and run again"
+            f"{what} {result.exhibit} lacks data of its figures ({error!r}); delete its file and run again"
         ) from error
 
 

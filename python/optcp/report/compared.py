@@ -1,4 +1,4 @@
-"""What came out of a study, in sentences: its largest differences, or its values where there is nothing to compare."""
+"""Findings of a study as sentences: its largest differences, or its values if there is nothing to compare."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.common.plurals import many
-from optcp.common.terminal import digits, p_text
+from optcp.common.plurals import count_noun
+from optcp.common.terminal import p_text
 from optcp.data.labelled import censored, prefixed, words
+from optcp.report.sentences import changed, significant
 from optcp.report.words import listed
 from optcp.stats.sequential import LEVEL
 
@@ -19,80 +20,89 @@ if TYPE_CHECKING:
     from optcp.data.compare import Compared
 
 MOST = 8
-"""Sentences."""
+"""Maximum number of sentences."""
 MOST_VALUES = 4
-"""Groups, ports or reasons in one."""
-NAMES = {
-    "drop_share": "share of packets lost, copies aside,",
-    "hit_flows": "number of flows that lost packets to a failure, copies aside,",
-}
-"""Metrics whose own name would leave open what is counted."""
+"""Maximum number of groups, ports or reasons per sentence."""
 
 
 def differences(rows: Iterable[Compared], reference: Mapping[str, str]) -> tuple[str, list[tuple[str, str]]]:
-    """How many differences are significant, and of each metric the largest one: its name and a sentence."""
+    """Describe the significant differences of a comparison.
+
+    Returns
+    -------
+    summary
+        The largest relative difference of the first metric, and the number of significant differences.
+    findings
+        Name and sentence of the other metrics, each with its largest relative difference.
+    """
     rows = list(rows)
     known = [row for row in rows if np.isfinite(row.p)]
-    off = [row for row in known if row.p < LEVEL]
+    significant_rows = [row for row in known if row.p < LEVEL]
     largest: dict[str, Compared] = {}
-    for row in off:
+    for row in significant_rows:
         if np.isfinite(row.relative_pct):
             before = largest.get(row.metric)
             if before is None or abs(row.relative_pct) > abs(before.relative_pct):
                 largest[row.metric] = row
-    at = _named(reference)
+    where = _named(reference)
     cut = list(dict.fromkeys(words(row.metric, row.unit) for row in rows if row.censored))
     if not known and cut:
-        return f"The end of the run cuts {listed(cut)}: there is no difference of means from {at}.", []
+        return f"Only lower bounds are known for {listed(cut)}, so there are no differences from {where}.", []
     if not known:
-        return f"One run per cell has no interval: more runs say which differences from {at} are more than chance.", []
-    text = (
-        f"Of {many(len(known), 'difference')} from {at}, paired by seed, {len(off)} "
-        f"{'has' if len(off) == 1 else 'have'} p < {LEVEL}."
+        return (
+            "One run per parameter combination gives no intervals. More runs show which differences from "
+            f"{where} are significant.",
+            [],
+        )
+    sentences = [(name, _sentence(row, reference)) for name, row in list(largest.items())[:MOST]]
+    texts = [_capital(sentences[0][1])] if sentences else []
+    texts.append(
+        f"{len(significant_rows)} of {count_noun(len(known), 'difference')} from {where}, paired by seed, "
+        f"{'is' if len(significant_rows) == 1 else 'are'} significant (p < {LEVEL}, not corrected for multiple "
+        "comparisons)."
     )
     if cut:
-        text += f" The end of the run cuts {listed(cut)}, so means of these have a lower bound and no difference."
-    text += " The largest one of each metric, in per cent:" if largest else ""
-    return text, [(name, _sentence(row, reference)) for name, row in list(largest.items())[:MOST]]
+        texts.append(f"For {listed(cut)}, some means have only a lower bound and no difference.")
+    if sentences[1:]:
+        texts.append("Largest relative difference of each other metric:")
+    return " ".join(texts), sentences[1:]
 
 
 def _sentence(row: Compared, reference: Mapping[str, str]) -> str:
     factor, unit = prefixed(max(abs(row.value), abs(row.reference)), row.unit)
-    beside = max(abs(row.value), abs(row.reference)) / factor
-    here, there = (f"{digits(value / factor, beside)} {unit}".strip() for value in (row.value, row.reference))
-    of = ", ".join(value for name, value in row.cell.items() if name not in reference)
-    change = f"{digits(abs(row.relative_pct), 100)} % {'more' if row.difference > 0 else 'less'}"
-    where = {name: value for name, value in row.cell.items() if name in reference}
+    value, before = (f"{significant(each / factor)} {unit}".strip() for each in (row.value, row.reference))
+    label = ", ".join(text for name, text in row.cell.items() if name not in reference)
+    where = _named({name: text for name, text in row.cell.items() if name in reference})
+    p = p_text(row.p)
     return (
-        f"{_name(row)}{f' of {of}' if of else ''} is {change} at {_named(where)}: "
-        f"{here} against {there} (n = {row.n}, p {p if (p := p_text(row.p)).startswith('<') else f'= {p}'})."
+        f"{changed(row.metric, row.relative_pct, label)} at {where}: {value} instead of {before} "
+        f"(n = {row.n}, p {p if p.startswith('<') else f'= {p}'})."
     )
 
 
-def _name(row: Compared) -> str:
-    return NAMES.get(row.metric, words(row.metric, row.unit))
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def values(metrics: Mapping[str, Cells]) -> list[tuple[str, str]]:
-    """Of a study of one world each metric's values."""
+    """Return the name and a sentence with the values of each metric, for a study of one parameter combination."""
     found = []
     for name, cells in metrics.items():
         means = cells.mean()
         known = [(cell, one) for cell, one in means if one.n]
         if not known:
             continue
-        largest = means.largest
-        factor, unit = prefixed(largest, cells.unit)
+        factor, unit = prefixed(means.largest, cells.unit)
 
-        def shown(value: float, factor: float = factor, largest: float = largest) -> str:
-            return digits(value / factor, largest / factor)
+        def shown(value: float, factor: float = factor) -> str:
+            return significant(value / factor)
 
         own = [axis.name for axis in cells.axes if len(axis) > 1]
         parts = []
         for cell, one in known[:MOST_VALUES]:
-            of = ", ".join(cell[axis] for axis in own)
+            label = ", ".join(cell[axis] for axis in own)
             text = f"{censored(one.estimate, one.at_least, shown)} {unit}".strip()
-            parts.append(f"{text} ({of})" if of else text)
+            parts.append(f"{text} ({label})" if label else text)
         left = len(known) - len(parts)
         found.append((name, f"{words(name, cells.unit)}: {listed([*parts, *([f'{left} more'] if left else [])])}."))
     return found[:MOST]

@@ -1,4 +1,4 @@
-"""What the page shows of one exhibit: its command, its scenarios, its table in columns."""
+"""Contents of the report on one experiment: command, scenarios and table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.common.stored import sealed
+from optcp.common.stored import with_checksum
 from optcp.common.terminal import interval
 from optcp.errors import InputError
 from optcp.papers.options import Options, Size
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from optcp.web.packed import Files
 
 MOST_ROWS = 12
-"""Of a table, before somebody asks for all: those with a printed value, or the first ones."""
+"""Number of visible rows of a table without published values; rows with a published value are always visible."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A row of the table.
+    """Row of the table.
 
     Attributes
     ----------
     keys
-        Its values of the keys.
+        Values of the keys, as text.
     """
 
     row: Row
@@ -47,16 +47,16 @@ class Line:
 
 @dataclass(frozen=True)
 class World:
-    """A world of an exhibit.
+    """Scenario of an experiment.
 
     Attributes
     ----------
     name
-        What it is called.
+        Name of the study.
     file
-        The name of its file.
+        Name of the scenario file.
     address
-        Of its first cell in the playground beside the page; empty where there is none, or the world is not for one.
+        Address of its first parameter combination in the playground; empty if the playground cannot run it.
     """
 
     name: str
@@ -66,22 +66,22 @@ class World:
 
 @dataclass(frozen=True)
 class Shown:
-    """An exhibit on the page.
+    """Experiment as the page shows it.
 
     Attributes
     ----------
     keys
-        Names of the table's keys.
+        Heads of the key columns.
     first, more
-        Lines that are seen at once, and those that are folded.
+        Visible and folded lines.
     printed
-        Whether any row has a printed value.
+        Whether any row has a published value.
     command, until_decided
-        What makes it, and what decides what is undecided (empty where nothing is).
+        Command that reproduces it, and command that decides undecided verdicts (empty if there are none).
     data
-        The name of its file.
+        Name of its JSON file.
     scenarios
-        Its worlds.
+        Scenarios of its studies.
     """
 
     keys: list[str]
@@ -95,7 +95,7 @@ class Shown:
 
 
 def shown(result: Result, files: Files, playground: bool) -> Shown:
-    """Make what the page shows of an exhibit; its files go to ``files``, and a playground is for its small worlds."""
+    """Prepare an experiment for the page; its files go to ``files``, and ``playground`` links its small scenarios."""
     lines, keys = _lines(result)
     printed = [line for line in lines if line.row.paper is not None]
     rest = [line for line in lines if line.row.paper is None]
@@ -111,7 +111,7 @@ def shown(result: Result, files: Files, playground: bool) -> Shown:
         bool(printed),
         command(result),
         f"optcp reproduce {result.exhibit} --until-decided" if undecided and not staged else "",
-        files.add(f"{result.exhibit}.json", sealed(result.to_json())),
+        files.add(f"{result.exhibit}.json", with_checksum(result.to_json())),
         [
             World(
                 name,
@@ -141,7 +141,7 @@ def _lines(result: Result) -> tuple[list[Line], list[str]]:
 
 
 def command(result: Result) -> str:
-    """The command that makes an exhibit at this size."""
+    """Return the command that reproduces a result at its size."""
     words = ["optcp", "reproduce", result.exhibit]
     for part in str(result.size["name"]).split(", "):
         name, _, value = part.partition("=")
@@ -155,7 +155,7 @@ def command(result: Result) -> str:
 
 
 def studies(result: Result) -> Mapping[str, Grid]:
-    """The worlds of an exhibit by the names of its studies; none of an exhibit that is not there."""
+    """Return the grids of an experiment by study; empty if the experiment is not installed."""
     exhibit = exhibits().get(result.exhibit)
     if exhibit is None:
         return {}
@@ -163,7 +163,7 @@ def studies(result: Result) -> Mapping[str, Grid]:
     try:
         return exhibit.studies(result.assumed, Options(size=size, check=False))
     except (_core.ScenarioError, InputError, LookupError, ValueError, TypeError):
-        # A result of another version of its exhibit: what it assumed need not be what is assumed now.
+        # A result of another version may have other assumptions than the installed experiment.
         return {}
 
 

@@ -1,4 +1,4 @@
-"""What came out, in sentences: of papers from their claims and rows, computed and never written by hand."""
+"""Findings of papers as sentences, computed from their claims and rows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.papers.judge import word
-from optcp.report.words import listed
+from optcp.report.sentences import significant
+from optcp.report.words import listed, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,24 +17,26 @@ if TYPE_CHECKING:
     from optcp.papers.model import Claim, Result, Row
 
 HOLDS = {"true": "holds", "false": "does not hold", "undecided": "undecided", "depends": "depends"}
-"""How a judgement reads; "depends": on the interpretation of an unstated parameter."""
+"""Text of each verdict; "depends" means on the interpretation of an unstated parameter."""
+COMPARED = {"match": "they match", "near": "they are near", "differs": "they differ"}
+"""Text of each decided verdict on a published value."""
 MARKS = {"true": "✓", "false": "✗", "depends": "±", "undecided": "?", "plain": "·"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence.
+    """Finding of one experiment.
 
     Attributes
     ----------
     tone, word
-        How it is shown, and what its chip says.
+        Colour class and text of its label.
     text, more
-        What is found, and what else is known.
+        Sentence, and additional explanation.
     result
-        The exhibit.
+        Result of the experiment.
     place
-        The id of the claim; empty for what the whole exhibit says.
+        Id of the claim; empty for a finding on the whole experiment.
     """
 
     tone: str
@@ -46,12 +49,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's exhibits and what came out of them.
+    """Results and findings of one paper.
 
     Attributes
     ----------
     shown, folded
-        Findings: those that differ from the paper, and the rest.
+        Findings that differ from the paper, and all others.
     """
 
     name: str
@@ -62,21 +65,22 @@ class Paper:
 
     @property
     def title(self) -> str:
-        """The citation without its authors."""
+        """Citation without the authors."""
         return self.citation.partition(": ")[2] or self.citation
 
     @property
     def sentence(self) -> str:
-        """Its claims and values in numbers."""
-        return counted([tone(claim) for claim in claims(self.results)], printed(self.results))
+        """Sentences with the main finding and the numbers of verdicts."""
+        counts = counted([tone(claim) for claim in claims(self.results)], printed(self.results))
+        return " ".join(filter(None, [lead(self.results), counts]))
 
     def exhibits(self) -> str:
-        """How many there are."""
-        return many(len(self.results), "exhibit")
+        """Return the number of experiments as text."""
+        return count_noun(len(self.results), "experiment")
 
 
 def papers(results: Sequence[Result]) -> list[Paper]:
-    """The papers of results, in their order."""
+    """Group results by paper, in their order."""
     by_name: dict[str, list[Result]] = {}
     for result in results:
         by_name.setdefault(result.exhibit.partition("/")[0], []).append(result)
@@ -108,46 +112,66 @@ def _differs(result: Result) -> Finding | None:
     differing = [row for row in rows if row.verdict == "differs"]
     if not differing:
         return None
-    text = f"{len(differing)} of {many(len(rows), 'printed value')} {'differs' if len(differing) == 1 else 'differ'}."
+    verb = "differs" if len(differing) == 1 else "differ"
+    text = f"{len(differing)} of {count_noun(len(rows), 'published value')} {verb}."
     whys = " ".join(dict.fromkeys(row.why for row in differing if row.why))
     return Finding("differs", "differs", text, whys, result)
 
 
 def tone(claim: Claim) -> str:
-    """How a claim came out."""
+    """Return the verdict on a claim as a key of ``HOLDS``."""
     return "depends" if claim.disagrees else word(claim.holds)
 
 
 def claims(results: Iterable[Result]) -> list[Claim]:
-    """All claims."""
+    """Return the claims of all results."""
     return [claim for result in results for claim in result.claims]
 
 
 def printed(results: Iterable[Result]) -> list[Row]:
-    """All rows with a printed value."""
+    """Return the rows with a published value."""
     return [row for result in results for row in result.rows if row.paper is not None]
 
 
+def lead(results: Iterable[Result]) -> str:
+    """Return a sentence on the first decided comparison with a published value, or on the first decided claim."""
+    results = list(results)
+    for result in results:
+        for row in result.rows:
+            if row.paper is not None and row.measured is not None and row.verdict in COMPARED:
+                keys = ", ".join(f"{readable(name)} = {value}" for name, value in row.key.items())
+                return (
+                    f"In {result.exhibit}, {readable(row.metric)}{f' at {keys}' if keys else ''} is "
+                    f"{significant(row.measured)}; the published value is {significant(row.paper)} "
+                    f"({COMPARED[row.verdict]})."
+                )
+    for result in results:
+        for claim in result.claims:
+            if tone(claim) in ("true", "false"):
+                return f"{result.exhibit}: “{claim.text}” {HOLDS[tone(claim)]}."
+    return ""
+
+
 def counted(tones: Sequence[str], rows: Sequence[Row]) -> str:
-    """Say in a sentence how many claims hold, and how many values match."""
+    """Return a sentence with the numbers of verdicts on claims and on published values."""
     verdicts: list[str] = [row.verdict for row in rows]
     forms = {
         "true": ("holds", "hold"), "false": ("does not hold", "do not hold"),
-        "depends": ("depends on what the paper leaves open", "depend on what the paper leaves open"),
+        "depends": ("depends on an unstated parameter", "depend on an unstated parameter"),
         "undecided": ("is undecided", "are undecided"),
     }  # fmt: skip
-    parts = [many(count, *form) for name, form in forms.items() if (count := tones.count(name))]
-    text = f"Of {many(len(tones), 'statement')} {listed(parts)}" if parts else "No statement is judged"
+    parts = [count_noun(count, *form) for name, form in forms.items() if (count := tones.count(name))]
+    text = f"Of {count_noun(len(tones), 'statement')} {listed(parts)}" if parts else "There are no statements to judge"
     forms = {
         "match": ("matches", "match"), "near": ("is near", "are near"), "differs": ("differs", "differ"),
         "undecided": ("is undecided", "are undecided"),
     }  # fmt: skip
-    parts = [many(count, *form) for name, form in forms.items() if (count := verdicts.count(name))]
-    return f"{text}; of {many(len(rows), 'printed value')} {listed(parts)}." if parts else f"{text}."
+    parts = [count_noun(count, *form) for name, form in forms.items() if (count := verdicts.count(name))]
+    return f"{text}; of {count_noun(len(rows), 'published value')} {listed(parts)}." if parts else f"{text}."
 
 
 def overall(result: Result) -> str:
-    """An exhibit's tone: what is against the paper first."""
+    """Return the verdict on a whole experiment; contradictions of the paper take precedence."""
     tones = {tone(claim) for claim in result.claims}
     verdicts = {row.verdict for row in result.rows if row.paper is not None}
     if "false" in tones or "differs" in verdicts:

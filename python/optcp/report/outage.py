@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.labelled import missing
 from optcp.plots.network import of_costs
 from optcp.web.packed import Files
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def page(result: Result, command: str) -> str:
-    """Make the page; ``command`` is what makes it again."""
+    """Return the page; ``command`` is the command that reproduces it."""
     asked = result.asked
     files = Files()
     files.add("outage.json", result.to_json())
@@ -25,13 +25,14 @@ def page(result: Result, command: str) -> str:
         templates()
         .get_template("outage.html.j2")
         .render(
-            title=f"What a failure costs on {asked.network.reference}",
-            about=f"{many(len(asked.events), 'failure')} of {asked.failures}, "
-            f"{many(len(asked.mechanisms), 'mechanism')}, long flows with {asked.sender}; demands: {asked.demands}",
+            title=f"Cost of failures on {asked.network.reference}",
+            about=f"{count_noun(len(asked.events), 'failure')} ({asked.failures}), "
+            f"{count_noun(len(asked.mechanisms), 'mechanism')}, long-lived flows with {asked.sender}; "
+            f"demands: {asked.demands}",
             version=_core.version(),
             command=command,
-            answered=[one.message for one in asked.not_answered()],
-            standing=[one.message for one in asked.standing()],
+            exclusions=[one.message for one in asked.exclusions()],
+            defaults=[one.message for one in asked.default_assumptions()],
             assumed=[(one["name"], one["value"], one["summary"]) for one in asked.listed() if not one["default"]],
             tables=result.tables(),
             figure=_figure(result),
@@ -52,7 +53,7 @@ def _figure(result: Result) -> Figure | None:
 
 
 def map_of(result: Result) -> str:
-    """The network, each link as red as the worst failure costs that it is part of, under the first mechanism."""
+    """Draw the network, with links coloured by their worst failure under the first mechanism."""
     asked = result.asked
     worst: dict[str, float] = {}
     lost = result.lost_mb(asked.mechanisms[0])

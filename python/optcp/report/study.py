@@ -1,4 +1,4 @@
-"""One page of a finished study: its world, each metric with a figure and a paired comparison, provenance."""
+"""Report page of a finished study: scenario, metrics with figures and paired comparisons, provenance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from optcp import _core
 from optcp.common import spreadsheet
 from optcp.common.files import write_text
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import digits, p_text
 from optcp.data.labelled import cells_of, censored, missing, prefixed, words
 from optcp.plots.network import of_world
@@ -29,30 +29,31 @@ if TYPE_CHECKING:
     from optcp.data.cells import Cells
     from optcp.data.compare import Compared, Comparison
     from optcp.data.estimates import Estimates
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 MOST_ROWS = 12
-"""The rows of a metric that are seen without a click."""
+"""Number of visible rows per metric; the others are folded."""
 
 
-AGAIN = "to make it again"
+REPRODUCE = "command"
+"""Key of the command in the provenance."""
 
 
-def write(done: Done, path: Path) -> Path:
-    """Write the page into a file."""
+def write(done: StudyResult, path: Path) -> Path:
+    """Write the page to a file and return its path."""
     write_text(path, page(done))
     return path
 
 
-def page(done: Done) -> str:
-    """Make the page; the same bytes for the same study."""
+def page(done: StudyResult) -> str:
+    """Return the page; equal studies give equal bytes."""
     reference = {axis.name: axis.values[0] for axis in done.axes} if len(done.grid.branches) > 1 else {}
     comparison = done.compare(at=reference) if reference else None
     compared: dict[str, dict[tuple[str, ...], Compared]] = {}
     for row in comparison.rows if comparison else ():
         compared.setdefault(row.metric, {})[tuple(row.cell.values())] = row
     summary, findings = differences(comparison.rows, reference) if comparison else ("", values(done.metrics))
-    # The sentence begins with a small letter, as warnings do.
+    # Warnings start with a lower-case letter.
     same = [f"{text[0].upper()}{text[1:]}." for text in (one.message for one in warned.identical(done))]
     summary = " ".join([*same, *([summary] if summary else [])])
     summaries = {one["name"]: one["summary"] for one in _core.metrics()}
@@ -74,7 +75,7 @@ def page(done: Done) -> str:
             metrics=[_metric(cells, summaries[name], compared.get(name, {})) for name, cells in done.metrics.items()],
             reference=", ".join(f"{name} = {value}" for name, value in reference.items()),
             provenance=about,
-            command=about.pop(AGAIN),
+            command=about.pop(REPRODUCE),
             files=_files(done, comparison),
             bare=missing("matplotlib"),
             most=MOST_ROWS,
@@ -82,8 +83,8 @@ def page(done: Done) -> str:
     )
 
 
-def _files(done: Done, comparison: Comparison | None) -> Files:
-    """Means of all metrics, the comparison, and the scenario."""
+def _files(done: StudyResult, comparison: Comparison | None) -> Files:
+    """Return the files in the page: means of all metrics, comparison and scenario."""
     files = Files()
     names = list(dict.fromkeys(axis.name for cells in done.metrics.values() for axis in cells.axes))
     rows: list[list[object]] = [["metric", "unit", *names, "mean", "low", "high", "n", "at_least"]]
@@ -95,7 +96,7 @@ def _files(done: Done, comparison: Comparison | None) -> Files:
     files.add("metrics.csv", spreadsheet.written(rows))
     if comparison:
         files.add("comparison.csv", comparison.csv())
-    # Studies of before it was kept have none.
+    # Older studies do not contain their scenario.
     if toml := done.store.cell(done.grid.branches[0].id).get("toml"):
         files.add("scenario.toml", worlds.toml(done.grid, toml))
     return files
@@ -108,11 +109,11 @@ def _world(world: dict[str, Any]) -> str:
         else sum(len(route["flows"]) for route in group.get("routes", ()))
         for group in world["flows"]
     )
-    # Neither circuits of backups, nor routes of bursts, nor virtual output queues.
+    # Exclude circuits of backup paths, routes of bursts and virtual output queues.
     links = sum("circuit_over" not in link and "served" not in link for link in world["links"])
-    parts = [many(len(world["nodes"]), "node"), many(links, "link")]
-    parts.append(many(flows, "flow that starts with the run", "flows that start with the run"))
-    return ", ".join(parts) + f"; it ends at {world['stop_ps'] / 1e12:g} s"
+    parts = [count_noun(len(world["nodes"]), "node"), count_noun(links, "link")]
+    parts.append(count_noun(flows, "configured flow"))
+    return ", ".join(parts) + f"; duration {world['stop_ps'] / 1e12:g} s"
 
 
 def _metric(cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared]) -> dict[str, Any]:
@@ -147,12 +148,12 @@ def _metric(cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared
 
 
 def _ends(low: str, high: str) -> str:
-    """An interval, which one seed does not have."""
+    """Return the text of an interval, "-" for a single seed."""
     return "-" if low == high == "-" else f"[{low}, {high}]"
 
 
 def _figure(cells: Cells, means: Estimates) -> Figure | None:
-    """The metric along the first axis of numbers; none where all cells are alike, or nothing can be drawn."""
+    """Draw the metric over the first numeric parameter; None if all values are equal or matplotlib is missing."""
     known = means.estimate[np.isfinite(means.estimate)]
     if not known.size or np.ptp(known) == 0 or missing("matplotlib"):
         return None
@@ -172,15 +173,19 @@ def _figure(cells: Cells, means: Estimates) -> Figure | None:
     cells = cells.at(**{axis.name: axis.values[0] for axis in cells.axes if axis.name not in (x, by)})
     remarks += [f"{axis.name} = {axis.values[0]}" for axis in others]
     caption = "; ".join(
-        [f"{cells.name} along {x}: mean and 95 % interval over {many(len(cells.seeds), 'seed')}", *remarks]
+        [
+            f"{words(cells.name, cells.unit)} over {x}: mean and 95 % interval of "
+            f"{count_noun(len(cells.seeds), 'seed')}",
+            *remarks,
+        ]
     )
     with canvas(IEEE_WIDTH_IN[2], HEIGHT_IN + 0.4) as figure:
         draw(cells.mean(), x, by, 2, figure.add_subplot())
         return Figure(f"{caption}.", render(figure, cells.name, caption))
 
 
-def provenance(done: Done) -> dict[str, str]:
-    """Where the study comes from; ``metrics_sha256`` is over the digests of the runs, in (cell, seed) order."""
+def provenance(done: StudyResult) -> dict[str, str]:
+    """Return the provenance; ``metrics_sha256`` covers the digests of all runs in (combination, seed) order."""
     about = done.store.read_identity()
     digests = done.digests("metrics_sha256")
     first, count = done.seeds[0], len(done.seeds)
@@ -194,5 +199,5 @@ def provenance(done: Done) -> dict[str, str]:
         "seeds": f"{first} to {done.seeds[-1]}" if whole else ", ".join(map(str, done.seeds)),
         "runs": str(len(digests)),
         "metrics_sha256": hashlib.sha256(bytes.fromhex("".join(digests))).hexdigest(),
-        AGAIN: again if whole and done.grid.named is None else "optcp.Study(scenario, over, seeds=...).run(...)",
+        REPRODUCE: again if whole and done.grid.named is None else "optcp.Study(scenario, over, seeds=...).run(...)",
     }

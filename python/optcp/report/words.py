@@ -1,4 +1,4 @@
-"""Names of files in words: ``rel_goodput_pct`` is "relative goodput (%)" where a person reads it."""
+"""Readable names of columns: ``rel_goodput_pct`` becomes "relative goodput (%)"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNITS = {
     "pct": "%", "points": "percentage points", "ms": "ms", "s": "s", "bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s",
     "gbps": "Gbit/s", "kb": "kB", "mb": "MB", "bits": "bit", "bytes": "B", "segments": "segments", "packets": "packets",
 }  # fmt: skip
-"""What the last part of a name says."""
+"""Unit by suffix of a name."""
 WORDS = {
     "rel": "relative", "opt": "optical", "el": "electrical", "vs": "against", "sd": "standard deviation", "delta": "δ",
     "rtt": "RTT", "ack": "ACK", "acks": "ACKs", "udp": "UDP", "ttl": "TTL", "rms": "RMS", "pct": "%",
@@ -22,7 +22,7 @@ WORDS = {
 
 
 def readable(name: str) -> str:
-    """Write a name in words, its unit in brackets.
+    """Return a name in words, with its unit in parentheses.
 
     >>> readable("rel_goodput_pct"), readable("delta_ms"), readable("flows")
     ('relative goodput (%)', 'δ (ms)', 'flows')
@@ -34,7 +34,7 @@ def readable(name: str) -> str:
 
 
 def column(name: str, values: Sequence[Any]) -> tuple[str, list[str]]:
-    """A key's name in words and its values; short times are in milliseconds.
+    """Return the readable name of a key and its values; times below 1 s are in milliseconds.
 
     >>> column("timer_s", [1e-05, 0.1])
     ('timer (ms)', ['0.01', '100'])
@@ -46,5 +46,5 @@ def column(name: str, values: Sequence[Any]) -> tuple[str, list[str]]:
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Parts of a sentence: "a, b and c"."""
+    """Return an enumeration such as "a, b and c"."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

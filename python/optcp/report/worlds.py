@@ -1,4 +1,4 @@
-"""A grid of worlds as a scenario file: its first cell, and the others as ``[sweep]`` where they are a grid."""
+"""Scenario file of a grid: its first parameter combination, and the others as ``[sweep]`` if possible."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from optcp.study import Grid
 
 MOST_CELLS = 40
-"""Of cells that are no grid, in comments."""
+"""Maximum number of combinations listed in comments if they do not form a full grid."""
 
 
 def toml(grid: Grid, first: str) -> str:
-    """Write a grid whose first cell is the scenario file ``first`` as one file."""
+    """Return a grid as one scenario file; ``first`` is the file of its first combination."""
     cells = [branch.key for branch in grid.branches]
     if len(cells) == 1:
         return first
@@ -31,7 +31,14 @@ def toml(grid: Grid, first: str) -> str:
                 return text
     shown = [", ".join(f"{key} = {value}" for key, value in cell.items()) for cell in cells[:MOST_CELLS]]
     more = [f"and {len(cells) - MOST_CELLS} more"] if len(cells) > MOST_CELLS else []
-    return "\n".join([f"# The first of {len(cells)} cells:", *(f"#   {line}" for line in [*shown, *more]), "", first])
+    return "\n".join(
+        [
+            f"# The first of {len(cells)} parameter combinations:",
+            *(f"#   {line}" for line in [*shown, *more]),
+            "",
+            first,
+        ]
+    )
 
 
 def _literal(text: str) -> str:

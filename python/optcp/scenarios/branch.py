@@ -1,4 +1,4 @@
-"""Cells of a grid: each a scenario, with its values on the axes."""
+"""Branches of a grid: one scenario per parameter combination."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from optcp import _core
 
 MOST_RESOLVED = 16
-"""Resolved worlds in memory: those of all cells of a large network would fill it."""
+"""Number of cached resolved scenarios; those of all branches could exceed the memory."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """One cell of a grid.
+    """Scenario of one parameter combination.
 
     Attributes
     ----------
     key
-        Axis (a key path of the scenario) to the value as written.
+        Value as written, by axis (key path of the scenario).
     scenario
-        The world with these values in it.
+        Scenario with these values.
     """
 
     key: dict[str, str]
@@ -34,7 +34,7 @@ class Branch:
 
     @functools.cached_property
     def id(self) -> str:
-        """What the cell is called in files: its values, and the beginning of a hash of its world without the title."""
+        """Name in files: the values, and the first digits of the hash of the scenario without its title."""
         values = ",".join(f"{name.rpartition('.')[2]}={value}" for name, value in self.key.items())
         words = re.sub(r"[^A-Za-z0-9._=,+-]+", "", values)[:60] or "cell"
         return f"{words}-{self.scenario.sha256[:8]}"
@@ -46,7 +46,7 @@ class Branch:
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """The world with every default filled in."""
+        """Scenario with all defaults filled in."""
         return _resolved(self.scenario)
 
     def silences(self, warning: str) -> bool:
@@ -61,7 +61,7 @@ def _resolved(scenario: _core.Scenario) -> dict[str, Any]:
 
 
 class UncheckedBranch(Branch):
-    """A cell whose world is made when it is asked for: thousands of worlds of a large network take minutes."""
+    """Branch whose scenario is created on access, because thousands of large scenarios take minutes."""
 
     def __init__(self, key: dict[str, str], make: Callable[[], _core.Scenario]) -> None:
         for name, value in (("key", key), ("_make", make)):
@@ -69,13 +69,13 @@ class UncheckedBranch(Branch):
 
     @functools.cached_property
     def scenario(self) -> _core.Scenario:
-        """The world with these values in it."""
+        """Scenario with these values."""
         made: _core.Scenario = self._make()  # type: ignore[attr-defined]
         return made
 
 
 class StoredBranch(Branch):
-    """A cell of a study that is read back: its world is known in its resolved form only, which is read when needed."""
+    """Branch of a stored study, of which only the resolved scenario is available; it is read on access."""
 
     def __init__(
         self, key: dict[str, str], id_: str, observe: tuple[str, ...], read: Callable[[str], dict[str, Any]]
@@ -85,10 +85,10 @@ class StoredBranch(Branch):
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """The world with every default filled in."""
+        """Scenario with all defaults filled in."""
         found: dict[str, Any] = self._read(self.id)  # type: ignore[attr-defined]
         return found
 
-    def silences(self, warning: str) -> bool:  # noqa: ARG002 - the resolved form does not say
-        """Return False: what reads a study back shows every warning."""
+    def silences(self, warning: str) -> bool:  # noqa: ARG002 - not in the resolved form
+        """Return False, so that stored studies show every warning."""
         return False

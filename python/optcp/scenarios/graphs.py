@@ -1,12 +1,14 @@
-"""Graphs in GML and GraphML files: nodes, edges and their attributes, or a message that says what cannot be read.
+"""Reader of GML and GraphML files: nodes, edges and their attributes.
 
-Model
-    Every attribute keeps the value of the file; a GraphML key with a default applies to each node or edge without a
-    value. Ports of GraphML are ignored, because an edge still names its node.
+# Model
 
-Limitations
-    - Hyperedges, nested graphs and several graphs in one file are refused.
-    - GML names no encoding: without a byte order mark the text is UTF-8.
+Every attribute keeps the value of the file; a GraphML key with a default applies to each node or edge without a
+value. Ports of GraphML are ignored, because an edge still names its node.
+
+# Limitations
+
+- Hyperedges, nested graphs and several graphs in one file are refused.
+- GML has no encoding declaration; without a byte order mark, the text is UTF-8.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 FORMATS = (".gml", ".graphml")
-"""Suffixes of the files that can be read."""
+"""Supported file suffixes."""
 
 LENGTHS = ("dist", "linklength", "length", "distance")
-"""Attributes of a link that hold its length, in lower case; the first one that a link has is used."""
+"""Lower-case attributes with the length of a link, in order of precedence."""
 
 UNITS_KM = {"km": 1.0, "m": 0.001, "mi": 1.609344}
 """Units of a length, in km."""
@@ -39,10 +41,10 @@ DEGREES = re.compile(rf"[-+]?(?:{NUMBER})")
 
 LONGITUDES = ("longitude", "lon", "lng")
 LATITUDES = ("latitude", "lat")
-"""Attributes of a node that hold its place in degrees, in lower case."""
+"""Lower-case attributes with the coordinates of a node, in degrees."""
 
 LABELS = ("name", "label")
-"""Attributes of a node that hold its name."""
+"""Attributes with the name of a node."""
 
 RATES = frozenset(
     f"{prefix}{word}{suffix}"
@@ -50,13 +52,13 @@ RATES = frozenset(
     for word in ("speed", "rate", "capacity", "bandwidth", "bw", "datarate", "bitrate")
     for suffix in ("", "raw", "bps", "kbps", "mbps", "gbps", "tbps")
 )
-"""Attributes of a link that hold its rate, in lower case and without the signs between words."""
+"""Attributes with the rate of a link, in lower case without separators."""
 
 MOST_KM = 1e6
-"""No link is longer: twenty-five times around the earth."""
+"""Maximum length of a link: 25 times the circumference of the earth."""
 
 MOST_SAID = 300
-"""Characters of a message: the parsers quote the file, however long its words are."""
+"""Maximum length of a message, because parsers quote the file without limit."""
 
 Edge = tuple[Any, Any, dict[str, Any]]
 """Two nodes by their identifiers, and the attributes of the link between them."""
@@ -66,7 +68,7 @@ Position = tuple[float, float]
 
 
 class Graph(NamedTuple):
-    """A graph as it is written.
+    """Graph as in the file.
 
     Attributes
     ----------
@@ -89,9 +91,9 @@ def read(file: str, content: bytes) -> Graph:
     Parameters
     ----------
     file
-        Its name, whose suffix says which format it is.
+        File name; the suffix determines the format.
     content
-        Its bytes.
+        Content of the file.
 
     Raises
     ------
@@ -100,7 +102,7 @@ def read(file: str, content: bytes) -> Graph:
     """
     form = Path(file).suffix.lower()
     if form not in FORMATS:
-        raise InputError(f"`{file}` is neither a .gml nor a .graphml file, the formats that are read")
+        raise InputError(f"`{file}`: unsupported file format; expected .gml or .graphml")
     try:
         graph = _gml(content) if form == ".gml" else _graphml(content)
     except Exception as error:  # noqa: BLE001 - the parsers let anything through for a file that is damaged
@@ -117,15 +119,15 @@ def _gml(content: bytes) -> Any:  # noqa: ANN401 - networkx ships no types
     graph = nx.parse_gml(_plain_gml(rows.decoded(content)), label="id")
     for node, attributes in graph.nodes(data=True):
         if "graph" in attributes:
-            raise ValueError(f"node {node} holds a graph, and nested graphs are not read")
+            raise ValueError(f"node {node} contains a graph; nested graphs are not supported")
     return graph
 
 
 def _plain_gml(text: str) -> str:
-    """The text without comments, each quoted text on one line, and with permission for parallel links.
+    """Return the text without comments, with quoted texts on one line and ``multigraph 1``.
 
-    networkx takes a quote in a comment for the beginning of a text, and refuses a second link between two nodes
-    unless the graph says ``multigraph 1``. Line numbers stay as they are.
+    networkx misreads quotes in comments, and refuses parallel links without ``multigraph 1``. Line numbers stay the
+    same.
     """
     parts: list[str] = []
     end = depth = 0
@@ -148,7 +150,7 @@ def _plain_gml(text: str) -> str:
 
 
 def _graphml(content: bytes) -> Any:  # noqa: ANN401 - networkx ships no types
-    """A GraphML file as a graph of networkx, whose order of edges decides the names of links."""
+    """Return a GraphML file as a networkx graph; its order of edges determines the names of links."""
     import networkx as nx
 
     root = _xml(content)
@@ -156,7 +158,7 @@ def _graphml(content: bytes) -> Any:  # noqa: ANN401 - networkx ships no types
         raise ValueError(f"its outermost element is `{_tag(root)}`, and that of GraphML is `graphml`")
     graphs = [one for one in root.iter() if _tag(one) == "graph"]
     if len(graphs) != 1 or graphs[0] not in list(root):
-        raise ValueError(f"expected one graph, found {len(graphs)}; nested graphs are not read")
+        raise ValueError(f"expected one graph, found {len(graphs)}; nested graphs are not supported")
     keys = _keys(root)
     directed = graphs[0].get("edgedefault") == "directed"
     graph = nx.MultiDiGraph() if directed else nx.MultiGraph()
@@ -181,9 +183,9 @@ def _graphml(content: bytes) -> Any:  # noqa: ANN401 - networkx ships no types
 
 
 def _xml(content: bytes) -> ET.Element:
-    """The outermost element, in the encoding that the file declares."""
+    """Return the root element, decoded as the file declares."""
     try:
-        return ET.fromstring(content)  # noqa: S314 - expat bounds what entities expand to
+        return ET.fromstring(content)  # noqa: S314 - expat limits entity expansion
     except ET.ParseError as error:
         if b"encoding" not in content.partition(b"?>")[0]:
             rows.decoded(content)  # says so if this is the reason
@@ -213,7 +215,7 @@ def _meant(name: str, known: Any) -> str:  # noqa: ANN401 - a graph of networkx
 
 
 class _Keys(NamedTuple):
-    """Attributes that a GraphML file declares: names by identifier, and defaults by name for nodes and for edges."""
+    """Declared attributes of a GraphML file: names by identifier, and defaults by name for nodes and edges."""
 
     names: dict[str, str]
     defaults: dict[str, dict[str, str]]
@@ -234,7 +236,7 @@ def _keys(root: ET.Element) -> _Keys:
 
 
 def _attributes(element: ET.Element, keys: _Keys, what: str) -> dict[str, str]:
-    """What a node or an edge is given, with the defaults of the keys that it leaves out."""
+    """Return the attributes of a node or edge, including defaults."""
     given: dict[str, str] = {}
     for data in _children(element, "data"):
         key = _named(data, "key", f"a value of {what}")
@@ -248,12 +250,12 @@ def _attributes(element: ET.Element, keys: _Keys, what: str) -> dict[str, str]:
 
 
 def label(file: str, node: Any, attributes: Mapping[str, Any]) -> str:  # noqa: ANN401 - identifiers are of any type
-    """Return the name that the file has for a node, or nothing.
+    """Return the name of a node in the file, or an empty text.
 
     Raises
     ------
     InputError
-        If it has several.
+        If it has several names.
     """
     found = next((attributes[key] for key in LABELS if attributes.get(key)), "")
     if isinstance(found, list | dict):
@@ -262,12 +264,12 @@ def label(file: str, node: Any, attributes: Mapping[str, Any]) -> str:  # noqa: 
 
 
 def length_km(file: str, link: str, attributes: Mapping[str, Any]) -> float | None:
-    """Return the length of a link as its attribute has it; None if it has no such attribute.
+    """Return the length of a link from its attributes, or None.
 
     Raises
     ------
     InputError
-        If the attribute is no length.
+        If the attribute is not a length.
     """
     known: dict[str, tuple[str, str]] = {}
     for name in attributes:
@@ -292,12 +294,12 @@ def length_km(file: str, link: str, attributes: Mapping[str, Any]) -> float | No
 
 
 def position(file: str, node: str, attributes: dict[str, Any]) -> Position | None:
-    """Return longitude and latitude of a node in degrees; None if it has no such attributes.
+    """Return longitude and latitude of a node in degrees, or None.
 
     Raises
     ------
     InputError
-        If it has one of the two only, or an attribute is no number of degrees.
+        If one of them is missing, or an attribute is not a number of degrees.
     """
     pair = attributes.get("pos")
     if isinstance(pair, list | tuple) and len(pair) == 2:
@@ -335,7 +337,7 @@ def _number(written: object) -> float:
 
 
 def _text(written: object) -> str:
-    """A number or a text as a text; nothing for other values."""
+    """Return a number or text as text; empty for other values."""
     return str(written).strip() if isinstance(written, int | float | str) and not isinstance(written, bool) else ""
 
 

@@ -1,4 +1,4 @@
-"""The paths that the hashes of routers give to flows in one run."""
+"""Paths of flows in one run, as selected by the ECMP hashes of routers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def with_hashes(resolved: dict[str, Any], hashed: dict[str, Any] | None) -> dict[str, Any]:
-    """A scenario in which flows that routers spread have the paths that hashes of a run give them: one flow a route."""
+    """Return the scenario with one route per hashed flow: the path that the hashes of the run select."""
     if hashed is None:
         return resolved
 

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 DROPS = "drops"
 """The metric with one row per reason and run."""
 RARE = ("copied", "duplicated", "copies_discarded", "marked")
-"""Counts that are left out where they are zero."""
+"""Counts that are omitted if zero."""
 
 
 class Run:
     """A finished run: its observations by name, and its counts, drops and events.
 
-    ``Scenario.run`` returns one, and ``Done.run`` reads one from a study.
+    ``Scenario.run`` returns one, and ``StudyResult.run`` reads one from a study.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ class Run:
         self._table = functools.cache(read)
 
     def __getitem__(self, name: str) -> Table:
-        """An observation by the name that it has in ``[[observe]]``.
+        """Return the observation with this name in ``[[observe]]``.
 
         Raises
         ------
         InputError
-            If there is none of that name; the message names the nearest.
+            If it does not exist; the message names the nearest.
         optcp.errors.Damaged
-            If it is read from a file that is not as it was written.
+            If its file was changed.
         """
         if arguments.text(name, "observation") not in self.names:
             raise InputError(f"the run has no observation {name!r}; {nearest(name, self.names)}")
@@ -88,7 +88,7 @@ class Run:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its observations, in the order of the scenario."""
+        """Names of the observations, in the order of the scenario."""
         return self._branch.observe
 
     @property
@@ -123,26 +123,27 @@ class Run:
 
     @property
     def metrics_sha256(self) -> str:
-        """Digest of all reduced values: equal runs have equal ones, on every machine."""
+        """Digest of all reduced values; equal runs have equal digests on every machine."""
         return str(self._facts["metrics_sha256"])
 
     @property
     def records_sha256(self) -> str | None:
-        """Digest of all records; None unless it was asked for."""
+        """Digest of all simulated events; None unless requested."""
         return str(self._facts["records_sha256"]) or None
 
     @property
     def counts(self) -> dict[str, int]:
-        """``sent``, ``delivered``, ``dropped``, ``in_flight`` (packets, data and ACKs), ``packet_hops``, ``events``.
+        """Counts of packets (data and ACKs): ``sent``, ``delivered``, ``dropped``, ``in_flight``.
 
-        Where there are any, also ``copied``, ``duplicated``, ``copies_discarded`` and ``marked``.
+        Also ``packet_hops`` and ``events``, and, if not zero, ``copied``, ``duplicated``, ``copies_discarded`` and
+        ``marked``.
         """
         counts = {name: int(value) for name, value in self._facts.items() if not name.endswith("sha256")}
         return {name: count for name, count in counts.items() if count or name not in RARE}
 
     @property
     def drops(self) -> dict[str, int]:
-        """Dropped packets by reason, those above zero only."""
+        """Number of dropped packets by reason, without zeros."""
         table = self._table("scalars").where(metric=DROPS)
         return {reason: int(count) for reason, count in zip(table["of"], table["value"], strict=True) if count}
 
@@ -189,12 +190,12 @@ class Run:
 
     @contextlib.contextmanager
     def trusted(self) -> Iterator[None]:
-        """Read parts of a stored scenario that only some commands need, without a check before.
+        """Context in which missing or wrong parts of a stored scenario raise ``Damaged``.
 
         Raises
         ------
         Damaged
-            If one is missing or of another type.
+            If a part is missing or has another type.
         """
         try:
             yield
@@ -207,7 +208,7 @@ class Run:
 
     def _damaged(self, error: Exception) -> Damaged:
         path = (self.folder or Path()) / "cells" / f"{self.cell_id}.json"
-        return Damaged(path, f"not what is read of a run ({error!r})")
+        return Damaged(path, f"unexpected content ({error!r})")
 
     def plot(
         self,
@@ -219,24 +220,24 @@ class Run:
         end: str | float | None = None,
         observation: str | None = None,
     ) -> list[Axes]:
-        """Draw what was observed, as ``optcp trace`` does; returns the panels from the top.
+        """Plot an observation, as ``optcp trace``, and return the panels from top to bottom.
 
         Parameters
         ----------
         kind
-            "tcp" (windows), "rtt" (and round trips over satellites, of a stored run), "sequence" (segments and ACKs),
+            "tcp" (windows), "rtt" (windows and RTTs over satellites, stored runs only), "sequence" (segments and ACKs),
             "queue", "load", "goodput" or "drops".
         flow, port
-            Only these; a group stands for its flows, and a number for the place of a flow.
+            Flows and ports to plot. A group selects its flows, and a number the flow at this position.
         start, end
-            Ends of the time axis: "4.9 s", or a number of seconds.
+            Ends of the time axis, such as "4.9 s", or a number of seconds.
         observation
-            Which, where several are of this kind.
+            Name of the observation, if several have this kind.
 
         Raises
         ------
         InputError
-            If something was asked for that is not there.
+            If the run lacks something that is requested.
         """
         optional("matplotlib")
         from optcp.plots.trace.draw import plot
@@ -256,7 +257,7 @@ class Run:
 
 
 class FreshRun(Run):
-    """A run that was made just now, and is not stored.
+    """Run that is not stored.
 
     Parameters
     ----------
@@ -280,24 +281,24 @@ class FreshRun(Run):
 
     @property
     def waiting(self) -> str:
-        """How packets waited for their turn at the end: in so many logical processes, or in one calendar and why.
+        """Number of logical processes at the end of the run, or the reason why one event queue was used.
 
-        Several threads only help where there are logical processes.
+        Several threads only help with logical processes.
         """
         return self.core.waiting
 
     def animation(self, *, start_s: float | None = None, end_s: float | None = None) -> str:
-        """Show it as one HTML page, as ``optcp animate`` does: text of a file that any browser opens.
+        """Return an HTML animation of the run, as ``optcp animate``.
 
         Parameters
         ----------
         start_s, end_s
-            Which part of it is drawn packet by packet, in seconds; by default the one around the first failure.
+            Part that is drawn packet by packet, in s; by default around the first failure.
 
         Raises
         ------
         InputError
-            If there is no such part, or the network has too many nodes to be drawn.
+            If the part does not exist, or the network has too many nodes.
         """
         from optcp.web.animation import animate
 
@@ -305,5 +306,5 @@ class FreshRun(Run):
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:
-    """Each row by column; the time of an event is ``at_ps``."""
+    """Return each row as a dictionary, with the time of an event as ``at_ps``."""
     return [{"at_ps" if name == "time_ps" else name: value for name, value in row.items()} for row in table]

@@ -1,4 +1,4 @@
-"""Worlds: loaded, changed, looked at and run."""
+"""Scenarios: loading, changing, inspecting and running."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 
 from optcp import _core
 from optcp.common import arguments
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.processors import check_threads
 from optcp.data.table import PICOSECONDS_A_SECOND, Table
 from optcp.errors import InputError
 from optcp.scenarios.run import FreshRun
-from optcp.scenarios.warned import Warned, of_world
+from optcp.scenarios.warned import ScenarioWarning, of_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,31 +29,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LAST_SEED = 2**64 - 1
-"""Seeds are whole numbers of 64 bits."""
+"""Maximum seed."""
 
 ENGINES = ("fast", "reference")
-"""What can drive a run; the first is the default."""
+"""Simulation engines; the first is the default."""
 
 
 Settings = Mapping[str, Any]
-"""Key paths of a scenario, and their values: texts ("10 ms"), numbers, truth values, lists and tables."""
+"""Values by key path: texts ("10 ms"), numbers, truth values, lists and tables."""
 
 MOST_SETTINGS = 64
-"""Levels of lists and tables in a value; no scenario has as many."""
+"""Maximum nesting depth of lists and tables in a value."""
 
 WIDEST_BITS = 64
-"""Of integers in a scenario."""
+"""Maximum width of integers in a scenario, in bits."""
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def check_seed(seed: object) -> int:
-    """Return a seed that the simulator can take.
+    """Return the seed as an integer from 0 to ``LAST_SEED``.
 
     Raises
     ------
     InputError
-        If it is no whole number, below zero or beyond the last one.
+        If it is not a whole number in this range.
     """
     found = arguments.whole(seed, "seed")
     if found < 0:
@@ -69,14 +69,14 @@ def load(path: str | Path) -> Scenario:
     Parameters
     ----------
     path
-        Its file, or the name of a shipped one (``optcp list scenarios``).
+        Scenario file, or name of a shipped scenario (``optcp list scenarios``).
 
     Raises
     ------
     InputError
-        If there is neither; the message names the nearest.
+        If it does not exist; the message names the nearest.
     ScenarioError
-        If it is wrong; the message is that of ``optcp validate``.
+        If it is invalid; the message is that of ``optcp validate``.
 
     Examples
     --------
@@ -90,14 +90,14 @@ def load(path: str | Path) -> Scenario:
 
 @dataclass(frozen=True, repr=False)
 class Scenario:
-    """One checked world, immutable: network, flows, failures, protection, and what to observe.
+    """Checked, immutable scenario: network, flows, failures, protection and observations.
 
-    :func:`load`, :meth:`parse` and :meth:`from_dict` make one.
+    Use :func:`load`, :meth:`parse` or :meth:`from_dict` to create one.
 
     Parameters
     ----------
     core
-        The world.
+        Scenario of the compiled simulator.
     """
 
     core: _core.Scenario
@@ -112,51 +112,51 @@ class Scenario:
         Parameters
         ----------
         text
-            TOML.
+            Scenario as TOML.
         name
-            Stands for the file in messages; files that the text names are looked for beside it.
+            File name in messages; files that the text names are searched next to it.
 
         Raises
         ------
         InputError
-            If it is no text.
+            If ``text`` is not a text.
         ScenarioError
-            If it is wrong.
+            If the scenario is invalid.
         """
         return cls(_core.Scenario.parse(arguments.text(text, "text"), arguments.text(name, "name")))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], name: str = "scenario.toml") -> Scenario:
-        """Make a scenario of what a file would say, as tables, lists, texts and numbers.
+        """Create a scenario from tables, lists, texts and numbers, structured as a scenario file.
 
         Raises
         ------
         InputError
-            If a value is none that TOML has.
+            If TOML cannot represent a value.
         ScenarioError
-            If it is wrong; the message shows it as TOML.
+            If the scenario is invalid; the message shows it as TOML.
         """
         tables = arguments.mapping(content, "content", "a mapping of sections, as a scenario file has them")
         lines = [f"{_key(arguments.text(key, 'key'))} = {_toml(value)}\n" for key, value in tables.items()]
         return cls.parse("".join(lines), name)
 
     def set(self, key: str | Mapping[str, Any], value: object = None) -> Scenario:
-        """Return the world with another value, or several.
+        """Return the scenario with one or several values changed.
 
         Parameters
         ----------
         key
-            A key path such as ``parameters.rate`` or ``links.0.delay``, or a mapping of key paths to values.
+            Key path such as ``parameters.rate`` or ``links.0.delay``, or mapping of key paths to values.
         value
-            As ``--set`` takes it ("10 ms"), or a number, truth value or list. An axis of ``[sweep]`` with this key is
-            none any more.
+            Text as for ``--set`` ("10 ms"), number, truth value or list. An axis of ``[sweep]`` with this key is
+            removed.
 
         Raises
         ------
         InputError
-            If a key is no text, or a value is none that TOML has.
+            If a key is not a text, or TOML cannot represent a value.
         ScenarioError
-            If there is no such key, or no such world.
+            If a key does not exist, or the changed scenario is invalid.
 
         Examples
         --------
@@ -168,31 +168,34 @@ class Scenario:
         return Scenario(self.core.override(written(settings)))
 
     def run(self, seed: int = 1, *, digest: bool = False, engine: str = "fast", threads: int = 1) -> FreshRun:
-        """Run it once. Other threads go on meanwhile; Ctrl-C ends it.
+        """Run the scenario once.
+
+        Other Python threads continue during the run. Ctrl-C stops it.
 
         Parameters
         ----------
         seed
-            Of all random draws, 0 to 2^64 - 1.
+            Seed of all random draws, 0 to 2^64 - 1.
         digest
-            Whether ``records_sha256`` is wanted, which takes longer.
+            Whether to compute ``records_sha256``, which takes longer.
         engine
             "fast" or "reference"; results are equal.
         threads
-            Of this one run, 1 to the number of processors; 16 at most count. Results are equal, but for ``events``.
-            More than one pays for a large world whose parts are milliseconds apart; beside other runs it does not.
+            Number of threads of this run, from 1 to the number of processors; at most 16 are used. Results are equal
+            except for ``events``. More than one helps for large networks whose parts are milliseconds apart, but not
+            next to other runs.
 
         Raises
         ------
         InputError
-            If there is no such seed or engine, not so many processors, or more threads than the engine can have.
+            If the seed, engine or number of threads is invalid.
         """
         seed, digest = check_seed(seed), arguments.flag(digest, "digest")
         engine = arguments.choice(engine, "engine", ENGINES)
         threads = arguments.whole(threads, "threads")
         check_threads(threads, engine)
         cancel = _core.Cancel()
-        # Ctrl-C reaches the main thread of a process only while that one waits.
+        # Python handles Ctrl-C in the main thread, which must therefore wait here.
         with ThreadPoolExecutor(1) as pool:
             found = pool.submit(self.core.run, seed, digest=digest, engine=engine, threads=threads, cancel=cancel)
             try:
@@ -203,7 +206,7 @@ class Scenario:
 
     @functools.cached_property
     def resolved(self) -> dict[str, Any]:
-        """The world with every default filled in."""
+        """Scenario with all defaults filled in."""
         found: dict[str, Any] = json.loads(self.core.resolved())
         return found
 
@@ -213,37 +216,37 @@ class Scenario:
 
     @property
     def sha256(self) -> str:
-        """What tells worlds apart: SHA-256 of the canonical form."""
+        """SHA-256 of the canonical form; equal for equal scenarios."""
         return self.core.sha256
 
     @property
     def title(self) -> str:
-        """What the file says that it is about."""
+        """Title of the scenario."""
         return str(self._summary["title"])
 
     @property
     def stop_s(self) -> float:
-        """When a run ends, in seconds."""
+        """End of a run, in s."""
         return float(self._summary["stop_s"])
 
     @property
     def observe(self) -> tuple[str, ...]:
-        """The names of the observations."""
+        """Names of the observations."""
         return tuple(self._summary["observe"])
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The parameters as written."""
+        """Parameters as written."""
         return dict(self._summary["parameters"])
 
     @property
     def axes(self) -> dict[str, tuple[str, ...]]:
-        """The axes of ``[sweep]``: key path to values as written."""
+        """Swept parameters: key path to values as written."""
         return {name: tuple(values) for name, values in self.core.axes}
 
     @property
-    def warnings(self) -> tuple[Warned, ...]:
-        """What is possible and hardly meant, each with a name by which ``silence`` in the file leaves it out.
+    def warnings(self) -> tuple[ScenarioWarning, ...]:
+        """Warnings about probable mistakes; ``silence`` in the file suppresses them by name.
 
         Examples
         --------
@@ -254,26 +257,27 @@ class Scenario:
 
     @property
     def links(self) -> Table:
-        """A row a direction of each link.
+        """Links, one row per direction.
 
-        ``port`` ("A->B"), ``from``, ``to``, ``rate_bps``, ``delay_s`` (NaN where it is drawn), and ``queue`` in
-        ``queue_unit``, infinite where it is unlimited.
+        Columns: ``link``, ``from``, ``to``, ``rate_bps``, ``delay_s`` (NaN if random), ``queue`` (limit, infinite if
+        unlimited) and ``queue_unit``.
         """
         rows = []
         for link in self.resolved["links"]:
             a, b = link["ends"]
-            for ends, way in (((a, b), link["forward"]), ((b, a), link["reverse"])):
-                unit = "bytes" if "queue_bytes" in way else "packets"
-                limit = way[f"queue_{unit}"]
+            for ends, direction in (((a, b), link["forward"]), ((b, a), link["reverse"])):
+                unit = "bytes" if "queue_bytes" in direction else "packets"
+                limit = direction[f"queue_{unit}"]
                 queue = np.inf if limit is None else float(limit)
-                # A run draws what is a distribution here.
-                delay_s = np.nan if isinstance(way["delay_ps"], dict) else way["delay_ps"] / PICOSECONDS_A_SECOND
-                rows.append((link["name"], *ends, float(way["rate_bps"]), delay_s, queue, unit))
+                # A delay that is a distribution is drawn by each run.
+                delay_ps = direction["delay_ps"]
+                delay_s = np.nan if isinstance(delay_ps, dict) else delay_ps / PICOSECONDS_A_SECOND
+                rows.append((link["name"], *ends, float(direction["rate_bps"]), delay_s, queue, unit))
         return _table(("link", "from", "to", "rate_bps", "delay_s", "queue", "queue_unit"), rows)
 
     @property
     def flows(self) -> Table:
-        """A row a flow that starts with the run: ``flow``, ``group``, ``tcp``, and ``path``, empty if it is routed."""
+        """Configured flows, one row each: ``flow``, ``group``, ``tcp`` and ``path`` (empty if routed)."""
         rows = [
             (flow, group["group"], group.get("tcp", ""), " ".join(route.get("path", ())))
             for group in self.resolved["flows"]
@@ -283,15 +287,15 @@ class Scenario:
         return _table(("flow", "group", "tcp", "path"), rows)
 
     def to_toml(self) -> str:
-        """The scenario as a file; files that it names are looked for from where it was read."""
+        """Return the scenario as TOML; file names in it are relative to the original file."""
         return self.core.to_toml()
 
     def __repr__(self) -> str:
         summary = self._summary
         groups = ", ".join(summary["groups"])
         text = (
-            f"{self.title}: {many(summary['nodes'], 'node')}, {many(summary['links'], 'link')}, "
-            f"{many(summary['flows'], 'flow')} ({groups}), "
+            f"{self.title}: {count_noun(summary['nodes'], 'node')}, {count_noun(summary['links'], 'link')}, "
+            f"{count_noun(summary['flows'], 'flow')} ({groups}), "
             f"{self.stop_s:g} s"
         )
         return text + "".join(f"; {name}: {', '.join(values)}" for name, values in self.axes.items())
@@ -303,17 +307,17 @@ class Scenario:
 
 
 def as_written(value: object) -> str:
-    """A value as ``--set`` takes it."""
+    """Return a value as text for ``--set``."""
     return arguments.text(value, "value") if isinstance(value, str) else _toml(value)
 
 
 def written(settings: Settings) -> list[tuple[str, str]]:
-    """Settings as the compiled simulator takes them, and ``--set``."""
+    """Return settings as (key, text) pairs for the compiled simulator."""
     return [(arguments.text(key, "key"), as_written(value)) for key, value in settings.items()]
 
 
 def _toml(value: object, depth: int = 0) -> str:
-    """A value as TOML, in one line."""
+    """Return a value as TOML on one line."""
     if depth > MOST_SETTINGS:
         raise InputError(f"a value of a scenario has at most {MOST_SETTINGS} levels of lists and tables")
     if isinstance(value, (np.ndarray, np.generic)):
@@ -329,13 +333,13 @@ def _toml(value: object, depth: int = 0) -> str:
     if isinstance(value, str):
         return json.dumps(arguments.text(value, "value"), ensure_ascii=False).replace("\x7f", "\\u007f")
     raise InputError(
-        f"{arguments.shown(value)} is no value of a scenario: "
+        f"{arguments.shown(value)} is not a value of a scenario: "
         "expected a text, a number, true or false, a list or a table"
     )
 
 
 def _key(name: str) -> str:
-    """A key of a table, without quotes where TOML needs none."""
+    """Return a TOML key, quoted only if necessary."""
     return name if BARE_KEY.fullmatch(name) else _toml(name)
 
 

@@ -1,4 +1,4 @@
-"""What ``[[schedules]]`` make of links over time: as ``optcp validate`` prints it, and as pictures show it."""
+"""Effects of ``[[schedules]]`` over time, as texts of ``optcp validate`` and bands of plots."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 SHOWN = 12
-"""Steps of a schedule; of the others how many they are."""
+"""Maximum number of printed steps per schedule."""
 ALIKE = 2
-"""Ports that are named one by one where they change alike."""
+"""Maximum number of named ports with equal changes."""
 MOST_CHANGES = 20_000
-"""More of them than these are no bands any more."""
+"""Number of changes above which no bands are drawn."""
 MOST_STATES = 50
-"""What has more of them, as the delay of a path over satellites, is no band either."""
+"""Number of states above which no band is drawn, as for satellite path delays."""
 KINDS = ("served", "transmitter", "rate_bps", "delay_ps", "queue_packets", "queue_bytes", "ece")
-"""What a change may be of."""
+"""Kinds of changes."""
 UNITS = {"s": 12, "ms": 9, "us": 6, "ns": 3, "ps": 0}
-"""Powers of ten of a picosecond."""
+"""Units of time, as powers of ten of a picosecond."""
 
 
 def lines(resolved: Mapping[str, Any]) -> Iterator[str]:
-    """The schedules of a resolved scenario, a line a step."""
+    """Yield the schedules of a resolved scenario as text, one line per step."""
     for schedule in resolved.get("schedules", ()):
         steps, period_ps = schedule["steps"], schedule["period_ps"]
         again = "once" if period_ps is None else f"every {time(period_ps)}"
-        yield f"schedule: {again} from {time(schedule['start_ps'])}, {many(len(steps), 'step')}"
+        yield f"schedule: {again} from {time(schedule['start_ps'])}, {count_noun(len(steps), 'step')}"
         for step in steps[:SHOWN]:
             yield f"  {time(step['after_ps']):>10}  {', '.join(_together(step['changes']))}"
         if len(steps) > SHOWN:

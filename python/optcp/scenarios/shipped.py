@@ -1,4 +1,4 @@
-"""The scenario files that come with OpTCP: found by name, and copied to begin with."""
+"""Scenario files shipped with OpTCP: found by name, and copied as a starting point."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from optcp.common.installed import folders
 from optcp.errors import InputError, closest, nearest
 
 SCHEMA = "optcp.schema.json"
-"""The JSON Schema beside scenario files, which their first line names without a path of one machine."""
+"""The JSON Schema next to a scenario file, to which its first line refers by a relative path."""
 
 if TYPE_CHECKING:
     Paths = click.ParamType[Path]
 else:
-    Paths = click.ParamType  # click 8.1 does not say of what
+    Paths = click.ParamType  # not generic in click 8.1
 
 
 def scenarios() -> dict[str, Path]:
-    """Each shipped scenario's file by its name: the papers' own, which lie with them, and the others."""
+    """Files of all shipped scenarios by name, including those of installed papers."""
     places = [Path(__file__).parent, *(folder / "scenarios" for folder in folders().values())]
     found = [path for place in places for path in place.glob("*.toml")]
     return {path.stem: path for path in sorted(found, key=lambda path: path.name)}
 
 
 def find(text: str) -> Path:
-    """Return the scenario file that a user means: a path, or else the name of a shipped one.
+    """Find a scenario file by its path, or a shipped scenario by its name.
 
     Raises
     ------
     InputError
-        If there is neither.
+        If neither exists.
     """
     path = Path(text)
     if path.is_file():
@@ -51,29 +51,28 @@ def find(text: str) -> Path:
     meant = f"; did you mean {close!r}?" if close else ""
     missing = "" if folders() else "; those of papers come with `pip install 'optcp[papers]'`"
     raise InputError(
-        f"{text}: there is no such file, nor a shipped scenario of this name{meant} (`optcp list scenarios` lists "
-        f"them{missing})"
+        f"no file or shipped scenario named {text!r}{meant} (`optcp list scenarios` prints the names{missing})"
     )
 
 
 def begin(path: Path, name: str, *, force: bool) -> list[tuple[Path, bool]]:
-    """Write a copy of a shipped scenario, and beside it the JSON Schema, which the copy's first line names.
+    """Write a copy of a shipped scenario, and next to it the JSON Schema to which its first line refers.
 
     Returns
     -------
     list
-        Each file, and whether it was written; a file that is there with the same content stays.
+        Each file, and whether it was written; a file with the same content is not written again.
 
     Raises
     ------
     InputError
-        If there is no such scenario, or another file is in the place of one and ``force`` is not given.
+        If the scenario is unknown, or a file with other content exists and ``force`` is not given.
     """
     from optcp import _core
 
     known = scenarios()
     if name not in known:
-        raise InputError(f"--from {name}: there is no scenario of this name; {nearest(name, known)}")
+        raise InputError(f"--from {name}: unknown scenario; {nearest(name, known)}")
     if path.suffix != ".toml":
         raise InputError(f"{path}: expected a name that ends with .toml, as editors do, such as {path.name}.toml")
     texts = {
@@ -83,8 +82,8 @@ def begin(path: Path, name: str, *, force: bool) -> list[tuple[Path, bool]]:
     written = [(file, not file.exists() or file.read_bytes() != text.encode()) for file, text in texts.items()]
     for file, differs in written:
         if differs and file.exists() and not force:
-            renew = f", or `optcp schema --out {shlex.quote(str(file))}` renews it" if file.name == SCHEMA else ""
-            raise InputError(f"{file}: there is another file already; --force overwrites it{renew}")
+            renew = f" or `optcp schema --out {shlex.quote(str(file))}` to renew it" if file.name == SCHEMA else ""
+            raise InputError(f"{file}: the file exists with other content; use --force to overwrite it{renew}")
     for file, differs in written:
         if differs:
             write_text(file, texts[file])
@@ -92,7 +91,7 @@ def begin(path: Path, name: str, *, force: bool) -> list[tuple[Path, bool]]:
 
 
 class ScenarioType(Paths):
-    """A scenario on the command line."""
+    """Parameter type for a scenario on the command line."""
 
     name = "scenario"
 
@@ -106,8 +105,8 @@ class ScenarioType(Paths):
         param: click.Parameter,  # noqa: ARG002
         incomplete: str,
     ) -> list[CompletionItem]:
-        """Complete with files and shipped names; where there are none with whatever the shell finds."""
-        # A path stays as it is typed, `./` too; one that needs quotes is left to the shell.
+        """Complete scenario files and shipped names; if there are none, leave it to the shell."""
+        # Paths keep the form typed by the user, such as `./`; paths that need quotes are left to the shell.
         there = glob.glob(f"{glob.escape(incomplete)}*.toml")  # noqa: PTH207 - pathlib drops `./`
         files = [file for file in there if shlex.quote(file) == file]
         found = sorted({*files, *(name for name in scenarios() if name.startswith(incomplete))})

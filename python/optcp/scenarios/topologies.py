@@ -36,10 +36,10 @@ Place = tuple[int, int]
 """Longitude and latitude in millionths of a degree."""
 
 Demand = tuple[int, int, int]
-"""Two nodes by index, and how much the first sends to the second, as :func:`optcp.weights.whole` has it."""
+"""Two nodes by index, and the demand from the first to the second, as in :func:`optcp.scenarios.weights.whole`."""
 
 MOST_NOTED = 3
-"""Links and nodes that a note names."""
+"""Maximum number of links and nodes in a note."""
 
 
 class Topology(NamedTuple):
@@ -78,13 +78,13 @@ class Topology(NamedTuple):
 
 
 Answers = dict[str, dict[str, Any]]
-"""What scenarios were told, as crates/web takes it: by "names", "graphs", "matrix", "values", "table", then by name."""
+"""Contents of references by "names", "graphs", "matrix", "values", "table" and name, in the form of crates/web."""
 
 T = TypeVar("T")
 
-_noted: ContextVar[dict[str, bytes] | None] = ContextVar("noted", default=None)
+_recorded: ContextVar[dict[str, bytes] | None] = ContextVar("recorded", default=None)
 _answered: ContextVar[Answers | None] = ContextVar("answered", default=None)
-_given: ContextVar[Mapping[str, bytes] | None] = ContextVar("given", default=None)
+_provided: ContextVar[Mapping[str, bytes] | None] = ContextVar("provided", default=None)
 
 
 def find(kind: str, reference: str, scenario: str) -> Topology:
@@ -112,8 +112,8 @@ def find(kind: str, reference: str, scenario: str) -> Topology:
 
 @functools.cache
 def _found_by_name(name: str) -> Topology:
-    """Thousands of worlds of a study are of one network."""
-    # Notes are for whoever can change the file.
+    """Return a network by name; cached, because thousands of scenarios of a study share it."""
+    # Notes help only users who can change the file.
     return _topology(name, *_named(name))._replace(notes=[])
 
 
@@ -136,7 +136,7 @@ def _topology(reference: str, graph: graphs.Graph, demands: Mapping[tuple[Any, A
         laid.append((*ends, None if length is None else round(length * 1e6)))
     notes = _noted_names(labels, names)
     if loops := [names[a] for a, b, _ in laid if a == b]:
-        notes.append(f"a link from a node to itself is left out: {_few(loops)}")
+        notes.append(f"links from a node to itself are ignored: {_few(loops)}")
         laid = [one for one in laid if one[0] != one[1]]
     if graph.directed:
         laid, alone = _paired(reference, names, laid)
@@ -169,7 +169,7 @@ def _links(names: Sequence[str], laid: Iterable[_Laid]) -> list[Link]:
 
 
 def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:
-    """Longitude and latitude of the nodes of a scenario's topology, by name; of those that have them.
+    """Return longitude and latitude of the nodes of a topology, by name, where available.
 
     Parameters
     ----------
@@ -193,10 +193,9 @@ def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:
 
 
 def matrix(file: str, scenario: str) -> weights.Matrix:
-    """Return what a CSV file says of pairs of nodes.
+    """Return the rows ``from,to,weight`` of a CSV file.
 
-    Rows are ``from,to,weight``. A first row whose third field is no number is a heading, unless both its names are
-    nodes: whoever knows the nodes can tell.
+    A first row whose third field is not a number may be a heading; the caller, who knows the nodes, decides.
 
     Raises
     ------
@@ -232,12 +231,12 @@ def matrix(file: str, scenario: str) -> weights.Matrix:
 
 
 def values(file: str, scenario: str) -> list[tuple[int, str]]:
-    """Return the values in a file with their line numbers, one a line.
+    """Return the values of a file with their line numbers, one per line.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or a line holds more than a value.
+        If the file cannot be read, or a line has more than one value.
     """
     found = []
     for number, fields in _rows(file, scenario):
@@ -250,14 +249,14 @@ def values(file: str, scenario: str) -> list[tuple[int, str]]:
 
 
 def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
-    """Return the rows of a CSV file: their line numbers, and fields with a value by the names in the first row.
+    """Return the rows of a CSV file: line number, and (column, value) of non-empty fields.
 
-    A name such as ``delay (ms)`` gives its column a unit.
+    A column name such as ``delay (ms)`` includes the unit of its values.
 
     Raises
     ------
     InputError
-        If the file cannot be read, its first row has a name twice, or another one more or fewer fields.
+        If the file cannot be read, a column name is duplicated, or a row has a wrong number of fields.
     """
     found: list[tuple[int, list[tuple[str, str]]]] = []
     names: list[str] = []
@@ -281,18 +280,18 @@ def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
 
 
 @contextlib.contextmanager
-def noted(into: dict[str, bytes]) -> Iterator[None]:
-    """Put every file that scenarios read meanwhile into a dictionary, by its path as they name it."""
-    token = _noted.set(into)
+def record_files(into: dict[str, bytes]) -> Iterator[None]:
+    """Record the files that scenarios read in this context, by the path in the scenario."""
+    token = _recorded.set(into)
     try:
         yield
     finally:
-        _noted.reset(token)
+        _recorded.reset(token)
 
 
 @contextlib.contextmanager
 def answered(into: Answers) -> Iterator[None]:
-    """Put everything that scenarios are told meanwhile into a dictionary: what a browser has no files for."""
+    """Record the contents of all references in this context, for browsers without files."""
     token = _answered.set(into)
     try:
         yield
@@ -301,13 +300,13 @@ def answered(into: Answers) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def given(files: Mapping[str, bytes]) -> Iterator[None]:
-    """Let scenarios find these files meanwhile, and no others: those of another machine, as it has noted them."""
-    token = _given.set(files)
+def use_files(files: Mapping[str, bytes]) -> Iterator[None]:
+    """Make scenarios in this context read only these files, as recorded on another machine."""
+    token = _provided.set(files)
     try:
         yield
     finally:
-        _given.reset(token)
+        _provided.reset(token)
 
 
 def _answer(kind: str, name: str, answer: T) -> T:
@@ -317,8 +316,8 @@ def _answer(kind: str, name: str, answer: T) -> T:
 
 
 def _content(file: str, scenario: str) -> bytes:
-    """A file beside a scenario."""
-    files, into = _given.get(), _noted.get()
+    """Return the content of a file next to a scenario."""
+    files, into = _provided.get(), _recorded.get()
     try:
         if files is None:
             content = (Path(scenario).parent / file).read_bytes()
@@ -327,7 +326,7 @@ def _content(file: str, scenario: str) -> bytes:
         else:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file)
     except (OSError, ValueError) as error:
-        # A path with a null byte is a ValueError.
+        # A path with a null byte raises ValueError.
         raise InputError(f"cannot read `{file}`: {getattr(error, 'strerror', None) or error}") from None
     if into is not None:
         into[file] = content
@@ -335,7 +334,7 @@ def _content(file: str, scenario: str) -> bytes:
 
 
 def _rows(file: str, scenario: str, columns: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file beside a scenario, with their line numbers."""
+    """Yield the rows of a CSV file next to a scenario, with their line numbers."""
     content = _content(file, scenario)
     try:
         text = rows.decoded(content)
@@ -349,7 +348,7 @@ def _rows(file: str, scenario: str, columns: int | None = None) -> Iterator[tupl
 
 @functools.cache
 def networks() -> dict[str, list[str]]:
-    """The names of TopoHub's networks by collection."""
+    """Return the names of the networks of TopoHub by collection."""
     import topohub
 
     data = Path(topohub.__file__).parent / "data"
@@ -376,7 +375,7 @@ def _named(name: str) -> tuple[graphs.Graph, dict[tuple[Any, Any], float]]:
 
 
 def _suggestion(name: str, known: dict[str, list[str]]) -> str:
-    """The network that was meant, or where to look: the collection may be left out or wrong."""
+    """Return a suggestion for an unknown network, also if the collection is missing or wrong."""
     collection, _, rest = name.rpartition("/")
     members = known.get(collection.partition("/")[0])
     if members:
@@ -390,7 +389,7 @@ def _suggestion(name: str, known: dict[str, list[str]]) -> str:
 
 
 def _names(nodes: Iterable[Any], labels: Iterable[str]) -> list[str]:
-    """Names as scenarios may have them: no spaces, no duplicates. A label that needs no change keeps its name."""
+    """Return valid node names (no spaces, no duplicates); valid labels stay unchanged."""
     wanted = [_plain(label) or f"n{_plain(str(node))}" for node, label in zip(nodes, labels, strict=True)]
     found = _Names()
     for name, label in zip(wanted, labels, strict=True):
@@ -409,14 +408,14 @@ def _names(nodes: Iterable[Any], labels: Iterable[str]) -> list[str]:
 
 
 def _noted_names(labels: Sequence[str], names: Sequence[str]) -> list[str]:
-    """A note on nodes whose name in the file is also that of another node."""
+    """Return a note on nodes with the same name in the file."""
     count = Counter(labels)
     again = [
         f"{name} is called {label}"
         for label, name in zip(labels, names, strict=True)
         if count[label] > 1 and name != label
     ]
-    return [f"several nodes have one name in the file: {_few(again)}"] if again else []
+    return [f"several nodes have the same name in the file: {_few(again)}"] if again else []
 
 
 def _few(names: Sequence[str]) -> str:
@@ -429,7 +428,7 @@ def _plain(label: str) -> str:
 
 
 class _Names:
-    """Names that are taken, in order, and the next number for those that are taken already."""
+    """Used names in order, and next numbers for duplicates."""
 
     def __init__(self) -> None:
         self.taken: dict[str, None] = {}
@@ -442,7 +441,7 @@ class _Names:
         self.taken[name] = None
 
     def numbered(self, name: str) -> str:
-        """The name with the least number from 2 on that is free."""
+        """Return the name with the smallest free number from 2."""
         number = self._next.get(name, 2)
         while f"{name}-{number}" in self.taken:
             number += 1
@@ -451,16 +450,16 @@ class _Names:
 
 
 _Laid = tuple[int, int, int | None]
-"""Two nodes by index, and the length of the edge between them in mm."""
+"""Two nodes by index, and the length of their edge in mm."""
 
 
 def _paired(reference: str, names: Sequence[str], arcs: Sequence[_Laid]) -> tuple[list[_Laid], list[str]]:
-    """Make a link of each two arcs there and back, and one of each other arc; name these.
+    """Combine opposite arcs to links; return the links and the names of unpaired arcs.
 
     Raises
     ------
     InputError
-        If arcs there and back have different lengths: a link has one.
+        If opposite arcs have different lengths.
     """
     kept: list[_Laid] = []
     waiting = Counter[_Laid]()

@@ -1,4 +1,4 @@
-"""Warnings: what is possible and hardly meant, of one world and of the cells of a study."""
+"""Warnings about probable mistakes in a scenario, and about the runs of a study."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from optcp import _core
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 FEW_SEEDS = 6
-"""With fewer no paired difference has a p-value below 0.05, and no median has an interval."""
+"""Minimum number of seeds for a paired p-value below 0.05 and for the interval of a median."""
 RANDOM = (
     'start times (`start = "uniform(0 s, 1 s)"`), losses (`[[losses]]`), `jitter` of links, failures with `mtbf`, or '
     "`pairs` with `count`"
 )
-"""Examples of what a scenario can draw at random."""
+"""Examples of random quantities of a scenario."""
 
 LONGEST = 200
-"""Letters of a message that a run shows."""
+"""Maximum length of a message that `optcp run` prints."""
 
 
-class Warned(NamedTuple):
-    """Something that is possible and hardly meant.
+class ScenarioWarning(NamedTuple):
+    """Warning about a probable mistake.
 
     Attributes
     ----------
     name
-        What it is about, as ``silence`` of a scenario names it.
+        Name, as used by ``silence`` in scenarios.
     message
-        What was found.
+        Message.
     place
-        Where: "ring.toml:12", or what was set; empty where it is of no line.
+        Position such as "ring.toml:12", or the setting; empty without a position.
     """
 
     name: str
@@ -43,28 +43,28 @@ class Warned(NamedTuple):
         return f"{self.place}: {self.message} [{self.name}]" if self.place else f"{self.message} [{self.name}]"
 
 
-def of_world(core: _core.Scenario) -> tuple[Warned, ...]:
-    """The warnings of a world, but for those that it silences."""
-    return tuple(Warned(*one) for one in core.warnings)
+def of_world(core: _core.Scenario) -> tuple[ScenarioWarning, ...]:
+    """Return the warnings of a scenario that it does not silence."""
+    return tuple(ScenarioWarning(*one) for one in core.warnings)
 
 
-def of_cells(cells: Sequence[_core.Scenario], seeds: int) -> tuple[Warned, ...]:
-    """Those of all cells of a study, each place once, and what the number of seeds says."""
-    found: dict[tuple[str, str], list[Warned]] = {}
+def of_cells(cells: Sequence[_core.Scenario], seeds: int) -> tuple[ScenarioWarning, ...]:
+    """Return the warnings of all parameter combinations, once per position, and about the number of seeds."""
+    found: dict[tuple[str, str], list[ScenarioWarning]] = {}
     for cell in cells:
         for one in of_world(cell):
             found.setdefault((one.name, one.place), []).append(one)
     summed = []
     for same in found.values():
         first = same[0]
-        others = f" (and {len(same) - 1} more of {len(cells)} cells)" if len(same) > 1 else ""
+        others = f" (and {len(same) - 1} more of {len(cells)} parameter combinations)" if len(same) > 1 else ""
         summed.append(first._replace(message=first.message + others))
     if 1 < seeds < FEW_SEEDS and not any(cell.silences("few-seeds") for cell in cells):
         message = (
             f"only {seeds} seeds: intervals are wide, those of skewed values cover less than 95 %, and no difference "
             "can be significant; use `--runs 10` or more"
         )
-        summed.append(Warned("few-seeds", message, ""))
+        summed.append(ScenarioWarning("few-seeds", message, ""))
     return tuple(summed)
 
 
@@ -72,16 +72,16 @@ CENSORED = {
     ("completion_mean_s", "completion_p50_s", "completion_p95_s", "completion_p99_s"): "completion times",
     ("outage_p50_s", "outage_longest_s"): "stalls",
 }
-"""Metrics that the end of a run can cut."""
+"""Metrics that can be censored by the end of a run."""
 
 
-def of_done(done: Done) -> tuple[Warned, ...]:
-    """The warnings about finished runs: equal runs, and metrics that the end of the run cuts."""
+def of_done(done: StudyResult) -> tuple[ScenarioWarning, ...]:
+    """Return the warnings about finished runs: identical runs and censored metrics."""
     return (*identical(done), *unfinished(done))
 
 
-def identical(done: Done) -> tuple[Warned, ...]:
-    """The warning about cells of which all seeds gave the same run."""
+def identical(done: StudyResult) -> tuple[ScenarioWarning, ...]:
+    """Return the warning about parameter combinations whose seeds gave identical runs."""
     count, cells = int(done.repeated.sum()), done.repeated.size
     if not count or done.grid.branches[0].silences("identical-runs"):
         return ()
@@ -89,18 +89,18 @@ def identical(done: Done) -> tuple[Warned, ...]:
     if count < cells:
         first = done.grid.branches[int(done.repeated.ravel().argmax())]
         named = ", ".join(f"{name} = {value}" for name, value in first.key.items())
-        where = f"in {count} of {cells} cells, the first of which is {named}, "
+        where = f"in {count} of {cells} parameter combinations (first: {named}), "
     message = (
         f"{where}all {len(done.seeds)} seeds gave the same run, because nothing in the scenario is random: n = 1, "
-        f"without intervals and p-values; draw something at random, for example {RANDOM}"
+        f"without intervals and p-values; add a random quantity, for example {RANDOM}"
     )
-    return (Warned("identical-runs", message, ""),)
+    return (ScenarioWarning("identical-runs", message, ""),)
 
 
-def unfinished(done: Done) -> tuple[Warned, ...]:
-    """The warnings about metrics that the end of the run cuts.
+def unfinished(done: StudyResult) -> tuple[ScenarioWarning, ...]:
+    """Return the warnings about metrics that are censored by the end of the run.
 
-    Each group is named once, with the cell in which most of its flows had not ended.
+    Each group is named once, with the parameter combination with the most unfinished flows.
     """
     import numpy as np
 
@@ -116,15 +116,17 @@ def unfinished(done: Done) -> tuple[Warned, ...]:
         for at, group in enumerate(cut[0].axes[-1].shown):
             mine = [cells for cells in cut if np.isinf(cells.values[..., at]).any()]
             if mine:
-                found.append(Warned("unfinished", _unfinished(done, group, what, [cells.name for cells in mine]), ""))
+                found.append(
+                    ScenarioWarning("unfinished", _unfinished(done, group, what, [cells.name for cells in mine]), "")
+                )
     return tuple(found)
 
 
-def _unfinished(done: Done, group: str, what: str, names: Sequence[str]) -> str:
+def _unfinished(done: StudyResult, group: str, what: str, names: Sequence[str]) -> str:
     if what == "stalls":
         return (
-            f"the end of the run cuts {what} of group {group}: {', '.join(names)} {_have(names)} a lower bound only; "
-            "a later `stop` shows when they end"
+            f"{what} of group {group} had not ended at the end of the run: {', '.join(names)} {_have(names)} a lower "
+            "bound only; set a later `stop`"
         )
     ended, left = (
         done.metrics[name].at(group=group).values.mean(axis=0).ravel()
@@ -145,11 +147,11 @@ def _have(names: Sequence[str]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
-def show(warnings: Iterable[Warned], *, whole: bool = False) -> None:
-    """Print them to standard error, a line each; long messages are cut, but for `whole`."""
+def show(warnings: Iterable[ScenarioWarning], *, whole: bool = False) -> None:
+    """Print warnings to standard error, one per line; long messages are shortened unless ``whole``."""
     import click
 
     for one in warnings:
         if not whole and len(one.message) > LONGEST:
-            one = one._replace(message=one.message[:LONGEST] + "... (`optcp validate` says it all)")  # noqa: PLW2901
+            one = one._replace(message=one.message[:LONGEST] + "... (`optcp validate` prints the full text)")  # noqa: PLW2901
         click.echo(f"{click.style('warning', fg='yellow', bold=True)}: {one}", err=True)

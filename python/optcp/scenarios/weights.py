@@ -1,7 +1,8 @@
-"""Weights of pairs of nodes, as traffic matrices have them: read exactly, and turned into whole numbers.
+"""Weights of pairs of nodes in traffic matrices: parsed exactly and converted to integers.
 
 Limitations
-    Whole numbers have a sum below 2^62. Where exact proportions need more, a weight is off by 2^-61 of the sum at most.
+    The sum of the integers is below 2^62. If exact proportions need more, the error of a weight is at most 2^-61 of the
+    sum.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ Row = tuple[int, str, str, int]
 
 
 class Matrix(TypedDict):
-    """Pairs of nodes with weights, as crates/scenario takes it.
+    """Pairs of nodes with weights, in the form that crates/scenario expects.
 
     Attributes
     ----------
     heading
-        Line number and fields of a first row whose third field is no number: a heading, unless it names two nodes.
+        Line number and fields of the first row if its third field is not a number. It is a heading, unless its first
+        two fields name nodes.
     rows
         See :data:`Row`.
     """
@@ -39,37 +41,37 @@ NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4
 ATTEMPTED = re.compile(r"[-+.]?[0-9].*|[-+]?(?:nan|inf|infinity)|n/?a|null|none|[-?]*", re.IGNORECASE)
 SWAPPED = re.compile(r"(?:to|target|dst|dest|destination|sink)\b.*", re.IGNORECASE)
 LONGEST = 100
-"""Characters of a weight."""
+"""Maximum number of characters of a weight."""
 LEAST, MOST = Decimal("1e-60"), Decimal("1e60")
-"""Bounds of a weight above zero."""
+"""Bounds of a positive weight."""
 BITS = 62
 
 
 def is_attempted(text: str) -> bool:
-    """Return whether a field is meant to be a weight, even a wrong one, rather than the name of a column."""
+    """Return whether a field is a weight, valid or not, rather than the name of a column."""
     return ATTEMPTED.fullmatch(text) is not None
 
 
 def is_swapped(name: str) -> bool:
-    """Return whether the name of the first column says that it holds destinations."""
+    """Return whether the first column holds destinations, judged by its name."""
     return SWAPPED.fullmatch(name) is not None
 
 
 def parsed(text: str, where: str) -> Decimal:
-    """Return the weight in a field.
+    """Parse the weight in a field.
 
     Parameters
     ----------
     where
-        File, line and column, for the message.
+        File, line and column, for error messages.
 
     Raises
     ------
     InputError
-        If it is no number from 0 on.
+        If the field is not a non-negative number within the bounds.
     """
     if not NUMBER.fullmatch(text) or len(text) > LONGEST:
-        comma = "; the decimal sign is a point" if "," in text else ""
+        comma = "; use a decimal point" if "," in text else ""
         raise InputError(f"{where}: expected a number such as `3` or `0.0004`, found `{rows.short(text)}`{comma}")
     weight = Decimal(text)
     if weight != 0 and not LEAST <= weight <= MOST:
@@ -78,9 +80,9 @@ def parsed(text: str, where: str) -> Decimal:
 
 
 def whole(weights: Sequence[Decimal]) -> list[int]:
-    """Return whole numbers in the same proportions, with a sum below 2^62.
+    """Convert weights to integers in the same proportions, with a sum below 2^62.
 
-    They count thousandths, or a smaller power of ten if a weight needs one. A weight above zero never becomes zero.
+    The unit is 1/1000, or a smaller power of ten if a weight needs it. A positive weight never becomes zero.
     """
     parts = [weight.normalize().as_tuple() for weight in weights]
     digits = [int("".join(map(str, part.digits))) for part in parts]
@@ -92,21 +94,21 @@ def whole(weights: Sequence[Decimal]) -> list[int]:
 
 
 def check_nodes(file: str, matrix: Matrix, known: Mapping[str, int], where: str) -> None:
-    """Check that a matrix names nodes of a network.
+    """Check that a matrix refers to nodes of a network.
 
     Parameters
     ----------
     file
-        The matrix.
+        File of the matrix.
     known
-        The nodes by their names.
+        Nodes by name.
     where
-        What has these nodes, such as "ring.gml".
+        Name of the network in messages, such as "ring.gml".
 
     Raises
     ------
     InputError
-        If a name is unknown, or the first row names two nodes and has no weight.
+        If a name is unknown, or the first row names two nodes but has no weight.
     """
     if matrix["heading"] is not None:
         line, (*ends, text) = matrix["heading"]

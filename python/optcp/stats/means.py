@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 ROUNDING = 1e-12
-"""Relative size of a difference that is rounding and no spread."""
+"""Relative difference below which values count as equal."""
 FEWEST_FOR_DEVIATION = 5
-"""Runs that the interval of a standard deviation needs: Bonett's correction divides by n minus a quantile of t."""
+"""Minimum number of runs for the interval of a standard deviation (Bonett divides by n minus a quantile of t)."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its confidence interval.
+    """Estimate with its confidence interval.
 
     Attributes
     ----------
     estimate, low, high
-        In the unit of the values; ``low`` and ``high`` are infinite where the runs are too few for an interval, or
-        show no spread.
+        Estimate and ends of the interval, in the unit of the values. The ends are infinite if the runs are too few or
+        do not vary.
     n
-        The number of runs behind the estimate.
+        Number of runs.
     at_least
-        Of an infinite estimate a lower bound; None where there is none. What is censored in a run, such as the
-        completion time of a flow that the end of the run cuts, is infinite there.
+        Lower bound of an infinite estimate, else None. Censored values, such as completion times of unfinished flows,
+        are infinite.
     repeated
-        Whether every seed gives the same run: the estimate then has no error, and no interval either.
+        Whether every seed gives the same run; the estimate then has neither error nor interval.
     """
 
     estimate: float
@@ -56,18 +56,18 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """Half the interval's length; 0 of a repeated run, which has no other value."""
+        """Half the length of the interval; 0 for repeated runs."""
         return 0.0 if self.repeated else (self.high - self.low) / 2
 
     def times(self, factor: float) -> Interval:
-        """Return the interval in another unit, for example shares in per cent."""
+        """Return the interval multiplied by a factor, for example shares in per cent."""
         at_least = None if self.at_least is None else factor * self.at_least
         return Interval(factor * self.estimate, factor * self.low, factor * self.high, self.n, at_least, self.repeated)
 
     def within(self, least: float, greatest: float) -> Interval:
-        """Return the part of the interval that the quantity's bounds allow; infinite ends stay infinite.
+        """Return the interval cut at the bounds of the quantity; infinite ends stay infinite.
 
-        The true value lies within its bounds, so the part covers it exactly as often as the whole interval.
+        The coverage does not change, because the true value lies within its bounds.
         """
         low, high = (float(np.clip(end, least, greatest)) if np.isfinite(end) else end for end in (self.low, self.high))
         return replace(self, low=low, high=high)
@@ -75,33 +75,33 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The difference between two things, and how sure it is.
+    """Difference with its interval and p-value.
 
     Attributes
     ----------
     interval
-        The difference with its 95 % interval.
+        Difference with its 95 % interval.
     p
-        Two-sided p-value of "no difference".
+        Two-sided p-value of the hypothesis of no difference.
     """
 
     interval: Interval
     p: float
 
     def times(self, factor: float) -> Comparison:
-        """Return the test with its difference in another unit."""
+        """Return the comparison with its difference multiplied by a factor."""
         return Comparison(self.interval.times(factor), self.p)
 
 
 def exact(value: float) -> Interval:
-    """A value without randomness, as an interval."""
+    """Return an exact value as an interval."""
     return Interval(value, value, value, 1)
 
 
 def _values(values: ArrayLike) -> NDArray[np.float64]:
     array = arguments.values(values, "values")
     if array.ndim != 1 or array.size == 0:
-        raise InputError(f"expected one value a run, got an array of shape {array.shape}")
+        raise InputError(f"expected one value per run, got an array of shape {array.shape}")
     return array
 
 
@@ -110,18 +110,18 @@ def _level(level: float) -> float:
 
 
 def _error(array: NDArray[np.float64], batches: bool) -> tuple[float, float]:
-    """The standard error of a mean of two values or more, and its degrees of freedom; 0 where nothing varies."""
+    """Return the standard error of a mean of at least two values, and its degrees of freedom; 0 if constant."""
     n = array.size
     worth = effective_number(array) if batches else float(n)
     if not float(np.ptp(array)) > ROUNDING * float(np.abs(array).max()):
         return 0.0, worth - 1
-    # The spread of correlated values is smaller than that of the process, too: Bayley and Hammersley, 1946.
+    # The sample variance of correlated values underestimates that of the process (Bayley and Hammersley, 1946).
     variance = float(array.var(ddof=1)) * (n - 1) / (n * (worth - 1))
     return float(np.sqrt(variance)), worth - 1
 
 
 def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> Interval:
-    """Mean with Student's t interval over runs.
+    """Return the mean with Student's t interval over runs.
 
     Parameters
     ----------
@@ -130,12 +130,12 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
     level
         Confidence level.
     batches
-        Whether values are of batches that follow each other in one run: :mod:`optcp.stats.autocorrelation`.
+        Whether values are successive batch means of one run: :mod:`optcp.stats.autocorrelation`.
 
     Returns
     -------
     Interval
-        Unbounded for one run, and where all runs have the same value: the spread of rarer values is unknown.
+        Unbounded for a single run or equal values, whose spread is unknown.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
     batches = arguments.flag(batches, "batches")
     n = array.size
     if not np.isfinite(array).all():
-        # Censored: the mean is beyond what the runs show.
+        # Censored: only a lower bound of the mean is known.
         return Interval(np.inf, -np.inf, np.inf, n)
     centre = float(array.mean())
     error, freedom = _error(array, batches) if n > 1 else (0.0, 0.0)
@@ -164,11 +164,11 @@ def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> In
 
 
 def _tail(array: NDArray[np.float64], batches: bool) -> float:
-    """How likely a mean at least this far on its side of zero is, if the true mean is zero.
+    """Return the one-sided p-value of a mean under the hypothesis of a zero mean.
 
-    The larger probability of Student's t, which is right for normal values, and of the sign-flip test, which is right
-    for all symmetric ones, so also for counts and for values in clusters. Batches depend on each other: of them
-    only the sign-flip test's smallest probability counts.
+    The result is the larger p-value of Student's t test (exact for normal values) and the sign-flip test (exact for all
+    symmetric values, including counts and clusters). For batches, which are dependent, the sign-flip test contributes
+    only its smallest possible p-value.
     """
     error, freedom = _error(array, batches)
     centre = float(array.mean())
@@ -177,12 +177,12 @@ def _tail(array: NDArray[np.float64], batches: bool) -> float:
 
 
 def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Comparison:
-    """Paired difference ``first - second`` by Student's t and the sign-flip test: the rule PAIRED.
+    """Test the paired difference ``first - second`` by Student's t and the sign-flip test (rule PAIRED).
 
     Parameters
     ----------
     first, second
-        One value per seed, shape (n,), the same seeds in the same order: both sides share all random numbers.
+        One value per seed, shape (n,), with the same seeds in the same order and common random numbers.
     batches
         As for :func:`mean`.
 
@@ -190,8 +190,8 @@ def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Com
     -------
     Comparison
         Mean difference with its 95 % t interval, and the larger of the p-values of the paired t test and of the
-        sign-flip test. The latter is at least 2^(1 - m) for m seeds that differ: five equal differences are no proof
-        (p = 0.06), six are (p = 0.03). With one seed p = 1.
+        sign-flip test. The latter is at least 2^(1 - m) for m non-zero differences: five equal differences are not
+        significant (p = 0.06), six are (p = 0.03). With one seed, p = 1.
 
     Notes
     -----
@@ -200,9 +200,9 @@ def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Com
     """
     one, other = _values(first), _values(second)
     if one.shape != other.shape:
-        raise InputError(f"paired values must be of the same seeds, got {one.size} and {other.size}")
+        raise InputError(f"paired values need the same seeds, got {one.size} and {other.size}")
     with np.errstate(invalid="ignore"):
-        # A difference of censored values is not known, and neither is their mean difference.
+        # The difference of censored values is unknown, and so is the mean difference.
         difference = one - other
         rounding = np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
         difference[rounding & np.isfinite(difference)] = 0
@@ -213,29 +213,29 @@ def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Com
 
 
 def runs_to_decide(difference: ArrayLike, level: float = 0.05, power: float = 0.8) -> float:
-    """How many runs would show a paired difference from zero to be significant, if it is what these runs show.
+    """Return the number of runs that would make the observed paired difference significant.
 
     Parameters
     ----------
     difference
-        One paired difference a seed, shape (n,), n >= 2.
+        One paired difference per seed, shape (n,), n >= 2.
     level
         Two-sided level of the test.
     power
-        How likely that many runs then decide.
+        Probability that this number of runs decides.
 
     Returns
     -------
     float
-        Infinite where the mean difference is zero.
+        Number of runs; infinite if the mean difference is zero.
 
     Notes
     -----
-    The normal approximation, A. M. Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1, with both errors.
+    Normal approximation with both errors: A. M. Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1.
     """
     array, level, power = _values(difference), _level(level), arguments.between(power, "power", 0, 1)
     if array.size == 1:
-        raise InputError("one run shows no spread: expected the differences of 2 seeds or more")
+        raise InputError("expected the differences of 2 or more seeds, got 1")
     gap, spread = float(array.mean()), float(array.std(ddof=1))
     if gap == 0:
         return float("inf")
@@ -244,18 +244,17 @@ def runs_to_decide(difference: ArrayLike, level: float = 0.05, power: float = 0.
 
 @dataclass(frozen=True)
 class Equivalence:
-    """What the rule EQUIV says of a difference.
+    """Result of an equivalence test (rule EQUIV).
 
     Attributes
     ----------
     inside
         Whether the mean lies within the margin.
     p
-        If inside: the larger p-value of two one-sided tests; below 0.05 only if the 90 % interval lies within the
-        margin. Else: the two-sided p-value against the nearer edge; below 0.05 only if the 95 % interval lies wholly
-        outside.
+        If inside: larger p-value of two one-sided tests, below 0.05 only if the 90 % interval lies within the margin.
+        Otherwise: two-sided p-value against the nearer edge, below 0.05 only if the 95 % interval lies outside.
     interval
-        The mean difference with its 95 % interval.
+        Mean difference with its 95 % interval.
     """
 
     inside: bool
@@ -263,12 +262,12 @@ class Equivalence:
     interval: Interval
 
     def holds(self, level: float = 0.05) -> bool | None:
-        """True, False, or None where the runs do not decide at this level."""
+        """Return True or False, or None if undecided at this level."""
         return self.inside if self.p < level else None
 
 
 def equivalent(difference: ArrayLike, margin: float, *, batches: bool = False) -> Equivalence:
-    """Two one-sided tests of a paired difference against ``+-margin``: the rule EQUIV.
+    """Test a paired difference against ``+-margin`` by two one-sided tests (rule EQUIV).
 
     Each test is that of :func:`paired`.
 
@@ -277,7 +276,7 @@ def equivalent(difference: ArrayLike, margin: float, *, batches: bool = False) -
     difference
         One paired difference per seed, shape (n,).
     margin
-        Largest difference that counts as none, in the unit of the values, > 0.
+        Largest difference that counts as equivalent, in the unit of the values, > 0.
     batches
         As for :func:`mean`.
 
@@ -297,7 +296,7 @@ def equivalent(difference: ArrayLike, margin: float, *, batches: bool = False) -
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> float:
-    """Kendall's rank correlation of two orders of the same things; a tie in either counts for neither side.
+    """Return Kendall's rank correlation of two rankings; ties count neither way.
 
     Notes
     -----
@@ -305,14 +304,14 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float:
     """
     one, other = _values(first), _values(second)
     if one.shape != other.shape:
-        raise InputError(f"expected two orders of the same things, got {one.size} and {other.size}")
+        raise InputError(f"expected two rankings of equal length, got {one.size} and {other.size}")
     upper = np.triu_indices(one.size, k=1)
     agree = np.sign(one[:, None] - one)[upper] * np.sign(other[:, None] - other)[upper]
     return float(agree.mean())
 
 
 def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[bool]:
-    """Holm's step-down correction: which of several tests reject, at ``alpha`` for all of them together.
+    """Return which tests reject under Holm's step-down correction, with familywise level ``alpha``.
 
     Notes
     -----
@@ -329,18 +328,18 @@ def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[bool]:
 
 
 def normal_fit(values: ArrayLike) -> tuple[float, float]:
-    """Mean and sample standard deviation (n - 1) of one value a run: the normal fit of a histogram."""
+    """Return mean and sample standard deviation (n - 1), for the normal fit of a histogram."""
     array = _values(values)
     return float(array.mean()), float(array.std(ddof=1)) if array.size > 1 else 0.0
 
 
 def deviation(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Sample standard deviation with Bonett's interval, which allows for tails unlike those of a normal distribution.
+    """Return the sample standard deviation with Bonett's interval, which allows for non-normal tails.
 
     Returns
     -------
     Interval
-        From 0 to infinity with fewer than five runs, or where nothing varies.
+        From 0 to infinity with fewer than five runs, or if values are constant.
 
     Notes
     -----

@@ -1,10 +1,10 @@
-"""Quantiles with their intervals: of one value per run, and of many.
+"""Quantiles with confidence intervals, for one value per run and for many.
 
 # Model
 
-The quantile q of values is the smallest value that at least a share q of them does not exceed. It is always one of the
-values, so it needs no arithmetic with infinite ones: a completion time that is only known to exceed the end of the run
-is +infinity. This is the only definition of a sample quantile in OpTCP.
+The quantile q is the smallest value x such that at least a share q of the values is at most x. It is always one of the
+values, so that infinite values are allowed: the completion time of a flow that did not end within the run is
++infinity. This is the only definition of a sample quantile in OpTCP.
 
 # References
 
@@ -33,30 +33,30 @@ LEVEL = 0.95
 
 
 def checked(q: float) -> float:
-    """Return a quantile.
+    """Check the level of a quantile and return it.
 
     Raises
     ------
     InputError
-        If it is none.
+        If it is not between 0 and 1.
     """
     return arguments.between(q, "quantile", 0, 1)
 
 
 def sample_quantile(values: ArrayLike, q: float) -> float:
-    """Return the smallest value that at least a share ``q`` of all values does not exceed.
+    """Return the smallest value x such that at least a share ``q`` of the values is at most x.
 
     Parameters
     ----------
     values
         Shape (n,), n >= 1; infinite values are allowed.
     q
-        The quantile, 0 < q < 1.
+        Level, 0 < q < 1.
 
     Raises
     ------
     InputError
-        If ``q`` is no quantile, or there is no value.
+        If ``q`` is not between 0 and 1, or there are no values.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def sample_quantile(values: ArrayLike, q: float) -> float:
 
 
 def _place(count: int, q: float) -> int:
-    """The place of a quantile among sorted values, from 0; rounding must not carry a share that is met past it."""
+    """Index of a quantile in sorted values, robust against rounding of ``q * count``."""
     return max(0, int(np.ceil(q * count * (1 - 1e-12))) - 1)
 
 
@@ -83,19 +83,19 @@ def quantile(values: ArrayLike, q: float) -> Interval:
     values
         One value per run, shape (n,), n >= 1; infinite values are allowed.
     q
-        The quantile, 0 < q < 1: see :func:`sample_quantile`.
+        Level, 0 < q < 1; see :func:`sample_quantile`.
 
     Returns
     -------
     Interval
-        Between two of the sorted values, which cover the true quantile in at least 95 % of cases whatever the
-        distribution. An end is infinite where the runs are too few: a median needs six runs, the quantile 0.95
-        needs 72 for its upper end.
+        Its bounds are order statistics, which cover the true quantile with at least 95 % probability for any
+        distribution. A bound is infinite if there are too few runs: the median needs six runs, and the upper bound
+        of the quantile 0.95 needs 72.
 
     Raises
     ------
     InputError
-        If ``q`` is no quantile, or there is no value.
+        If ``q`` is not between 0 and 1, or there are no values.
 
     References
     ----------
@@ -111,7 +111,7 @@ def quantile(values: ArrayLike, q: float) -> Interval:
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = ordered.size
     tail = (1 - LEVEL) / 2
-    # The number of values up to the true quantile is binomial.
+    # The number of values up to the true quantile has a binomial distribution.
     below = special.bdtr(np.arange(n), n, q)
     low = int(np.count_nonzero(below <= tail))
     high = n - int(np.count_nonzero(1 - below <= tail))
@@ -121,14 +121,14 @@ def quantile(values: ArrayLike, q: float) -> Interval:
 
 
 def product_limit(values: NDArray[np.float64], at_least: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The share of all that each value stands for; an infinite one has none.
+    """Product-limit (Kaplan-Meier) estimate of the probability of each value; zero for infinite values.
 
-    The product-limit estimator: a value that is known only to be greater than its bound gives its share to those that
-    are. What is missing to 1 lies beyond all bounds.
+    An infinite value is censored at its bound; its weight goes to the larger values. The remainder to 1 is the
+    probability above all bounds. The estimator assumes that values are independent of their bounds.
 
-    Notes
-    -----
-    E. L. Kaplan, P. Meier, J. Am. Stat. Assoc. 53 (1958) 457-481. How large a value is must not depend on its bound.
+    References
+    ----------
+    E. L. Kaplan, P. Meier, J. Am. Stat. Assoc. 53 (1958) 457-481.
     """
     values = arguments.values(values, "values")
     if values.ndim != 1:
@@ -137,14 +137,14 @@ def product_limit(values: NDArray[np.float64], at_least: NDArray[np.float64]) ->
 
 
 def restricted_mean(values: NDArray[np.float64], at_least: NDArray[np.float64]) -> tuple[float, float]:
-    """Mean of values of which some are known only to be greater than their bounds, and its lower bound.
+    """Mean of partly censored values, and its lower bound.
 
     Returns
     -------
     mean : float
-        Infinite where the largest bound is that of an infinite value.
+        Mean; infinite if the largest bound belongs to a censored value.
     at_least : float
-        The mean, or that of the values restricted to the largest bound (J. O. Irwin, J. Hygiene 47 (1949) 188-189).
+        Mean of the values restricted to the largest bound (J. O. Irwin, J. Hygiene 47 (1949) 188-189).
     """
     values, at_least = arguments.values(values, "values"), arguments.values(at_least, "at_least")
     shares = product_limit(values, at_least)
@@ -159,32 +159,32 @@ def restricted_mean(values: NDArray[np.float64], at_least: NDArray[np.float64]) 
 def pooled_quantile(
     samples: Sequence[NDArray[np.float64]], q: float, at_least: Sequence[NDArray[np.float64]] | None = None
 ) -> Interval:
-    """Quantile of all runs' values together, with an interval over runs.
+    """Quantile of the pooled values of all runs, with a confidence interval over runs.
 
-    Values of one run depend on each other, so the runs are the unit of the interval, not the values.
+    Values of one run are dependent, so that the interval is based on runs as units.
 
     Parameters
     ----------
     samples
-        Each run's values, of any number; runs without one are left out.
+        Values of each run; runs without values are ignored.
     q
-        The quantile, 0 < q < 1: see :func:`sample_quantile`.
+        Level, 0 < q < 1; see :func:`sample_quantile`.
     at_least
-        Lower bounds: an infinite value is known only to be greater than its bound, see :func:`product_limit`.
+        Lower bounds of the values; infinite values are censored at their bounds, see :func:`product_limit`.
 
     Returns
     -------
     Interval
-        With its 95 % interval; ``n`` is the number of runs that have values. A quantile beyond the values is infinite,
-        and ``at_least`` the largest bound. The interval holds all values x for which a t test over runs, n - 1 degrees
-        of freedom, does not reject that a share ``q`` of values is at most x. The share is a ratio of two sums over
-        runs. Its variance is the largest of three: that of the share at x, that of the share at the estimate, and that
-        of as many independent values. An end is infinite where no value is rejected on its side.
+        Estimate with its 95 % interval; ``n`` is the number of runs with values. A quantile above all finite values is
+        infinite, and ``at_least`` is then the largest bound. The interval contains all x for which a t test over runs
+        (n - 1 degrees of freedom) does not reject that a share ``q`` of the values is at most x. The share is a ratio
+        of two sums over runs. Its variance is the maximum of three: that of the share at x, that of the share at the
+        estimate, and that of equally many independent values. A bound is infinite if no value on its side is rejected.
 
     Raises
     ------
     InputError
-        If ``q`` is no quantile, or no run has a value.
+        If ``q`` is not between 0 and 1, or no run has values.
 
     References
     ----------
@@ -209,14 +209,14 @@ def pooled_quantile(
     values = np.unique(np.concatenate([curve.values for curve in curves]))
 
     def upto(place: int) -> NDArray[np.float64]:
-        """How many values of each run lie among the first ``place`` distinct ones."""
+        """Number of values of each run among the first ``place`` distinct values."""
         return np.array([curve.upto(float(values[place - 1])) if place else 0.0 for curve in curves])
 
     def variance(found: NDArray[np.float64]) -> float:
         spread = found - found.sum() / count * sizes
         return n / (n - 1) * float(spread @ spread)
 
-    # Rounding of the sums must not carry a share that is met exactly past the value.
+    # The tolerance keeps rounding of the sums from skipping a value at which the share is met exactly.
     at = _steps(lambda place: float(upto(place + 1).sum()) < q * count * (1 - 1e-12), values.size)
     estimate, beyond = (float(values[at]), None) if at < values.size else (np.inf, float(bounds.max()))
     if n == 1:
@@ -225,7 +225,7 @@ def pooled_quantile(
     least = max(q * (1 - q) * count, variance(upto(min(at + 1, values.size))))
 
     def is_open(place: int) -> bool:
-        """Whether the share of the first ``place`` distinct values may be q."""
+        """Whether the test does not reject that the first ``place`` distinct values have a share q."""
         found = upto(place)
         gap = float(found.sum()) - q * count
         return gap * gap <= reach * reach * max(variance(found), least)
@@ -241,25 +241,25 @@ def pooled_quantile(
 
 @dataclass(frozen=True)
 class _Cumulative:
-    """The finite values of a run in ascending order, and how many there are up to each."""
+    """Cumulative distribution of the finite values of a run: sorted values and cumulative weights."""
 
     values: NDArray[np.float64]
     sums: NDArray[np.float64]
 
     @classmethod
     def of(cls, values: NDArray[np.float64], shares: NDArray[np.float64]) -> _Cumulative:
-        """Of values and the number of values that each stands for."""
+        """Create it from values and their weights."""
         known = np.isfinite(values)
         order = np.argsort(values[known])
         return cls(values[known][order], np.concatenate([[0.0], np.cumsum(shares[known][order])]))
 
     def upto(self, value: float) -> float:
-        """How many values are at most this one."""
+        """Weight of the values up to this one."""
         return float(self.sums[np.searchsorted(self.values, value, "right")])
 
 
 def _steps(holds: Callable[[int], bool], most: int) -> int:
-    """From how many steps on, 0 to ``most``, something no longer holds that holds before."""
+    """Smallest number of steps, 0 to ``most``, at which a monotone condition no longer holds."""
     first, last = -1, most
     while last - first > 1:
         middle = (first + last) // 2

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 BOOTSTRAP_RESAMPLES = 1000
 BOOTSTRAP_SEED = 20011
-"""Bootstrap intervals are part of a result, so the resamples are the same every time."""
+"""Seed of the resamples; it is fixed so that results are reproducible."""
 FEWEST_FOR_BOOTSTRAP = 6
-"""Runs that a bootstrap interval needs."""
+"""Minimum number of runs for a bootstrap interval."""
 
 
 def resampled_weights(
     runs: int, resamples: int = BOOTSTRAP_RESAMPLES, seed: int = BOOTSTRAP_SEED
 ) -> NDArray[np.float64]:
-    """The share of each run in each resample with replacement, shape (resamples, runs): always the same ones."""
+    """Return the weight of each run in each resample, shape (resamples, runs); deterministic."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(runs, np.full(runs, 1 / runs), size=resamples) / runs
 
@@ -53,18 +53,18 @@ def bootstrap(
     Parameters
     ----------
     values
-        One curve a run, shape (runs, points).
+        One curve per run, shape (runs, points).
     statistic
-        From mean curves, shape (k, points), to one number each, shape (k,).
+        Function from mean curves, shape (k, points), to one number each, shape (k,).
     resamples, seed
-        The same seed gives the same resamples, so that a result can be repeated.
+        Number and seed of the resamples.
 
     Returns
     -------
     estimate : float
-        The statistic of all runs.
+        Statistic of all runs.
     samples : ndarray
-        The statistic of each resample, shape (resamples,).
+        Statistic of each resample, shape (resamples,).
 
     Notes
     -----
@@ -76,13 +76,12 @@ def bootstrap(
 
 
 def percentile(samples: NDArray[np.float64], estimate: float, n: int) -> Interval:
-    """The expanded 95 % percentile interval of bootstrap samples; infinite samples stay infinite.
+    """Return the expanded 95 % percentile interval of bootstrap samples; infinite samples stay infinite.
 
-    A plain percentile interval of few runs is too narrow: its reach is that of a normal distribution with the spread
-    of a sample, (n - 1) / n of the true variance. The percentiles are those at which the interval of a mean has the
-    length of Student's t. The bounds are order statistics: between infinity and a number there is no value. With
-    fewer than six runs there is no interval: resamples of so few take too few values, and it would cover 92 % of
-    normal ones.
+    Plain percentile intervals of few runs are too narrow, because the variance of resamples is (n - 1) / n of the true
+    one. The percentiles are chosen such that the interval of a mean has the length of Student's t interval. Bounds are
+    order statistics, because samples may be infinite. With fewer than six runs there is no interval: it would cover
+    only 92 % of normal values.
 
     Notes
     -----
@@ -96,12 +95,11 @@ def percentile(samples: NDArray[np.float64], estimate: float, n: int) -> Interva
 
 
 def _bootstrap_p(rarer: int, samples: int, n: int, tails: Literal[1, 2]) -> float:
-    """The p-value of so many samples on the other side, of n runs.
+    """Return the p-value of ``rarer`` samples on the other side, for n runs.
 
-    The one added to both counts keeps it above zero (A. C. Davison, D. V. Hinkley, Bootstrap Methods and their
-    Application, 1997, equation 4.11). The share of samples is expanded as in :func:`percentile`. Nor is the p-value
-    less than that of a sign-flip test of n runs that agree: few runs on one side tell little, however many
-    resamples there are.
+    Adding one to both counts keeps it above zero (A. C. Davison, D. V. Hinkley, Bootstrap Methods and their
+    Application, 1997, equation 4.11). The share of samples is expanded as in :func:`percentile`. The p-value is not
+    below that of a sign-flip test of n agreeing runs, because more resamples cannot replace runs.
     """
     if n == 1:
         return 1.0
@@ -112,7 +110,7 @@ def _bootstrap_p(rarer: int, samples: int, n: int, tails: Literal[1, 2]) -> floa
 
 
 def bootstrap_p(samples: NDArray[np.float64], threshold: float, n: int) -> float:
-    """Two-sided p-value of "the statistic of n runs is on the other side of the threshold than it seems".
+    """Return the two-sided p-value of the side of the threshold on which a statistic of n runs lies.
 
     Equality counts as the upper side.
     """
@@ -121,22 +119,22 @@ def bootstrap_p(samples: NDArray[np.float64], threshold: float, n: int) -> float
 
 
 def bootstrap_difference(first: NDArray[np.float64], second: NDArray[np.float64], gap: float, n: int) -> Comparison:
-    """Judge ``first - second`` from bootstrap samples of both that were drawn with the same weights.
+    """Test ``first - second`` from bootstrap samples of both with equal weights.
 
     Parameters
     ----------
     first, second
-        Samples of two statistics, shape (resamples,): :func:`bootstrap` gives the same weights for as many runs.
+        Samples of two statistics, shape (resamples,); :func:`bootstrap` uses equal weights for equal numbers of runs.
     gap
-        The difference of the two estimates.
+        Difference of the two estimates.
     n
-        Runs behind the estimates.
+        Number of runs.
 
     Returns
     -------
     Comparison
-        Percentile interval, and the two-sided p-value of "no difference"; a resample without a difference counts for
-        neither side, as statistics in whole intervals often have none.
+        Percentile interval and two-sided p-value of no difference. Resamples without a difference, which are frequent
+        for statistics in whole intervals, count for neither side.
     """
     samples = first - second
     rarer = min(int(np.sum(samples <= 0)), int(np.sum(samples >= 0)))
@@ -146,22 +144,22 @@ def bootstrap_difference(first: NDArray[np.float64], second: NDArray[np.float64]
 def bootstrap_within(
     samples: NDArray[np.float64], estimate: float, n: int, low: float, high: float, tails: Literal[1, 2]
 ) -> Equivalence:
-    """Judge whether a bootstrapped statistic lies between two bounds.
+    """Test whether a bootstrapped statistic lies between two bounds.
 
     Parameters
     ----------
     samples, estimate, n
-        The statistic of each resample, and of all n runs.
+        Statistic of each resample, statistic of all runs, and number of runs.
     low, high
-        The bounds.
+        Bounds.
     tails
-        1: the 90 % interval must lie within them (the rule EQUIV); 2: the 95 % interval must.
+        1 requires the 90 % interval within the bounds (rule EQUIV), 2 the 95 % interval.
 
     Returns
     -------
     Equivalence
-        If inside, ``p`` is below 0.05 exactly when that interval lies within the bounds; else when the 95 % interval
-        lies wholly outside.
+        If inside, ``p`` is below 0.05 exactly if this interval lies within the bounds; otherwise, if the 95 % interval
+        lies outside.
     """
     inside = low < estimate < high
     under, over = int(np.sum(samples <= low)), int(np.sum(samples >= high))

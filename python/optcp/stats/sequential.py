@@ -1,36 +1,40 @@
-"""Seeds added in stages: how often one may look at the tests meanwhile, and at which level.
+"""Significance levels of interim looks, for seeds that are added in stages.
 
-Who tests at 5 % after each stage, and stops once a test rejects, is wrong in more than 5 % of cases where there is
-nothing to find: the error of a test grows with each look (P. Armitage, C. K. McPherson, B. C. Rowe, J. R. Stat. Soc. A
-132 (1969) 235-244). A group-sequential design (S. J. Pocock, Biometrika 64 (1977) 191-199; K. K. G. Lan, D. L. DeMets,
-Biometrika 70 (1983) 659-663) fixes the looks before the first run and shares the 5 % among them.
+A test at 5 % after every stage, with a stop at the first rejection, has a type I error above 5 % [1]_. Group-sequential
+designs [2]_ [3]_ fix the number of interim looks in advance and divide the error among them.
 
-Here each of K looks has 5 % / K. That is Bonferroni's inequality: the chance that any look errs is at most the sum of
-their chances, whatever joins them. Pocock's level, 1.82 % for four looks in place of 1.25 %, is of normal means at
-equal steps; this one needs a p-value at each look and nothing else, so it is right for every test of
-:mod:`optcp.papers.judge` and for Holm's correction in a look, at the price of some more seeds.
+Here each of K looks uses the level 5 % / K. By Bonferroni's inequality, the total type I error is at most 5 % for any
+dependence between looks. Pocock's level (1.82 % instead of 1.25 % for four looks) needs fewer seeds, but assumes normal
+means at equal steps. Bonferroni needs only p-values, so it suits every test of :mod:`optcp.papers.judge` and Holm's
+correction within a look.
+
+References
+----------
+.. [1] P. Armitage, C. K. McPherson, B. C. Rowe, J. R. Stat. Soc. A 132 (1969) 235-244.
+.. [2] S. J. Pocock, Biometrika 64 (1977) 191-199.
+.. [3] K. K. G. Lan, D. L. DeMets, Biometrika 70 (1983) 659-663.
 """
 
 from __future__ import annotations
 
 LEVEL = 0.05
-"""The error of one judgement, whatever the number of looks."""
+"""Type I error of one verdict over all looks."""
 
 
 def looks(most: int) -> tuple[int, ...]:
-    """When to look, in multiples of the first number of seeds: it doubles, and the last look is at ``most``.
+    """Return the times of looks as multiples of the first number of seeds: powers of two, and ``most`` at the end.
 
     Raises
     ------
     ValueError
-        If there would be no second look.
+        If ``most`` is below 2.
     """
     if most < 2:
-        raise ValueError(f"seeds are added up to 2 times their first number or more, got {most}")
+        raise ValueError(f"most: expected 2 or more, got {most}")
     doubled = [2**power for power in range(most.bit_length()) if 2**power < most]
     return (*doubled, most)
 
 
 def level(number: int) -> float:
-    """The level of each of this many looks."""
+    """Return the level of each look, for this number of looks."""
     return LEVEL / number

@@ -1,4 +1,4 @@
-"""Shares of runs: exact intervals, and tests against a value, a printed share, and paired answers."""
+"""Shares of runs: exact intervals, and tests against a value, a published share and paired answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_RUNS = 2**53
-"""Whole numbers up to here are exact as floating-point numbers."""
+"""Maximum integer that floating-point numbers represent exactly."""
 
 
 def _runs(n: object, name: str) -> int:
@@ -24,19 +24,19 @@ def _runs(n: object, name: str) -> int:
 
 
 def share(successes: float, n: int, level: float = 0.95) -> Interval:
-    """Exact interval of a share: the rule SHARE.
+    """Return a share with its exact interval (rule SHARE).
 
     Parameters
     ----------
     successes
-        Runs that count; fractional where ties share a run.
+        Number of successful runs; fractional if ties share a run.
     n
-        All runs, >= 1.
+        Number of all runs, >= 1.
 
     Returns
     -------
     Interval
-        Shares in 0..1; it covers at least ``level`` of cases, whatever the true share.
+        Share from 0 to 1; the coverage is at least ``level`` for any true share.
 
     Notes
     -----
@@ -48,12 +48,12 @@ def share(successes: float, n: int, level: float = 0.95) -> Interval:
     tail, part = (1 - level) / 2, successes / n
     low = 0.0 if successes == 0 else float(special.betaincinv(successes, n - successes + 1, tail))
     high = 1.0 if successes == n else float(special.betaincinv(successes + 1, n - successes, 1 - tail))
-    # Close to 0 and 1 the inverse is inexact.
+    # The inverse is inexact close to 0 and 1.
     return Interval(part, min(low, part), max(high, part), n)
 
 
 def share_against(successes: float, n: int, value: float) -> Comparison:
-    """Exact binomial test of a share against a fixed value, 0 < value < 1; it agrees with :func:`share` at 5 %.
+    """Test a share against a fixed value, 0 < value < 1, by the exact binomial test, consistent with :func:`share`.
 
     Returns
     -------
@@ -68,31 +68,31 @@ def share_against(successes: float, n: int, value: float) -> Comparison:
 
 
 def _wilson(part: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % score interval, of which Newcombe's interval of a difference is made."""
+    """Return Wilson's 95 % score interval, for Newcombe's interval of a difference."""
     z = float(special.ndtri(0.975))
     centre = (part + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * float(np.sqrt(part * (1 - part) / n + z * z / (4 * n * n)))
-    # Where the share is 0 or 1 the interval ends there; rounding must not carry it past.
+    # For a share of 0 or 1, rounding must not move the end beyond the estimate.
     return (0.0 if part == 0 else max(0.0, centre - reach)), (1.0 if part == 1 else min(1.0, centre + reach))
 
 
 def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Comparison:
-    """Exact test of a measured share against a printed one, which has an error too.
+    """Test a simulated share against a published one, both with sampling errors, by Fisher's exact test.
 
     Parameters
     ----------
     successes, n
-        Measured: runs that count, and all runs.
+        Simulated: number of successful runs and of all runs.
     printed
-        The printed share, 0..1.
+        Published share, 0 to 1.
     printed_n
-        The number of runs behind the printed value.
+        Number of runs of the published value.
 
     Returns
     -------
     Comparison
-        ``interval`` is Newcombe's hybrid score interval of ``measured - printed``; ``p`` is twice the smaller tail of
-        Fisher's exact test, of counts rounded to whole runs.
+        ``interval`` is Newcombe's hybrid score interval of the simulated minus the published share. ``p`` is twice the
+        smaller tail of Fisher's exact test, with counts rounded to whole runs.
 
     Notes
     -----
@@ -121,7 +121,7 @@ def _log_choose(of: ArrayLike, many: ArrayLike) -> NDArray[np.float64]:
 
 
 def mcnemar(first: ArrayLike, second: ArrayLike) -> Comparison:
-    """Exact McNemar test of two yes/no answers a seed.
+    """Compare two yes/no answers per seed by the exact McNemar test.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> Comparison:
     """
     one, other = _values(first) != 0, _values(second) != 0
     if one.shape != other.shape:
-        raise InputError(f"paired values must be of the same seeds, got {one.size} and {other.size}")
+        raise InputError(f"paired values need the same seeds, got {one.size} and {other.size}")
     gain, loss = int(np.sum(one & ~other)), int(np.sum(~one & other))
     interval = paired(one.astype(np.float64), other.astype(np.float64)).interval
     if gain + loss == 0:

@@ -1,4 +1,4 @@
-"""The sign-flip test of paired differences.
+"""Sign-flip test of paired differences.
 
 # Model
 
@@ -26,37 +26,37 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST = 12
-"""Differences of which all choices of signs are computed, 2^11 up to a common sign."""
+"""Maximum number of differences for which all sign choices are enumerated, 2^11 up to a common sign."""
 
 
 @functools.cache
 def _signs(count: int) -> NDArray[np.float64]:
-    """Every choice of signs up to a common one, shape (2^(count - 1), count)."""
+    """Return all sign choices up to a common sign, shape (2^(count - 1), count)."""
     bits = np.arange(2 ** (count - 1))[:, None] >> np.arange(count) & 1
     signs: NDArray[np.float64] = np.where(bits == 1, -1.0, 1.0)
     return signs
 
 
 def sign_flip(differences: NDArray[np.float64]) -> float:
-    """One-sided p-value of the sum of differences; zeros do not count.
+    """Return the one-sided p-value of the sum of differences, ignoring zeros.
 
     Parameters
     ----------
     differences
-        One per seed, shape (n,).
+        One difference per seed, shape (n,).
 
     Returns
     -------
     float
-        The share of the choices of signs whose sum is at least as far on the side of the observed one; at least 2^-m
-        for m differences that are not zero.
+        Share of sign choices whose sum is at least as large on the observed side; at least 2^-m for m non-zero
+        differences.
     """
-    given = differences[differences != 0]
-    if given.size == 0:
+    nonzero = differences[differences != 0]
+    if nonzero.size == 0:
         return 1.0
-    if given.size > MOST:
-        return float(2.0**-given.size)
-    sums = np.abs(_signs(given.size) @ given)
-    # Sums that are equal but for rounding count.
-    as_far = sums >= abs(float(given.sum())) - 1e-9 * float(np.abs(given).sum())
-    return float(np.count_nonzero(as_far) * 2.0**-given.size)
+    if nonzero.size > MOST:
+        return float(2.0**-nonzero.size)
+    sums = np.abs(_signs(nonzero.size) @ nonzero)
+    # The tolerance includes sums that are equal except for rounding.
+    as_far = sums >= abs(float(nonzero.sum())) - 1e-9 * float(np.abs(nonzero).sum())
+    return float(np.count_nonzero(as_far) * 2.0**-nonzero.size)

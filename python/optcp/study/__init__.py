@@ -2,10 +2,10 @@
 
 from optcp.scenarios.branch import Branch
 from optcp.scenarios.run import Run
-from optcp.study.done import Done
+from optcp.study.done import StudyResult
 from optcp.study.grid import Grid
 from optcp.study.runner import execute
 from optcp.study.store import Store
 from optcp.study.study import Study
 
-__all__ = ["Branch", "Done", "Grid", "Run", "Store", "Study", "execute"]
+__all__ = ["Branch", "Grid", "Run", "Store", "Study", "StudyResult", "execute"]

@@ -1,4 +1,4 @@
-"""What a command asks of a study, checked by its names alone: before runs are made, and before stored ones are read."""
+"""Checks of the metrics and parameters that a command names, before runs are simulated or read."""
 
 from __future__ import annotations
 
@@ -27,44 +27,46 @@ OBSERVED = {
     "queue": ("queue_mean_packets", "queue_max_packets"),
 }
 # fmt: on
-"""Metrics that come of a kind of observation; all others are of every run, as far as they are defined there."""
+"""Metrics by the observation kind that they need; every run has all other metrics."""
 
 
 def check_metric(name: str, option: str) -> None:
-    """Make sure that there is a metric of this name.
+    """Raise an error if there is no metric of this name.
 
     Raises
     ------
     InputError
-        If there is none; the message names the nearest.
+        If not; the message names the nearest.
     """
     known = [one["name"] for one in _core.metrics()]
     if name not in known:
-        raise InputError(f"{option} {name}: there is no such metric; {nearest(name, known)}")
+        raise InputError(f"{option} {name}: unknown metric; {nearest(name, known)}")
 
 
 def check_observed(grid: Grid, name: str, option: str) -> None:
-    """Make sure that runs of a grid can have a metric.
+    """Raise an error if the runs of a grid cannot have a metric.
 
     Raises
     ------
     InputError
-        If there is none of this name, or no cell observes what it comes of.
+        If the metric is unknown, or no parameter combination has the observation that it needs.
     """
     check_metric(name, option)
     kind = next((kind for kind, metrics in OBSERVED.items() if name in metrics), None)
     observed = (one["kind"] for branch in grid.branches for one in branch.resolved["observe"])
     if kind is not None and kind not in observed:
-        raise InputError(f"{option} {name}: the scenario has no [[observe]] of kind `{kind}`, from which it comes")
+        raise InputError(f"{option} {name}: this metric needs an [[observe]] entry of kind `{kind}`")
 
 
 def check_values(grid: Grid, option: str, values: Mapping[str, str]) -> None:
-    """Make sure that a grid has axes of these names with these values; of others only metrics know the values.
+    """Raise an error if a grid lacks one of these axes or values.
+
+    Values of other axes, such as groups, are known to metrics only and not checked.
 
     Raises
     ------
     InputError
-        If there is no such axis or value; the message names the nearest.
+        If not; the message names the nearest.
     """
     axes = {axis.name: axis for axis in grid.axes}
     for name, value in values.items():
@@ -74,7 +76,7 @@ def check_values(grid: Grid, option: str, values: Mapping[str, str]) -> None:
 
 
 def check_axes(grid: Grid, option: str, names: Sequence[str]) -> None:
-    """Make sure that the metrics of a grid can have axes of these names.
+    """Raise an error if no metric of a grid can have one of these axes.
 
     Raises
     ------
@@ -84,4 +86,4 @@ def check_axes(grid: Grid, option: str, names: Sequence[str]) -> None:
     known = [axis.name for axis in grid.axes] + sorted({one["of"] for one in _core.metrics() if one["of"]})
     for name in names:
         if name not in (*known, "cell"):
-            raise InputError(f"{option} {name}: the study has no such axis; {nearest(name, known)}")
+            raise InputError(f"{option} {name}: the study does not sweep this parameter; {nearest(name, known)}")

@@ -1,4 +1,4 @@
-"""Which runs of a study a user means: values of its axes, and a seed."""
+"""Selection of runs of a study by parameter values and seed."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
     from optcp.scenarios.branch import Branch
     from optcp.scenarios.run import Run
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 MOST_VALUES = 12
-"""A message shows no more values of an axis."""
+"""Maximum number of values in a message."""
 
 
-def part(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> Done:
-    """Take the runs that were named out of a study.
+def part(done: StudyResult, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> StudyResult:
+    """Return the selected part of a study.
 
     Parameters
     ----------
     cells
-        Axes, by name or key path, and a value of each.
+        Swept parameters, by name or key path, with one value each.
     seed
-        None: all.
+        Seed of the runs; None for all seeds.
 
     Raises
     ------
     InputError
-        If there is no such axis, value or seed, or no cell has all of the values.
+        If a parameter, value or seed does not exist, or no combination has all values.
     """
     branches = list(done.grid.branches)
     for name, value in cells:
@@ -44,20 +44,20 @@ def part(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = N
         branches = [branch for branch in branches if _written(done, branch)[place] == wanted]
     if not branches:
         there = "; ".join(", ".join(f"{key}={value}" for key, value in branch.key.items()) for branch in _first(done))
-        raise InputError(f"no cell of the study has all of these values; the first cells are: {there}")
+        raise InputError(f"no parameter combination has all of these values; the first ones are: {there}")
     if seed is not None and seed not in done.seeds:
-        raise InputError(f"--seed {seed}: the study has no such seed; there are: {_seeds(done.seeds)}")
+        raise InputError(f"--seed {seed}: the study has no such seed; seeds: {_seeds(done.seeds)}")
     seeds = done.seeds if seed is None else (seed,)
     return replace(done, grid=replace(done.grid, branches=tuple(branches), named=None), seeds=seeds)
 
 
-def one(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> Run:
-    """The run that was named.
+def one(done: StudyResult, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> Run:
+    """Return the selected run.
 
     Raises
     ------
     InputError
-        As of :func:`part`, and if several runs are left; the message says what tells them apart.
+        As for :func:`part`, or if several runs remain; the message lists their differences.
     """
     left = part(done, cells, seed)
     branches, seeds = left.grid.branches, left.seeds
@@ -71,44 +71,45 @@ def one(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = No
         if len(seeds) > 1:
             lines.append(f"  --seed N: {_seeds(seeds)}")
         raise InputError(
-            f"{done.store.root}: there are {len(branches) * len(seeds)} runs in it; name one of them with\n"
-            + "\n".join(lines)
+            f"{done.store.root}: the study has {len(branches) * len(seeds)} runs; select one with\n" + "\n".join(lines)
         )
     return left.run(branches[0], seeds[0])
 
 
-def _axes(done: Done) -> list[tuple[Axis, str | None]]:
-    """The axes, and the key path of each that follows from the cells' keys."""
+def _axes(done: StudyResult) -> list[tuple[Axis, str | None]]:
+    """Return the axes, each with its key path if it has one."""
     grid = done.grid
     if grid.named is not None:
         return [(axis, None) for axis in grid.named]
     found: list[tuple[Axis, str | None]] = list(zip(grid.axes, grid.keys, strict=True))
-    # Of cells that are no grid, one may have no value of its own that tells it apart.
+    # Without a full grid, a combination may have no value that identifies it.
     return found if done.axes == grid.axes else [*found, (Axis("cell", tuple(one.id for one in grid.branches)), None)]
 
 
-def _axis(done: Done, name: str) -> tuple[int, Axis]:
-    """The axis of a name or key path, and its place among them."""
+def _axis(done: StudyResult, name: str) -> tuple[int, Axis]:
+    """Return the axis of a name or key path, and its index."""
     axes = _axes(done)
     for place, (axis, key) in enumerate(axes):
         if name in (axis.name, key):
             return place, axis
     if not axes:
-        raise InputError(f"--cell {name}: the study has one cell and no axes")
-    raise InputError(f"--cell {name}: the study has no such axis; {nearest(name, [axis.name for axis, _ in axes])}")
+        raise InputError(f"--cell {name}: the study sweeps no parameter")
+    raise InputError(
+        f"--cell {name}: the study does not sweep this parameter; {nearest(name, [axis.name for axis, _ in axes])}"
+    )
 
 
-def _written(done: Done, branch: Branch) -> list[str]:
-    """What a cell has on each of these axes, as written."""
+def _written(done: StudyResult, branch: Branch) -> list[str]:
+    """Return the values of a combination on these axes, as written."""
     return [*done.grid.written(branch), branch.id]
 
 
-def _first(done: Done) -> tuple[Branch, ...]:
+def _first(done: StudyResult) -> tuple[Branch, ...]:
     return done.grid.branches[:MOST_VALUES]
 
 
 def _seeds(seeds: Sequence[int]) -> str:
-    """Seeds in order, with those that follow each other as ``1 to 9``."""
+    """Return the sorted seeds as text, ranges as ``1 to 9``."""
     parts: list[list[int]] = []
     for seed in sorted(seeds):
         if parts and seed == parts[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""A Dask cluster that somebody has started: ``--dask ADDRESS``."""
+"""Connection to a running Dask cluster: ``--dask ADDRESS``."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_S = 10
-"""A scheduler that does not answer in so many seconds is not there."""
+"""Timeout of the connection to a scheduler in seconds."""
 
 
 def connected(address: str) -> Client:
-    """A client of the cluster whose scheduler is at an address.
+    """Return a client of the cluster whose scheduler has this address.
 
     Raises
     ------
     InputError
-        If there is none, or Dask is not installed.
+        If no scheduler answers, or Dask is not installed.
     """
     try:
         from distributed import Client
         from distributed.comm import get_address_host_port
     except ModuleNotFoundError as error:
         raise InputError("--dask needs Dask's distributed scheduler: install optcp[dask]") from error
-    # What ends a study is said by the study; these add tracebacks of their own.
+    # The study reports its own errors; these loggers would add tracebacks.
     for name in ("distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        # A client that was never whole takes long to go.
+        # Check the address first: a client that failed to connect is slow to close.
         get_address_host_port(address)
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -39,6 +39,6 @@ def connected(address: str) -> Client:
 
 
 def workers(client: Client) -> tuple[int, int]:
-    """How many workers a cluster has now, and how many threads they have together."""
+    """Current number of workers of a cluster, and the sum of their threads."""
     threads: dict[str, int] = client.nthreads()
     return len(threads), sum(threads.values())

@@ -1,4 +1,4 @@
-"""A paired comparison of a study as a table on the terminal."""
+"""Terminal table of a paired comparison."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.text import Text
 
 from optcp.common.terminal import digits, p_text, show_table
 from optcp.data.labelled import censored
+from optcp.study.ranked import LABEL
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,16 +18,19 @@ if TYPE_CHECKING:
 
 
 def show_comparison(console: Console, comparison: Comparison, most: int | None) -> None:
-    """Print a paired comparison: a row a metric and cell, each in the unit that its size asks for."""
+    """Print one row per metric and parameter combination, each with a suitable unit prefix."""
     where = ", ".join(f"{name} = {value}" for name, value in comparison.at.items())
     console.print(
-        Text(f"against {where}, paired by seed; p is not corrected for the number of rows", style="bold"),
+        Text(
+            f"Differences from {where}, paired by seed. p values are not corrected for multiple comparisons.",
+            style="bold",
+        ),
         soft_wrap=True,
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("metric", "unit", *comparison.common, *(["of"] if comparison.differing else [])):
+    for name in ("metric", "unit", *comparison.common, *([LABEL] if comparison.differing else [])):
         table.add_column(name)
-    for name in ("here", "there", "difference", "95 % interval", "%", "p", "n"):
+    for name in ("value", "reference", "difference", "95 % interval", "%", "p", "n"):
         table.add_column(name, justify="right", no_wrap=True)
     units = comparison.units()
     for row in comparison.rows[:most]:
@@ -49,10 +53,10 @@ def show_comparison(console: Console, comparison: Comparison, most: int | None) 
     show_table(console, table)
     if names := list(dict.fromkeys(row.metric for row in comparison.rows if row.censored)):
         console.print(
-            f"{', '.join(names)}: the end of the run cuts values, so means have a lower bound only and no difference; "
-            "compare a quantile that all runs reach, or end the runs later",
+            f"{', '.join(names)}: some flows had not finished at the end of the run, so only lower bounds are known; "
+            "compare a quantile that all runs reach, or set a later `stop`",
             soft_wrap=True,
         )
     left = len(comparison.rows) - table.row_count
     if left:
-        console.print(f"and {left} more rows: --all shows them, --metric NAME those of one metric")
+        console.print(f"{left} more rows: use --all, or --metric METRIC for one metric")

@@ -1,4 +1,4 @@
-"""The finished runs of a study: observations by name, metrics as labelled cells."""
+"""Finished runs of a study, with observations by name and metrics as labelled cells."""
 
 from __future__ import annotations
 
@@ -36,37 +36,42 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Done:
-    """The runs of some seeds of a study, all stored; they are read when they are asked for.
+class StudyResult:
+    """Stored runs of a study, which are read on access.
 
     Attributes
     ----------
-    grid, seeds
-        Whose runs, and which of them.
+    grid
+        Grid of the study.
+    seeds
+        Seeds of the runs.
     """
 
     grid: Grid
     seeds: tuple[int, ...]
     store: Store = field(repr=False)
+    """Directory with the runs."""
     kept: object = field(default=None, repr=False, compare=False)
-    """What must stay as long as the runs: a temporary directory."""
+    """Object that must live as long as the runs, such as a temporary directory."""
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def open(cls, directory: str | Path, check: Callable[[Grid], None] | None = None) -> Done:
-        """Read a study back: the cells of the command that wrote it last, and the seeds that all of them have.
+    def open(cls, directory: str | Path, check: Callable[[Grid], None] | None = None) -> StudyResult:
+        """Open a stored study, with the parameter combinations of the last command and the seeds that are complete.
 
         Parameters
         ----------
+        directory
+            Directory of the study.
         check
-            Called with the grid before any run is looked up, to refuse what a study of it cannot have.
+            Function that is called with the grid first, and may raise an error.
 
         Raises
         ------
         InputError
-            If there is no study, or no seed of which every cell is there.
+            If there is no study, or no complete seed.
         Damaged
-            If it cannot be read.
+            If the study cannot be read.
         """
         store = Store(arguments.path(directory, "directory"))
         grid = store.grid()
@@ -75,27 +80,27 @@ class Done:
         store.scan()
         seeds = store.seeds(grid)
         if not seeds:
-            raise InputError(f"{directory}: of no seed every cell is there; the command that made it goes on with it")
+            raise InputError(f"{directory}: no seed is complete; repeat the command that created the study to continue")
         return cls(grid, seeds, store)
 
-    def once(self, reduce: Callable[[Done], T]) -> T:
-        """Call ``reduce`` on this study once, however many exhibits ask for its result."""
+    def once(self, reduce: Callable[[StudyResult], T]) -> T:
+        """Return ``reduce(self)``, which is computed once and cached."""
         if arguments.function(reduce, "reduce") not in self._memo:
             self._memo[reduce] = reduce(self)
         result: T = self._memo[reduce]
         return result
 
     def __iter__(self) -> Iterator[tuple[int, list[Run]]]:
-        """Each seed with its runs, one a branch, in the order of the branches."""
+        """Yield each seed with its runs, one per branch, in the order of the branches."""
         for seed in self.seeds:
             yield seed, self.runs(seed)
 
     def runs(self, seed: int) -> list[Run]:
-        """The runs of a seed, one a branch, in the order of the branches."""
+        """Return the runs of a seed, one per branch, in the order of the branches."""
         return [self.run(branch, seed) for branch in self.grid.branches]
 
     def run(self, branch: Branch, seed: int) -> Run:
-        """One run.
+        """Return one run.
 
         Parameters
         ----------
@@ -107,7 +112,7 @@ class Done:
         Raises
         ------
         InputError
-            If it is no branch, or there is no such run.
+            If the branch or run does not exist.
         """
         if not isinstance(branch, Branch):
             raise arguments.refused(branch, "branch", "one of the branches of the study, such as done.grid.branches[0]")
@@ -115,18 +120,18 @@ class Done:
         try:
             part = self.store.part(branch, seed)
         except KeyError:
-            raise InputError(f"there is no run of cell {branch.id!r} with seed {arguments.shown(seed)}") from None
+            raise InputError(f"no run of {branch.id!r} with seed {arguments.shown(seed)}") from None
         read = functools.partial(self.store.run_table, part=part, cell=branch.id, seed=seed)
         return Run(branch, seed, read, self.store.root)
 
     @property
     def places(self) -> int:
-        """How many runs there are with those of equal cells: one a seed and branch."""
+        """Number of runs, one per seed and branch, including branches with equal scenarios."""
         return len(self.seeds) * len(self.grid.branches)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes of the grid; one axis ``cell`` where the cells are no grid."""
+        """Axes of the grid, or a single axis ``cell`` if the branches do not form a full grid."""
         axes = self.grid.axes
         if math.prod(len(axis) for axis in axes) == len(self.grid.branches):
             return axes
@@ -141,11 +146,22 @@ class Done:
         at_least: NDArray[Any] | None = None,
         bounds: tuple[float, float] = UNBOUNDED,
     ) -> Cells:
-        """Label values of shape (seeds, branches, length of each further axis), and lower bounds of infinite ones.
+        """Return labelled cells from an array of values.
 
-        ``bounds`` are those of the quantity.
+        Branches with equal scenarios get the values of the first of them.
 
-        Cells that are the world of an earlier one have its values, whatever is given for them.
+        Parameters
+        ----------
+        values : array of shape (seeds, branches, length of each further axis)
+            Values of the runs.
+        more
+            Further axes.
+        name, unit
+            Name and SI unit of the values.
+        at_least : array of the same shape, optional
+            Lower bounds of infinite values.
+        bounds
+            Minimum and maximum possible value.
         """
         further = (arguments.one_of(axis, Axis, "more", "an Axis") for axis in arguments.several(more, "more"))
         axes = (*self.axes, *further)
@@ -167,9 +183,9 @@ class Done:
 
     @functools.cached_property
     def repeated(self) -> NDArray[np.bool_]:
-        """Cells of which all seeds gave the same run, by the digests of the runs; shape (length of each axis).
+        """Whether all seeds of a combination gave equal runs, by their digests; shape (length of each axis).
 
-        Nothing random reaches such a cell: its runs are one observation.
+        Such a combination contains nothing random, so its runs count as one observation.
         """
         shape = tuple(len(axis) for axis in self.axes)
         if len(self.seeds) == 1:
@@ -183,7 +199,11 @@ class Done:
         Parameters
         ----------
         function
-            From a run to its value, NaN where it is undefined.
+            Function that returns the value of a run, NaN if undefined.
+        *more
+            Further axes of the value.
+        name, unit
+            Name and SI unit of the value.
         """
         arguments.function(function, "function")
         found = [[function(self.run(branch, seed)) for branch in self.grid.branches] for seed in self.seeds]
@@ -191,23 +211,23 @@ class Done:
 
     @property
     def observations(self) -> tuple[str, ...]:
-        """The names of the observations, in the order of the scenario."""
+        """Names of the observations, in the order of the scenario."""
         return self.grid.branches[0].observe
 
     def __getitem__(self, name: str) -> Observed:
-        """An observation by the name that it has in ``[[observe]]``.
+        """Return the observation with this name in ``[[observe]]``.
 
         Raises
         ------
         InputError
-            If there is none of that name; the message names the nearest.
+            If it does not exist; the message names the nearest.
         """
         if arguments.text(name, "observation") not in self.observations:
             raise InputError(f"the study has no observation {name!r}; {nearest(name, self.observations)}")
         return Observed(self, name)
 
     def pieces(self, table: str) -> Iterator[Table]:
-        """The same rows as :meth:`table` has, a part of the files at a time: what need not fit into memory at once."""
+        """Yield the rows of :meth:`table` in parts, so that they need not fit into memory at once."""
         table = self._table_name(table)
         for part in sorted(self.store.parts, key=lambda part: min(seed for _, seed in part.places)):
             found, _ = self.rows(table, parts=[part])
@@ -217,9 +237,9 @@ class Done:
     def rows(
         self, table: str, columns: Sequence[str] | None = None, parts: Sequence[Part] | None = None
     ) -> tuple[Table, NDArray[np.int64]]:
-        """A table of all runs, and the run of each row: the place of its seed times the branches plus its branch's.
+        """Return a table of all runs, and the run of each row: seed index times number of branches plus branch index.
 
-        Cells that are the world of an earlier one have no rows of their own.
+        Branches that repeat the scenario of an earlier one have no rows of their own.
         """
         table = arguments.text(table, "table")
         if columns is not None:
@@ -247,23 +267,23 @@ class Done:
         metadata, found = self.store.read(table, chosen, columns) if chosen else ({}, {})
         run = np.repeat(np.array(of_run, dtype=np.int64), np.array(lengths, dtype=np.int64))
         whole = Table.read(metadata, found)
-        # Seeds of other calls may be in the same parts.
+        # A part may contain seeds of other calls.
         return (whole, run) if (run >= 0).all() else (whole.rows(run >= 0), run[run >= 0])
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> Table:
-        """A table of all runs: an observation, ``scalars``, ``runs``, ``switches`` and what else the study has.
+        """Return a table of all runs, such as an observation, ``scalars``, ``runs`` or ``switches``.
 
         Parameters
         ----------
         name
             One of :attr:`tables`.
         columns
-            Their names; left out, all.
+            Names of columns; by default all.
 
         Raises
         ------
         InputError
-            If there is no such table or column; the message names the nearest.
+            If the table or a column does not exist; the message names the nearest.
         """
         wanted = None if columns is None else arguments.texts(columns, "columns")
         found = self.rows(self._table_name(name), wanted)[0]
@@ -279,7 +299,7 @@ class Done:
         return name
 
     def digests(self, name: str) -> list[str]:
-        """A column of texts of the table ``runs``, such as ``metrics_sha256``: a text a run, in (cell, seed) order."""
+        """Return a text column of the table ``runs``, such as ``metrics_sha256``, in (combination, seed) order."""
         name = arguments.text(name, "name")
         if name not in self._memo:
             table, run = self.rows("runs", [name])
@@ -291,15 +311,15 @@ class Done:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of all tables of these runs."""
+        """Names of all tables of these runs."""
         names = {table for part in self.store.parts for table in part.manifest["files"]}
         return tuple(sorted(names, key=lambda name: (name not in self.observations, name)))
 
     @functools.cached_property
     def metrics(self) -> dict[str, Cells]:
-        """Every metric by name, with an axis (group, port, reason) where there is one each of several.
+        """All metrics by name, with a further axis (group, port, fibre or reason) if the metric has one.
 
-        A value that the end of a run cuts is infinite, and :attr:`Cells.at_least` has its lower bound.
+        A value that exceeds the end of the run is infinite; :attr:`Cells.at_least` has its lower bound.
         """
         table, run = self.rows("scalars", ["metric", "of", "value", "at_least"])
         values, at_least = table.numbers("value"), table.numbers("at_least")
@@ -321,10 +341,9 @@ class Done:
 
     @functools.cached_property
     def completions(self) -> dict[str, Samples]:
-        """Completion times of flows, by group; of several observations of a group the first counts.
+        """Completion times of flows, by group, from the first observation of each group.
 
-        The time of a flow that had not ended with the run is infinite; :attr:`Samples.at_least` has how long it lasted
-        up to there.
+        The time of an unfinished flow is infinite; :attr:`Samples.at_least` has its time until the end of the run.
 
         Examples
         --------
@@ -354,7 +373,7 @@ class Done:
         return found
 
     def _by_run(self, arrays: Sequence[NDArray[np.float64]]) -> NDArray[Any]:
-        """Arrays of each run, seed by seed, as labelled cells: shape (seeds, length of each axis), of objects."""
+        """Return one array per run as an object array of shape (seeds, length of each axis)."""
         values = np.empty(self.places, dtype=object)
         for at, one in enumerate(arrays):
             values[at] = one
@@ -362,20 +381,22 @@ class Done:
         return values.reshape(len(self.seeds), len(self.grid.branches))[:, self.grid.firsts].reshape(shape)
 
     def compare(self, *, at: Mapping[str, str | float], metrics: Sequence[str] | None = None) -> Comparison:
-        """Compare metrics in each cell with one cell, paired by seed: :func:`optcp.compare.compare`.
+        """Compare the metrics of each combination with a reference, paired by seed.
+
+        See :func:`optcp.data.compare.compare`.
 
         Parameters
         ----------
         at
-            The reference: a value for each axis that is fixed. Along the others, each cell is compared with the
-            reference of its own. Metrics without these axes are left out.
+            Reference values by axis. Along other axes, each combination is compared with the reference of equal values.
+            Metrics without these axes are omitted.
         metrics
-            Their names; left out, all.
+            Names of metrics; by default all.
 
         Raises
         ------
         InputError
-            If there is no such axis, value or metric; the message names the nearest.
+            If an axis, value or metric does not exist; the message names the nearest.
 
         Examples
         --------
@@ -426,18 +447,22 @@ class Done:
             for name, cells in self.metrics.items()
         ]
         world = of_world(self.grid.branches[0].resolved)
-        return world + html_table(described(self.grid, self.seeds), ["metric", "unit", "axes", "what it is"], rows)
+        return world + html_table(described(self.grid, self.seeds), ["metric", "unit", "axes", "description"], rows)
 
     def metric(self, name: str) -> Cells:
-        """One of :attr:`metrics`.
+        """Return one of :attr:`metrics`.
 
         Raises
         ------
         InputError
-            If there is none of that name; the message names the nearest.
+            If it does not exist; the message names the nearest.
         """
         if arguments.text(name, "metric") not in self.metrics:
             about = next((one["summary"] for one in _core.metrics() if one["name"] == name), "")
             known = f": {about}" if about else f"; {nearest(name, self.metrics)}"
             raise InputError(f"these runs have no metric {name!r}{known}")
         return self.metrics[name]
+
+
+Done = StudyResult
+"""Former name of :class:`StudyResult`."""

@@ -1,4 +1,4 @@
-"""What the JSON files of a study's directory hold: ``study.json``, its cells, and the manifests of its parts."""
+"""The JSON files in a study's directory: ``study.json``, cells, and manifests of parts."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from optcp.study.grid import Grid
 
 FORMAT = 2
-"""Of the files; another one is not read."""
+"""Version of the file format; files of other versions are rejected."""
 IDENTITY = "study.json"
 MOST_DIFFERENCES = 5
-"""A message names no more of them."""
+"""Maximum number of differing keys in a message."""
 
 
 class File(TypedDict):
-    """What a manifest says of a file."""
+    """Entry of a manifest for one file."""
 
     sha256: str
     bytes: int
@@ -32,7 +32,7 @@ class File(TypedDict):
 
 
 class Manifest(TypedDict):
-    """What is read of a manifest."""
+    """Keys of a manifest that are read."""
 
     format: int
     cpu_seconds: float
@@ -42,14 +42,14 @@ class Manifest(TypedDict):
 
 
 class Observation(TypedDict):
-    """An observation of a resolved world."""
+    """An observation of a resolved scenario."""
 
     name: str
     kind: str
 
 
 class World(TypedDict):
-    """What is read of every resolved world."""
+    """Keys of a resolved scenario that every study needs."""
 
     title: str
     stop_ps: int
@@ -57,7 +57,7 @@ class World(TypedDict):
 
 
 class Cell(TypedDict):
-    """What is kept of a cell."""
+    """Contents of the file of a cell."""
 
     cell: dict[str, str]
     toml: NotRequired[str]
@@ -66,7 +66,7 @@ class Cell(TypedDict):
 
 
 class Identity(TypedDict):
-    """What is read of ``study.json``."""
+    """Keys of ``study.json`` that are read."""
 
     format: int
     title: str
@@ -82,46 +82,46 @@ class Identity(TypedDict):
 
 
 def _need_names(lists: Mapping[str, Iterable[str]]) -> None:
-    """Make sure that texts out of a file are names in the directory, and do not lead out of it."""
+    """Check that names from a file stay within the directory."""
     for key, names in lists.items():
         for name in names:
             if not is_name(name):
-                raise ValueError(f"`{key}` has {name!r}, which is not the name of a file")
+                raise ValueError(f"`{key}` has {name!r}, which is not a file name")
 
 
 def _of_this_format(text: str) -> dict[str, Any]:
     found = stored.table(text)
     stored.need(found, ["format"])
     if found["format"] != FORMAT:
-        raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
+        raise ValueError(f"created by an incompatible version of OpTCP (format {found['format']}, expected {FORMAT})")
     return found
 
 
 def parsed_identity(text: str) -> Identity:
-    """Read ``study.json``; a ValueError says what is wrong with it."""
+    """Parse ``study.json``; a ValueError says what is wrong with it."""
     found = _of_this_format(text)
     stored.shaped(Identity, found)
     if not found["cells"] or len(set(found["cells"])) < len(found["cells"]):
-        raise ValueError("`cells` is empty, or names a cell twice")
+        raise ValueError("`cells` is empty or names a cell twice")
     _need_names({"cells": found["cells"], "observe": found["observe"], "beside": found["beside"]})
     return found  # type: ignore[return-value]
 
 
 def parsed_manifest(text: str) -> Manifest:
-    """Read a manifest; a ValueError says what is wrong with it."""
+    """Parse a manifest; a ValueError says what is wrong with it."""
     found = _of_this_format(text)
-    # Of many thousands of runs, each looked at as little as it can be.
+    # A manifest can list thousands of runs, so the check of each is kept short.
     listed = found.get("runs")
     if not isinstance(listed, list) or not all(
         type(run) is list and len(run) == 2 and type(run[0]) is str and type(run[1]) is int for run in listed
     ):
-        raise ValueError("`runs` is no list of cells and seeds")
+        raise ValueError("`runs` is not a list of cells and seeds")
     stored.shaped(Manifest, {**found, "runs": []})
     stored.need(found["files"], ["runs", "scalars"], "files.")
     _need_names({"files": found["files"], "runs": {run[0] for run in listed}})
     runs = [tuple(run) for run in listed]
     if not runs or len(set(runs)) < len(runs):
-        raise ValueError("`runs` is empty, or names a run twice")
+        raise ValueError("`runs` is empty or names a run twice")
     for table, file in found["files"].items():
         if len(file["rows"]) != len(runs) or min(file["rows"]) < 0:
             raise ValueError(f"`files.{table}.rows` is not a number of rows for each run")
@@ -129,27 +129,27 @@ def parsed_manifest(text: str) -> Manifest:
 
 
 def parsed_cell(text: str) -> dict[str, Any]:
-    """Read what is kept of a cell; a ValueError says what is wrong with it."""
+    """Parse the file of a cell; a ValueError says what is wrong with it."""
     found = stored.shaped(Cell, stored.table(text))
     _need_names({"scenario.observe": (one["name"] for one in found["scenario"]["observe"])})
     return found
 
 
 def described(branch: Branch) -> str:
-    """What ``cells/<cell>.json`` holds."""
+    """Contents of ``cells/<cell>.json``."""
     about = {
         "cell": branch.key,
         "toml": branch.scenario.to_toml(),
         "scenario_sha256": branch.scenario.sha256,
-        # Not kept with the branch: of thousands of cells of a large network it would fill the memory.
+        # Not cached with the branch: thousands of cells of a large network would fill the memory.
         "scenario": json.loads(branch.scenario.resolved()),
     }
-    # Without indentation, which makes such a file half as long again and takes ten times as long.
-    return stored.sealed(json.dumps(about, ensure_ascii=False).removesuffix("}") + "\n}\n")
+    # Indentation would make the file 1.5 times as long and take ten times as long to write.
+    return stored.with_checksum(json.dumps(about, ensure_ascii=False).removesuffix("}") + "\n}\n")
 
 
 def identity(grid: Grid) -> dict[str, Any]:
-    """What makes a study itself, and its cells: those may become more, as its seeds may."""
+    """What identifies a study, and its cells. Cells and seeds may be added later."""
     world = grid.branches[0].scenario
     return {
         "format": FORMAT,
@@ -166,7 +166,7 @@ def identity(grid: Grid) -> dict[str, Any]:
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """Say what keeps two studies from being one."""
+    """List what distinguishes two studies, as clauses of a message."""
     found = []
     if there["extension_sha256"] != here["extension_sha256"]:
         found.append(f"it was made by another build of optcp ({there['version']}; this is {here['version']})")

@@ -1,4 +1,4 @@
-"""Grids of worlds made from one scenario: what a study runs, the same seeds in each cell."""
+"""Grids of scenarios over swept parameters, with the same seeds in each combination."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from optcp.scenarios.scenario import ENGINES, Settings, as_written, written
 from optcp.study import room
 
 Values = Sequence[Any] | Mapping[Any, Settings]
-"""Of an axis: values of its key path, or what each value is called and the settings that it stands for."""
+"""Values of an axis: values of its key path, or settings by name."""
 Axes = Mapping[str, Any]
-"""Key paths or names, and the :data:`Values` of each."""
+""":data:`Values` by key path or name."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A scenario with overrides and axes, ready to run for any seed.
+    """Scenario with overrides and axes.
 
     Attributes
     ----------
     title
-        For progress lines.
+        Title in progress lines.
     branches
-        All cells of the grid, the last axis fastest.
+        All parameter combinations, the last axis fastest.
     digest
         Whether runs also compute ``records_sha256``.
     fork
@@ -66,7 +66,7 @@ class Grid:
         engine: str = ENGINES[0],
         check: bool = True,
     ) -> Grid:
-        """Every combination of the axes' values, each on top of ``overrides``.
+        """Create the grid of all combinations of axis values, with ``overrides`` applied first.
 
         Parameters
         ----------
@@ -133,18 +133,18 @@ class Grid:
 
     @functools.cached_property
     def firsts(self) -> tuple[int, ...]:
-        """For each cell the place of the first one that is the same world: it is run and stored for all of them."""
+        """Index of the first branch with an equal scenario, per branch; only this one is run and stored."""
         places: dict[str, int] = {}
         return tuple(places.setdefault(branch.id, at) for at, branch in enumerate(self.branches))
 
     @functools.cached_property
     def distinct(self) -> tuple[int, ...]:
-        """Places of cells without those that are the world of an earlier one."""
+        """Indices of branches that do not repeat an earlier scenario."""
         return tuple(sorted(set(self.firsts)))
 
     @functools.cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes of the grid, by the shortest names that tell them apart."""
+        """Axes of the grid, with the shortest distinct names."""
         if self.named is not None:
             return self.named
         values = {
@@ -160,7 +160,7 @@ class Grid:
 
     @functools.cached_property
     def columns(self) -> tuple[str, ...]:
-        """What the axes are called in tables."""
+        """Names of the axes in tables."""
         return tuple(axis.column for axis in self.axes)
 
     @functools.cached_property
@@ -168,14 +168,14 @@ class Grid:
         return {branch.id: place for place, branch in enumerate(self.branches)}
 
     def written(self, branch: Branch) -> list[str]:
-        """What a branch has on each axis, as written; an empty text where it leaves it as it is."""
+        """Return the values of a branch on each axis, as written; empty if unchanged."""
         if self.named is None:
             return [branch.key.get(key, "") for key in self.keys]
         at = np.unravel_index(self._places[branch.id], [len(axis) for axis in self.axes])
         return [axis.values[place] for axis, place in zip(self.axes, at, strict=True)]
 
     def values(self, branch: Branch) -> list[float | str]:
-        """The same in the columns of tables: quantities in SI, NaN where it leaves one as it is."""
+        """Return the values of a branch for table columns: quantities in SI units, NaN if unchanged."""
 
         def one(text: str, axis: Axis, known: dict[str, float | str]) -> float | str:
             return known.get(text, math.nan if axis.numbers else "")
@@ -185,12 +185,12 @@ class Grid:
 
     @functools.cached_property
     def _coordinates(self) -> list[dict[str, float | str]]:
-        """For each axis what tables have for a value as written."""
+        """Table values by value as written, per axis."""
         return [dict(zip(axis.values, axis.coordinates, strict=True)) for axis in self.axes]
 
     @functools.cached_property
     def hash(self) -> str:
-        """SHA-256 of all that stored runs depend on: worlds, axes, digest, fork, engine, and the compiled simulator."""
+        """SHA-256 of all that determines stored runs: scenarios, axes, digest, fork, engine, compiled simulator."""
         parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.engine, *self.columns]
         parts += [branch.scenario.sha256 for branch in self.branches]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -201,7 +201,7 @@ def _made(base: Path | _core.Scenario, settings: list[tuple[str, str]]) -> _core
 
 
 def short_names(keys: Sequence[str]) -> Mapping[str, str]:
-    """Name axes by the last parts of their key paths, as few as tell them apart and are no column of a table."""
+    """Return names from the last parts of key paths, as short as distinct names allow, and different from columns."""
     columns = _core.columns()
     names = {}
     for key in keys:
@@ -218,7 +218,7 @@ def short_names(keys: Sequence[str]) -> Mapping[str, str]:
 
 @functools.cache
 def extension_sha256() -> str:
-    """SHA-256 of the file of the compiled simulator: another build never reads this one's stored runs."""
+    """Return the SHA-256 of the compiled simulator, so that builds never mix their stored runs."""
     file = _core.__file__
     if file is None:
         raise RuntimeError("the compiled simulator has no file")

@@ -1,4 +1,4 @@
-"""One observation of a study's runs: sums over windows of time and counts of events as labelled cells."""
+"""Observation of all runs of a study: interval sums and event counts as labelled cells."""
 
 from __future__ import annotations
 
@@ -22,34 +22,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.data.cells import Cells
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
 
 Instant = str | float
-"""A time with its unit, or in seconds."""
+"""Time with its unit, or number of seconds."""
 Instants = Instant | Sequence[Instant] | None
 UNITS = {"bytes": "B", "packets": "packets", "utilisation": ""}
-"""Units of columns, by the last word of their names."""
+"""Units by suffix of the column name."""
 
 
 LAST_PS = 2**64 - 1
-"""The largest time that tables hold."""
+"""Maximum time in tables, in ps."""
 
 
 @dataclass(frozen=True, repr=False)
 class Observed:
-    """An observation of all runs of a study; :meth:`optcp.study.done.Done.__getitem__` makes one.
+    """Observation of all runs of a study, as returned by :meth:`optcp.study.done.StudyResult.__getitem__`.
 
-    Observations with an interval (``goodput``, ``load``, ``queue``) have a value for each interval of each group or
-    port: :meth:`cells` and :meth:`between`. Others (``drops``, ``completions``) have events: :meth:`count` and
+    Observations with an interval (``goodput``, ``load``, ``queue``) have one value per interval and group or port; use
+    :meth:`cells` and :meth:`between`. Others (``drops``, ``completions``) have events; use :meth:`count` and
     :meth:`first`. Interval i of length T is (i T, (i + 1) T].
 
     Parameters
     ----------
-    done, name
-        Whose, and which.
+    done
+        Finished study.
+    name
+        Name of the observation.
     """
 
-    done: Done
+    done: StudyResult
     name: str
 
     @functools.cached_property
@@ -58,22 +60,22 @@ class Observed:
 
     @property
     def table(self) -> Table:
-        """All rows, those of a run together: the cell, the axes, the seed, and the observation's own columns."""
+        """Rows of all runs, with the columns cell, axes and seed before those of the observation."""
         return self._rows[0]
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table as an Arrow stream."""
+        """Return the table as an Arrow stream."""
         return self.table.__arrow_c_stream__(requested_schema)
 
     def __len__(self) -> int:
         return len(self.table)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Each row of the table, by column."""
+        """Yield each row of the table as a dictionary."""
         return iter(self.table)
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
-        """Make a pandas DataFrame of the table; texts are categories."""
+        """Return the table as a pandas DataFrame, with texts as categories."""
         return self.table.to_pandas()
 
     def _shown(self) -> tuple[str, list[str], list[list[str]]]:
@@ -88,34 +90,34 @@ class Observed:
 
     @property
     def interval_s(self) -> float:
-        """Length of an interval in seconds.
+        """Length of an interval, in s.
 
         Raises
         ------
         InputError
-            If the observation is of events.
+            If the observation consists of events.
         """
         if self.table.interval_s is None:
-            raise InputError(f"{self.name!r} has events, not intervals: count() counts them")
+            raise InputError(f"{self.name!r} has events, not intervals; use count()")
         return self.table.interval_s
 
     def _own(self) -> list[str]:
-        """The observation's own columns."""
+        """Return the names of the columns of the observation itself."""
         names = list(self.table.columns)
         return names[names.index("seed") + 1 :]
 
     def cells(self, column: str | None = None) -> Cells:
-        """Every interval of every group or port, with the axes (group or port) and ``time``, the interval's end.
+        """Return the values of all intervals, with the axes group or port, and ``time`` (end of the interval).
 
         Parameters
         ----------
         column
-            Which; the first one if left out.
+            Column; by default the first one.
 
         Raises
         ------
         InputError
-            If the observation is of events, there is no such column, or runs have unlike numbers of intervals.
+            If the observation consists of events, the column does not exist, or runs have different intervals.
         """
         table, run = self._rows
         interval_s = self.interval_s
@@ -128,7 +130,8 @@ class Observed:
         each = each.reshape(-1, len(self.done.grid.branches))[:, list(self.done.grid.distinct)].ravel()
         if (each != each[0]).any():
             raise InputError(
-                f"the runs have {each.min()} to {each.max()} intervals of {interval_s:g} s of {self.name!r}"
+                f"{self.name!r}: runs have different numbers of intervals, {each.min()} to {each.max()} of "
+                f"{interval_s:g} s"
             )
         codes, texts = table.coded(row)
         first, ends_ps = codes[: each[0]], table.numbers("time_ps")[: each[0]]
@@ -136,7 +139,7 @@ class Observed:
             codes.reshape(len(each), -1) == first
         ).all()
         if not alike:
-            raise InputError(f"the cells have other intervals, or other {row}s, of {self.name!r}: each() reduces them")
+            raise InputError(f"{self.name!r}: combinations have different intervals or {row}s; reduce them with each()")
         shown = first[np.sort(np.unique(first, return_index=True)[1])]
         count = each[0] // max(1, len(shown))
         found = np.empty((runs, each[0]))
@@ -153,12 +156,12 @@ class Observed:
         return self.done.cells(found.reshape(runs, len(shown), count), (names, time), self.name, unit)
 
     def between(self, start: Instant, end: Instant, column: str | None = None) -> Cells:
-        """Sum over the intervals in (start, end], which must be multiples of the interval.
+        """Return the sums over the intervals in (start, end]; both must be multiples of the interval.
 
         Raises
         ------
         InputError
-            As :meth:`cells`, and if an instant is none, or inside an interval.
+            As for :meth:`cells`, or if a time is invalid or inside an interval.
         """
         return self.cells(column).between(start, end)
 
@@ -192,19 +195,19 @@ class Observed:
         before: Instants = None,
         **where: Any,  # noqa: ANN401
     ) -> Cells:
-        """How many events a run has.
+        """Return the number of events per run.
 
         Parameters
         ----------
         after, until, before
-            Only events after an instant, up to and with one, before one; or a list of instants, one a cell.
+            Count only events after, up to and including, or before a time; or a list with one time per branch.
         **where
-            What columns must hold: a value; of texts also several of which it must be one, or a function that says so.
+            Required value by column; for texts also a list of values or a function that returns a bool.
 
         Raises
         ------
         InputError
-            If there is no such column.
+            If a column does not exist.
         """
         _, run, mask = self._which(after, until, before, where)
         return self.done.cells(np.bincount(run[mask], minlength=self.done.places), name=self.name)
@@ -217,45 +220,47 @@ class Observed:
         before: Instants = None,
         **where: Any,  # noqa: ANN401
     ) -> Cells:
-        """When the first such event is, in seconds; undefined where a run has none."""
+        """Return the time of the first event, in s; undefined without one. Parameters are as for :meth:`count`."""
         table, run, mask = self._which(after, until, before, where)
         found = np.full(self.done.places, np.nan)
-        # Backwards, so that the first of a run is written last.
+        # Write in reverse order, so that the first event of a run is written last.
         found[run[mask][::-1]] = table.seconds[mask][::-1]
         return self.done.cells(found, name=f"first of {self.name}", unit="s")
 
 
 def _each(instants: Instant | Sequence[Instant], cells: int) -> list[Instant]:
-    """One time for each cell."""
+    """Return one time per branch."""
     if isinstance(instants, (str, int, float, np.number)):
         return [instants] * cells
     found: list[Instant] = arguments.several(instants, "time", "a time, or a list of times")
     if len(found) != cells:
-        raise InputError(f"expected one time, or one for each of {cells} cells, got {len(found)}")
+        raise InputError(f"expected one time, or {cells} times (one per branch), got {len(found)}")
     return found
 
 
 def seconds(instant: Instant) -> float:
-    """Read a time.
+    """Return a time in s.
 
     Raises
     ------
     InputError
-        If it is none.
+        If it is invalid.
     """
     if not isinstance(instant, str):
         return arguments.number(instant, "time", "a time, for example '5 s', or a number of seconds")
     read = _core.quantity(arguments.text(instant, "time"))
     if read is None or read[1] != "s":
-        raise InputError(f"{arguments.shown(instant)} is no time; expected for example '5 s' or '50 ms'")
+        raise InputError(f"{arguments.shown(instant)} is not a time; expected for example '5 s' or '50 ms'")
     return read[0]
 
 
 def picoseconds(instant: Instant) -> int:
-    """Read a time, in whole picoseconds."""
+    """Return a time in ps."""
     found = round(seconds(instant) * PICOSECONDS_A_SECOND)
     if not 0 <= found <= LAST_PS:
-        raise InputError(f"{arguments.shown(instant)}: a time is from 0 s to {LAST_PS / PICOSECONDS_A_SECOND:.0f} s")
+        raise InputError(
+            f"{arguments.shown(instant)}: expected a time from 0 s to {LAST_PS / PICOSECONDS_A_SECOND:.0f} s"
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Jobs, and the threads that do them: progress, failures that say what failed, a Ctrl-C that leaves whole results."""
+"""Execution of jobs in threads or executors, with progress, error labels and a safe Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,96 +18,96 @@ if TYPE_CHECKING:
 
 
 WAIT_S = 0.2
-"""Seconds between two looks at whether Ctrl-C was pressed."""
+"""Interval of checks for Ctrl-C, in s."""
 
 
 class Progress(Protocol):
-    """What is notified of progress; the unit is one run."""
+    """Receiver of progress, counted in runs."""
 
     def start(self, total: int, kept: int) -> None:
-        """Work begins: ``total`` runs in all, of which ``kept`` were stored before."""
+        """Start with ``total`` runs, of which ``kept`` are stored already."""
 
     def advance(self, runs: int) -> None:
-        """So many more runs are stored."""
+        """Report that this number of further runs is stored."""
 
     def simulated(self, share: float) -> None:
-        """So much of the time of the missing runs has been simulated, from 0 to 1."""
+        """Report the simulated share of the missing runs, from 0 to 1."""
 
     def stop(self) -> None:
-        """Work has ended, one way or another."""
+        """End, after success or failure."""
 
 
 class Executor(Protocol):
-    """What runs functions elsewhere: one of ``concurrent.futures``, joblib's, Dask's ``Client``."""
+    """Executor of ``concurrent.futures`` or joblib, or Dask's ``Client``."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:  # noqa: ANN401 - every engine has its own future
-        """Have ``fn(*args)`` called; a future of what it returns."""
+        """Schedule ``fn(*args)`` and return its future."""
 
 
 Jobs = int | Executor
-"""Where jobs are done: so many threads, or what runs functions elsewhere."""
+"""Number of threads, or an executor."""
 
 
-class Away(Protocol):
-    """A job as another process does it, which shares no files with this one."""
+class RemoteJob(Protocol):
+    """Job for another process that shares no files with this one."""
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """What jobs have in common that take equally long, from the whole study to the cells."""
+        """Key of jobs with similar durations, from the study to its parameter combinations."""
 
     def task(self) -> Callable[[], Any]:
-        """What makes the runs there: it can be pickled, and returns what can be."""
+        """Return the picklable function that performs the runs remotely and returns a picklable result."""
 
     def keep(self, made: Any) -> int:  # noqa: ANN401 - of each kind of job its own
-        """Store what the task returned; how many bytes that is."""
+        """Store the result of the task and return its size in bytes."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """Some runs that one call makes.
+    """Group of runs that one call performs.
 
     Attributes
     ----------
     label
-        Begins the message if the job fails.
+        Start of the error message if the job fails.
     runs
-        How many runs it makes.
+        Number of runs.
     work
-        Makes and stores them; called in a thread. It stops with an exception once the flag is raised.
+        Function that performs and stores the runs in a thread; it raises an exception once the flag is set.
     stored
-        Counts those of its runs that are stored now.
+        Function that returns the number of its stored runs.
     away
-        The same for an :class:`Executor`.
+        The same job for an :class:`Executor`.
     simulated_s
-        How much time it simulates, in seconds; zero where nobody knows.
+        Simulated time in s; zero if unknown.
     """
 
     label: str
     runs: int
     work: Callable[[_core.Cancel], None]
     stored: Callable[[], int]
-    away: Away
+    away: RemoteJob
     simulated_s: float = 0.0
 
 
 class Workers(Protocol):
-    """Who does jobs."""
+    """Interface of thread and executor backends."""
 
     def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job | None]:
-        """Do all jobs and yield each when its runs are stored; yield None while none has ended for a moment.
+        """Do all jobs and yield each when its runs are stored; yield None regularly while waiting.
 
         Raises
         ------
         InputError, RunFailed
-            If one fails.
+            If a job fails.
         """
 
     def stop(self) -> None:
-        """Give up what is not finished, and store what is."""
+        """Cancel unfinished jobs, and store finished ones."""
 
 
 def run_jobs(jobs: Sequence[Job], where: Jobs, progress: Progress, total: int) -> None:
-    """Do all jobs; ``total`` is the number of runs that were asked for, those stored before included.
+    """Do all jobs; ``total`` is the number of requested runs, including stored ones.
 
     Raises
     ------
@@ -118,12 +118,12 @@ def run_jobs(jobs: Sequence[Job], where: Jobs, progress: Progress, total: int) -
 
 
 def run_stages(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total: int, missing: int) -> None:
-    """Do all jobs, stage by stage: a stage is asked for when the one before it has ended.
+    """Do all jobs stage by stage; the iterator is advanced when a stage has ended.
 
     Parameters
     ----------
     total, missing
-        How many runs were asked for, those stored before included, and how many of them are to be made.
+        Number of requested runs, including stored ones, and number of missing runs.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def _run(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total
         workers = Remote(where)
     begun: list[Job] = []
     interrupted = False
-    pressed, forget = _ctrl_c()
+    pressed, forget = _record_sigint()
     try:
         for jobs in stages:
             begun += jobs
@@ -164,15 +164,22 @@ def _run(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total
         workers.stop()
         forget()
     if interrupted:
-        # Runs that ended between the last wait and the cancellation are stored too.
+        # Count again: runs may have ended between the last wait and the cancellation.
         raise Interrupted(total - missing + sum(job.stored() for job in begun), total)
 
 
-def _ctrl_c() -> tuple[Callable[[], bool], Callable[[], object]]:
-    """Return a function that tells whether Ctrl-C was pressed, and one that restores the usual handler.
+def _record_sigint() -> tuple[Callable[[], bool], Callable[[], object]]:
+    """Record the first SIGINT instead of raising ``KeyboardInterrupt``.
 
-    The first Ctrl-C is only noted. An exception raised by the handler could surface inside a finalizer, as that of a
-    Dask future, where Python prints and drops it. The second Ctrl-C raises KeyboardInterrupt at once.
+    Python prints and drops an exception that a signal handler raises inside a finalizer, such as that of a Dask future.
+    The second SIGINT raises ``KeyboardInterrupt``. Nothing changes outside the main thread or with a custom handler.
+
+    Returns
+    -------
+    received
+        Function that returns whether SIGINT has arrived.
+    restore
+        Function that restores the default handler.
     """
     usual = signal.default_int_handler
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
@@ -189,7 +196,7 @@ def _ctrl_c() -> tuple[Callable[[], bool], Callable[[], object]]:
 
 
 class Threads:
-    """Threads of this process."""
+    """Backend that uses threads of this process."""
 
     def __init__(self, threads: int) -> None:
         self._cancel = _core.Cancel()
@@ -198,7 +205,7 @@ class Threads:
         self._simulated_s = 0.0
 
     def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job | None]:
-        """See :class:`Workers`."""
+        """Implement :class:`Workers`."""
         ended: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
         self._simulated_s += sum(job.simulated_s for job in jobs)
         for job in jobs:
@@ -207,7 +214,7 @@ class Threads:
             future.add_done_callback(ended.put)
         while self._waiting:
             try:
-                # On Windows a wait without a timeout would keep the handler of Ctrl-C from running.
+                # On Windows, a wait without timeout would block the handler of Ctrl-C.
                 future = ended.get(timeout=WAIT_S)
             except queue.Empty:
                 if self._simulated_s:
@@ -218,7 +225,7 @@ class Threads:
             yield self._waiting.pop(future)
 
     def stop(self) -> None:
-        """See :class:`Workers`."""
+        """Implement :class:`Workers`."""
         self._cancel.cancel()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
@@ -226,5 +233,5 @@ class Threads:
 def _raise_failure(future: Future[None], job: Job) -> None:
     error = future.exception()
     if error is not None:
-        # A panic of the simulator is a BaseException; for the user it is a failed run like any other.
+        # A panic of the simulator is a BaseException, but for the user it is a failed run.
         raise RunFailed(f"{job.label}: {str(error) or type(error).__name__}") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ class Bar:
         """Show the bar; runs that were stored before count neither as work nor in the ETA."""
         if kept:
             self._console.print(
-                f"{kept} of {many(total, 'run was', 'runs were')} finished before and reused", highlight=False
+                f"{kept} of {count_noun(total, 'run was', 'runs were')} finished before and reused", highlight=False
             )
         if kept == total:
             return
@@ -79,7 +79,7 @@ class Lines:
         self._total, self._done = total - kept, 0
         self._began = self._said = self._clock()
         reused = f", {kept} finished before and reused" if kept else ""
-        self._write(f"{many(total, 'run')}{reused}")
+        self._write(f"{count_noun(total, 'run')}{reused}")
 
     def advance(self, runs: int) -> None:
         """Say how far the work is and how long it will take, now and then."""
@@ -95,7 +95,7 @@ class Lines:
     def _say(self, share: float, remark: str = "") -> None:
         self._said = self._clock()
         left = (self._said - self._began) * (1 - share) / share
-        self._write(f"{self._done}/{many(self._total, 'run')}{remark}, {left:.0f} s left")
+        self._write(f"{self._done}/{count_noun(self._total, 'run')}{remark}, {left:.0f} s left")
 
     def stop(self) -> None:
         """Nothing to clear away."""

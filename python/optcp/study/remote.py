@@ -1,7 +1,7 @@
-"""Jobs done by other processes, here or elsewhere, that share no files with this one.
+"""Execution of jobs on executors, whose processes share no files with this one.
 
-Who starts and feeds these processes is somebody else's engine: a pool of ``concurrent.futures`` or joblib, a Dask
-cluster. A task is as many jobs as take some seconds; what it made comes back as bytes, and is stored here.
+Executors are pools of ``concurrent.futures`` or joblib, or a Dask cluster. A task combines jobs of some seconds; its
+results return as bytes and are stored here.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from optcp.study.pool import Executor, Job, Progress
 
 TASK_S = 4.0
-"""A task takes so long: an engine needs milliseconds for one, and its scheduler must keep up with many workers."""
+"""Maximum duration of a task in s, long compared with the milliseconds of scheduling."""
 LEAST_S = 1.0
-"""Shorter ones divide the work better where little is left."""
+"""Minimum duration of a task in s, for balance at the end."""
 PIECES = 256
-"""What is left is cut into so many tasks, between these two."""
+"""Number of tasks into which the remaining work is divided, within these limits."""
 TASK_BYTES = 32_000_000
-"""Of results: a task of several jobs brings no more at once."""
+"""Maximum size in bytes of the results of a task with several jobs."""
 PROBES = 64
-"""Jobs that are sent one by one while nobody knows how long they take; more once that is longer than a task."""
+"""Number of single jobs sent as probes while durations are unknown; more if they outlast a task."""
 MOST_TASKS = 1000
-"""Sent and not stored yet: enough for hundreds of workers, and for clusters that grow with what waits."""
+"""Maximum number of outstanding tasks, enough for hundreds of workers and autoscaling clusters."""
 MOST_BYTES = 1_000_000_000
-"""Of results that are on their way."""
+"""Maximum size in bytes of outstanding results."""
 FILES = re.compile(r"\b(file|matrix)\b")
-"""A scenario without these words reads no other file."""
+"""Words without which a scenario reads no other file."""
 
 
 @dataclass(frozen=True)
 class World:
-    """A scenario that can be sent: its text, the files that it names, and what must come of it there."""
+    """Scenario for sending: text, contents of its files, and expected digest."""
 
     text: str
     files: tuple[tuple[str, bytes], ...]
@@ -57,42 +57,44 @@ class World:
     @staticmethod
     @functools.lru_cache(maxsize=32)
     def of(scenario: _core.Scenario) -> World:
-        """Pack a scenario."""
+        """Create the sendable form of a scenario."""
         text, files = scenario.to_toml(), dict[str, bytes]()
         if FILES.search(text):
-            with topologies.noted(files):
+            with topologies.record_files(files):
                 scenario.override([])
         return World(text, tuple(files.items()), scenario.sha256)
 
     @functools.lru_cache(maxsize=32)  # noqa: B019 - a worker needs the same worlds task after task
     def scenario(self) -> _core.Scenario:
-        """Unpack it.
+        """Return the scenario.
 
         Raises
         ------
         RunFailed
-            If it is another world here.
+            If its digest differs on this machine.
         """
-        with topologies.given(dict(self.files)):
+        with topologies.use_files(dict(self.files)):
             found = _core.Scenario.parse(self.text, "scenario.toml")
         if found.sha256 != self.sha256:
-            raise RunFailed("a worker finds another network by that name: install one version of topohub everywhere")
+            raise RunFailed(
+                "a worker has a different network of this name; install the same version of topohub on all workers"
+            )
         return found
 
 
 def made(version: str, packed: bytes) -> list[tuple[Any, float]]:
-    """Do tasks, on a worker: what each returns, and the CPU time in seconds that it took.
+    """Perform tasks on a worker; return the result and CPU time in s of each.
 
     Raises
     ------
     InputError
-        If the worker's optcp is not that of whoever asks.
+        If the worker has another version of optcp.
     RunFailed
-        If one fails.
+        If a task fails.
     """
     if version != _core.version():
         raise InputError(
-            f"a worker has optcp {_core.version()}, this is optcp {version}: install one version everywhere"
+            f"a worker has optcp {_core.version()}, this is optcp {version}; install the same version on all workers"
         )
     answers = []
     tasks: list[tuple[str, Callable[[], Any]]] = pickle.loads(zlib.decompress(packed))  # noqa: S301 - as engines do
@@ -108,17 +110,17 @@ def made(version: str, packed: bytes) -> list[tuple[Any, float]]:
 
 
 class Remote:
-    """Workers behind an engine that runs functions; see :class:`optcp.study.pool.Workers`."""
+    """Backend that uses an executor; implements :class:`optcp.study.pool.Workers`."""
 
     def __init__(self, executor: Executor) -> None:
-        # Dask's client knows what it has sent before by its hash, unless it is told not to.
+        # With `pure=True`, Dask would reuse the result of an equal call.
         submit: Callable[..., Any] = executor.submit
         self._call = functools.partial(submit, pure=False) if hasattr(executor, "get_executor") else submit
         self._sent: dict[Any, tuple[list[Job], float]] = {}
         self._costs = Costs()
 
-    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job | None]:  # noqa: ARG002 - nobody knows more there
-        """Send jobs as tasks, and store what comes back."""
+    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job | None]:  # noqa: ARG002 - executors report no partial progress
+        """Send jobs as tasks, and store their results."""
         todo, left = deque(jobs), sum(job.runs for job in jobs)
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         began = time.monotonic()
@@ -139,7 +141,7 @@ class Remote:
             yield from batch
 
     def stop(self) -> None:
-        """Store what has come back, and call back the rest; what a worker is at ends there for nobody."""
+        """Store returned results, and cancel other tasks; running ones end without effect."""
         for future in self._sent:
             if future.done() and not future.cancelled() and future.exception() is None:
                 self._keep(future)
@@ -153,7 +155,7 @@ class Remote:
         return len(self._sent) < MOST_TASKS and sum(size for _, size in self._sent.values()) < MOST_BYTES
 
     def _batch(self, todo: deque[Job], left: int) -> tuple[list[Job], float]:
-        """Take the jobs of the next task, one at least; and what they bring, in bytes."""
+        """Return the jobs of the next task, at least one, and the expected size of their results in bytes."""
         enough_s = _enough(left * self._costs.seconds_a_run)
         batch, seconds, size = [todo.popleft()], 0.0, 0.0
         cost = self._costs.of(batch[0])
@@ -167,12 +169,12 @@ class Remote:
 
     def _submit(self, batch: Sequence[Job]) -> Any:  # noqa: ANN401 - every engine has its own future
         tasks = [(job.label, job.away.task()) for job in batch]
-        # Worlds of one study are much alike.
+        # The scenarios of a study are similar, so compression is effective.
         packed = zlib.compress(pickle.dumps(tasks), 1)
         try:
             return self._call(made, _core.version(), packed)
         except RuntimeError as error:
-            # A pool of processes of which one was killed takes nothing any more.
+            # A process pool with a killed process accepts no more tasks.
             raise RunFailed(f"{batch[0].label}: {error}") from error
 
     def _keep(self, future: Any) -> None:  # noqa: ANN401
@@ -182,40 +184,40 @@ class Remote:
 
 
 def _answers(future: Any, label: str) -> list[tuple[Any, float]]:  # noqa: ANN401
-    """What a task returned, or a sentence that says why it did not."""
+    """Return the results of a task, or raise an error with its reason."""
     try:
         answers: list[tuple[Any, float]] = future.result()
     except (InputError, RunFailed):
         raise
     except ModuleNotFoundError as error:
-        # The version of optcp cannot be asked there.
+        # Without optcp on the worker, its version cannot be checked.
         wanted = f"optcp {_core.version()} must be installed on all workers"
         raise InputError(f"a worker cannot run this ({error}): {wanted}") from error
-    except (Exception, asyncio.CancelledError) as error:  # every engine has errors of its own
+    except (Exception, asyncio.CancelledError) as error:  # executors raise their own errors
         raise RunFailed(f"{label}: {' '.join(str(error).split()) or type(error).__name__}") from error
     return answers
 
 
 def tasks_of(blocks: int, seconds: float, size: float) -> int:
-    """In how many tasks blocks are sent that take so many seconds and bring so many bytes, all of them together."""
+    """Return the number of tasks for blocks with this total duration and size."""
     enough_s = _enough(seconds)
     return min(blocks, max(1, math.ceil(seconds / enough_s), math.ceil(size / TASK_BYTES)))
 
 
 def _enough(left_s: float) -> float:
-    """How many seconds a task takes while so many are left."""
+    """Return the duration of tasks, in s, for this remaining work."""
     return min(max(left_s / PIECES, LEAST_S), TASK_S)
 
 
 class Costs:
-    """What jobs have cost so far, by what they have in common."""
+    """Cost estimates of jobs, from finished jobs with similar keys."""
 
     def __init__(self) -> None:
         self._sums: dict[tuple[str, ...], tuple[int, float, int]] = {}
         self._dearest = 0.0, 0.0
 
     def learn(self, job: Job, seconds: float, size: int) -> None:
-        """Take up a job that has ended: its CPU time, and the bytes that it made."""
+        """Add the CPU time and result size of a finished job."""
         for end in range(len(job.away.kind) + 1):
             runs, all_seconds, all_bytes = self._sums.get(job.away.kind[:end], (0, 0.0, 0))
             self._sums[job.away.kind[:end]] = runs + job.runs, all_seconds + seconds, all_bytes + size
@@ -224,14 +226,14 @@ class Costs:
 
     @property
     def seconds_a_run(self) -> float:
-        """CPU time of a run, of all that have ended; 0 at first."""
+        """Mean CPU time per finished run; 0 at first."""
         runs, seconds, _ = self._sums.get((), (0, 0.0, 0))
         return seconds / runs if runs else 0.0
 
     def of(self, job: Job) -> tuple[float, float] | None:
-        """CPU time in seconds and bytes that a job will cost, by those that are most like it; None while none is known.
+        """Return the expected CPU time in s and size in bytes of a job, from the most similar jobs, or None.
 
-        Of a study of which no run is known it is what runs of the dearest one cost.
+        For a study without finished runs, the costs of the most expensive study are used.
         """
         if not self._sums:
             return None

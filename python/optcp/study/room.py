@@ -1,9 +1,9 @@
-"""Memory that a study needs and that there is: a sweep that does not fit is refused before it starts.
+"""Memory check of a study: a sweep that does not fit into memory is refused before it starts.
 
-The need is estimated twice. Before the first cell is made, a floor: the number of cells times what the smallest one
-takes (``CELL``). After the first ``SAMPLE`` cells, their number times what these have added to the memory of the
-process. What there is: the least of the memory that the system calls available (``MemAvailable`` of Linux; elsewhere
-all memory), what the control groups of the process leave, and what its limit of address space leaves.
+The need is estimated twice. Before the first cell is made, a lower bound: the number of cells times the size of the
+smallest possible cell (``CELL``). After the first ``SAMPLE`` cells, the number of the rest times the mean growth of the
+process per cell. Available memory is the minimum of what the system reports (``MemAvailable`` of Linux; elsewhere all
+memory), what the control groups of the process leave, and what its address space limit leaves.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from optcp.errors import InputError
 
 CELL = 2_000
-"""Bytes of a cell whose world is not made yet."""
+"""Bytes of a cell whose scenario is not resolved yet."""
 RUN = 1_000
-"""Bytes of a run in the tables and lists of its study."""
+"""Bytes of a run in the index of its study."""
 SAMPLE = 64
-"""Cells after which the need is estimated from what they took."""
+"""Number of cells after which the need is estimated from their size."""
 CGROUPS = Path("/sys/fs/cgroup")
 
 
 def available() -> int | None:
-    """Bytes of memory that this process may still take; None where nothing says so."""
+    """Bytes of memory that this process can still allocate; None if unknown."""
     found = [_of_system(), *_of_groups(), _of_limit()]
     return min((one for one in found if one is not None), default=None)
 
@@ -39,7 +39,7 @@ def _of_system() -> int | None:
 
 
 def _of_groups() -> list[int]:
-    """What each control group (version 2) around the process leaves."""
+    """Bytes left in each control group (version 2) of the process."""
     found = []
     with contextlib.suppress(OSError):
         own = CGROUPS / Path("/proc/self/cgroup").read_text().strip().rpartition("::")[2].lstrip("/")
@@ -53,7 +53,7 @@ def _of_groups() -> list[int]:
 
 
 def _cache(group: Path) -> int:
-    """Bytes of files that a group keeps in memory: counted as used, and given up as soon as a process needs them."""
+    """Bytes of the page cache of a group: counted as used, but freed on demand."""
     lines = (group / "memory.stat").read_text().splitlines()
     return sum(int(value) for name, _, value in (line.partition(" ") for line in lines) if name.endswith("active_file"))
 
@@ -61,21 +61,21 @@ def _cache(group: Path) -> int:
 def _of_limit() -> int | None:
     try:
         import resource
-    except ImportError:  # Windows has no limits of this kind
+    except ImportError:  # not on Windows
         return None
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit - _pages(0)
 
 
 def _pages(which: int) -> int:
-    """Bytes of this process: of its address space (0), or those in memory (1)."""
+    """Bytes of this process: address space (0) or resident memory (1)."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text().split()[which]) * os.sysconf("SC_PAGE_SIZE")
     return 0
 
 
 def check_count(count: int, each: float, what: str, how: str = "at least") -> None:
-    """Refuse so many cells or runs of so many bytes each if they do not fit into memory.
+    """Check that ``count`` cells or runs of ``each`` bytes fit into memory.
 
     Raises
     ------
@@ -91,14 +91,14 @@ def check_count(count: int, each: float, what: str, how: str = "at least") -> No
 
 
 class Growth:
-    """Watches what the first cells add to the memory of the process.
+    """Measures the growth of the process while the first cells are made.
 
     Parameters
     ----------
     count
-        All cells.
+        Number of all cells.
     what
-        How a message calls them.
+        Noun for them in messages.
     """
 
     def __init__(self, count: int, what: str) -> None:
@@ -106,7 +106,7 @@ class Growth:
         self._before = 0
 
     def check(self, made: int) -> None:
-        """Refuse the rest, once there are enough to judge by.
+        """After ``SAMPLE`` cells, check that the rest fits.
 
         Raises
         ------

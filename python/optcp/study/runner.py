@@ -1,4 +1,4 @@
-"""Running what is missing of some studies, in threads or elsewhere."""
+"""Execution of the missing runs of studies, in threads or on executors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from optcp import _core
-from optcp.study.done import Done
+from optcp.study.done import StudyResult
 from optcp.study.pool import Job, run_stages
 from optcp.study.remote import World
 from optcp.study.store import Store
@@ -28,35 +28,35 @@ if TYPE_CHECKING:
     from optcp.study.study import Study
 
 MOST_CELLS = 8
-"""Cells that are run by one call share their warm-up; more of them gain little and lose more on Ctrl-C."""
+"""Maximum number of combinations per call, which share their common start. Larger calls lose more on Ctrl-C."""
 SINGLE = 64
-"""A study of no more seeds, times groups of cells, is run seed by seed: runs may be long, and processors many."""
+"""Number of seeds times groups up to which every block has one seed, because runs may be long."""
 FIRST = 16
-"""Of a larger one so many are run seed by seed; how long they are says how many seeds the other blocks have."""
+"""Number of single-seed blocks of larger studies; their duration determines the size of the other blocks."""
 HOPS_A_BLOCK = 4_000_000
-"""Transmissions of packets, about a tenth of a second of work: a block's files are little beside it."""
+"""Packet-hops per block, about 0.1 s of work, so that writing files costs little in comparison."""
 MOST_SEEDS = 256
-"""Of a block."""
+"""Maximum number of seeds per block."""
 Todo = list[tuple[int, list[int]]]
-"""Seeds, and the places of the cells that are run with each."""
+"""Seeds, each with the indices of the combinations to run."""
 LOOK_AGAIN_S = 0.2
-"""Whether another process has ended."""
+"""Interval of checks whether another process has ended, in s."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some cells and seeds of a study, run by one call.
+    """Group of parameter combinations and seeds of a study that one call runs.
 
-    The cut follows from the task alone: what is made after an interruption goes into the same files.
+    The division depends only on the study, so a continued study writes the same files.
 
     Attributes
     ----------
     grid
-        The study's.
+        Grid of the study.
     cells
         Indices of branches.
     seeds
-        In the order in which they are run.
+        Seeds in the order of execution.
     """
 
     grid: Grid
@@ -64,7 +64,7 @@ class Block:
     seeds: tuple[int, ...]
 
     def missing(self, store: Store) -> Todo:
-        """For each seed the places in ``cells`` of the runs that are not there."""
+        """Return, per seed, the indices in ``cells`` of missing runs."""
         branches = [self.grid.branches[cell] for cell in self.cells]
         todo = (
             (seed, [place for place, branch in enumerate(branches) if not store.has(branch, seed)])
@@ -73,7 +73,7 @@ class Block:
         return [(seed, places) for seed, places in todo if places]
 
     def run(self, store: Store, cancel: _core.Cancel, threads: int = 1) -> None:
-        """Make and store what is missing, each run on so many threads."""
+        """Perform and store the missing runs, each on this number of threads."""
         if todo := self.missing(store):
             manifests = self.make(todo, store.root, cancel, digest=store.digest, threads=threads)
             store.take((path.removeprefix("parts/") for path, _ in manifests), check=False)
@@ -81,7 +81,7 @@ class Block:
     def make(
         self, todo: Todo, root: Path | None, cancel: _core.Cancel, *, digest: bool = False, threads: int = 1
     ) -> list[tuple[str, bytes]]:
-        """Make runs: their files go below ``root`` and their manifests are returned; without it all files are."""
+        """Perform runs; write files below ``root`` and return their manifests, or return all files without ``root``."""
         grid = self.grid
         branches = [grid.branches[cell] for cell in self.cells]
         return _core.run_block(
@@ -95,16 +95,15 @@ class Block:
         )
 
     def options(self, *, digest: bool) -> dict[str, Any]:
-        """How its runs are made; with a digest also where the grid wants none, but its directory has them."""
+        """Return the options of the runs; ``digest`` is also needed if the directory already has digests."""
         return {"fork": self.grid.fork, "digest": self.grid.digest or digest, "engine": self.grid.engine}
 
 
 @dataclass(frozen=True)
-class BlockAway:
-    """A block as another process makes it; see :class:`optcp.study.pool.Away`.
+class RemoteBlock:
+    """Block for another process; implements :class:`optcp.study.pool.RemoteJob`.
 
-    Lanes are for threads, which are at few of them at a time: if another process works at the study, runs may be made
-    twice, and are the same.
+    Remote blocks are not locked. If another process works on the study, runs may be performed twice with equal results.
     """
 
     block: Block
@@ -112,11 +111,11 @@ class BlockAway:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """The study and its cells."""
+        """Directory of the study, and first combination of the block."""
         return str(self.store.root), self.block.grid.branches[self.block.cells[0]].id
 
     def task(self) -> Callable[[], list[tuple[str, bytes]]]:
-        """What makes its missing runs."""
+        """Return the function that performs the missing runs."""
         grid = self.block.grid
         cells = [grid.branches[cell] for cell in self.block.cells]
         return functools.partial(
@@ -128,20 +127,20 @@ class BlockAway:
         )
 
     def keep(self, made: list[tuple[str, bytes]]) -> int:
-        """Write the files as they come."""
+        """Store the returned files."""
         return self.store.put(made)
 
 
 def _made_there(
     columns: list[str], cells: list[tuple[str, list[float | str], World]], todo: Todo, options: dict[str, Any]
 ) -> list[tuple[str, bytes]]:
-    """Make runs of a block; all files, part by part."""
+    """Perform the runs of a block and return all files, part by part."""
     worlds = [(id_, values, world.scenario()) for id_, values, world in cells]
     return _core.run_block(columns, worlds, todo, None, **options)
 
 
 def groups_of(grid: Grid) -> list[tuple[int, ...]]:
-    """Cells that are run by one call."""
+    """Return the groups of combinations that are run together."""
     cells = grid.distinct
     return [tuple(cells[first : first + MOST_CELLS]) for first in range(0, len(cells), MOST_CELLS)]
 
@@ -149,12 +148,12 @@ def groups_of(grid: Grid) -> list[tuple[int, ...]]:
 def blocks(
     grid: Grid, seeds: Sequence[int], hops_a_run: Callable[[Sequence[Branch], int], float]
 ) -> Iterator[list[Block]]:
-    """Cut a study, in two stages: the second one's blocks follow from what the first one's runs were.
+    """Yield the blocks of a study in two stages; the first stage determines the size of blocks in the second.
 
     Parameters
     ----------
     hops_a_run
-        :meth:`optcp.study.store.Store.hops_a_run`, asked after the first stage.
+        :meth:`optcp.study.store.Store.hops_a_run`, called after the first stage.
     """
     groups = groups_of(grid)
     single = len(seeds) if len(groups) * len(seeds) <= SINGLE else min(len(seeds), -(-FIRST // len(groups)))
@@ -167,13 +166,13 @@ def blocks(
 
 
 def _size(grid: Grid, group: tuple[int, ...], seed: int, hops_a_run: Callable[[Sequence[Branch], int], float]) -> int:
-    """How many seeds of a group of cells make a block: a power of two."""
+    """Return the number of seeds per block, a power of two."""
     hops = hops_a_run([grid.branches[cell] for cell in group], seed) * len(group)
     return 1 << min(MOST_SEEDS, max(1, round(HOPS_A_BLOCK / max(hops, 1)))).bit_length() - 1
 
 
 def _aligned(grid: Grid, group: tuple[int, ...], seeds: Sequence[int], size: int) -> Iterator[Block]:
-    """Blocks that begin at multiples of their size, so that a study of more seeds is mostly cut at the same places."""
+    """Yield blocks that start at multiples of their size, so that studies with more seeds share most blocks."""
     start = 0
     for place in range(1, len(seeds) + 1):
         if place == len(seeds) or seeds[place] // size != seeds[start] // size:
@@ -182,7 +181,7 @@ def _aligned(grid: Grid, group: tuple[int, ...], seeds: Sequence[int], size: int
 
 
 def directory(root: Path, grid: Grid) -> Path:
-    """Where a study is among others: its title for people, its hash for certain."""
+    """Return the directory of a study, named by its title and hash."""
     words = re.sub(r"[^a-z0-9.+]+", "-", grid.title.lower()).strip("-")[:60]
     return root / f"{words}-{grid.hash[:12]}"
 
@@ -194,7 +193,7 @@ def opened(grid: Grid, root: Path) -> Store:
     return store
 
 
-def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress) -> list[Done]:
+def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress) -> list[StudyResult]:
     """Run every (grid, seed) that is not stored yet; what several studies want runs once.
 
     Parameters
@@ -210,7 +209,7 @@ def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress
 
     Returns
     -------
-    list of Done
+    list of StudyResult
         One a study, in their order; those that want the same share one.
 
     Raises
@@ -226,9 +225,10 @@ def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress
             stores[study.grid.hash] = opened(study.grid, root)
     placed = [(study, stores[study.grid.hash]) for study in studies]
     run_missing(placed, jobs, progress)
-    done: dict[tuple[str, tuple[int, ...]], Done] = {}
+    done: dict[tuple[str, tuple[int, ...]], StudyResult] = {}
     return [
-        done.setdefault((study.grid.hash, study.seeds), Done(study.grid, study.seeds, store)) for study, store in placed
+        done.setdefault((study.grid.hash, study.seeds), StudyResult(study.grid, study.seeds, store))
+        for study, store in placed
     ]
 
 
@@ -354,4 +354,4 @@ def _job(block: Block, store: Store, lanes: dict[Path, Lane], threads: int) -> J
 
     # Cells of a block are seldom of unlike lengths.
     stop_s = block.grid.branches[block.cells[0]].scenario.summary()["stop_s"]
-    return Job(f"{block.grid.title}, {seeds}", runs, work, stored, BlockAway(block, store), runs * float(stop_s))
+    return Job(f"{block.grid.title}, {seeds}", runs, work, stored, RemoteBlock(block, store), runs * float(stop_s))

@@ -1,4 +1,4 @@
-"""What ``optcp run`` prints: the plan of a study, and its metrics with their intervals over seeds."""
+"""Terminal output of ``optcp run``: plan of a study, and metrics with 95 % intervals over seeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import rate_text, show_table
 from optcp.data.labelled import censored
 from optcp.data.table import PICOSECONDS_A_SECOND
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
     from optcp.data.axes import Axis
     from optcp.stats import Interval
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.pool import Jobs
     from optcp.study.single import Estimate
     from optcp.study.store import Store
     from optcp.study.study import Study
 
 MOST = 12
-"""Rows that a cell has of a metric, and cells that a plan lists; files have all."""
+"""Maximum number of rows per metric and parameter combination, and of combinations in a plan; files have all."""
 MOST_LINES = 120
-"""Of a table on the terminal; files have all."""
+"""Maximum number of lines of a terminal table; files have all."""
 LATE = 0.05
-"""A group that starts after this share of the run is not active in the whole of it."""
+"""Share of the run after which a group counts as starting late, so that its active time is shown."""
 COMPLETIONS = ("completion_mean_s", "completion_p50_s", "completion_p95_s", "completion_p99_s")
 ALL = "all"
-"""What ``of`` is for all fibres together."""
+"""Label of the sum over all fibres."""
 
 
 def _share(value: float) -> str:
@@ -75,16 +75,16 @@ TEXTS: dict[str, Callable[[float], str]] = {
     "bursts": "{:.1f}".format,
     "marked": "{:.1f}".format,
 }
-"""How values of a metric are written, where it is not with three decimals."""
+"""Number format by metric; the default is three decimals."""
 
 
 def value_text(name: str, value: float) -> str:
-    """A value of a metric as tables have it."""
+    """Return a value of a metric as text, "-" if undefined."""
     return TEXTS.get(name, "{:.3f}".format)(value) if math.isfinite(value) else "-"
 
 
 def with_interval(name: str, one: Interval | None) -> list[str]:
-    """An estimate, its interval, which one run does not have, and the runs behind it."""
+    """Return the texts of an estimate, its interval ("-" for a single run) and its number of runs."""
     if one is None or not one.n:
         return ["-", "-", "0"]
     whole = math.isfinite(one.low) and math.isfinite(one.high)
@@ -93,113 +93,112 @@ def with_interval(name: str, one: Interval | None) -> list[str]:
 
 
 def show_plan(console: Console, study: Study, store: Store, estimate: Estimate | None, where: Jobs) -> None:
-    """Say what a run would do, how long it would take and what it would write."""
+    """Print what a run would do, its estimated time and its disk space."""
     threads = where if isinstance(where, int) else max(1, workers(where)[1])
     grid = study.grid
     runs, left = len(grid.branches) * len(study.seeds), missing(study, store)
-    kept = f" ({runs - left} are there already)" if left < runs else ""
-    counts = f"cells: {len(grid.branches)}, seeds: {len(study.seeds)}, runs: {runs}{kept}"
-    console.print(f"{counts}, to {store.root}", soft_wrap=True)
+    kept = f" ({runs - left} stored already)" if left < runs else ""
+    counts = f"parameter combinations: {len(grid.branches)}, seeds: {len(study.seeds)}, runs: {runs}{kept}"
+    console.print(f"{counts}, directory: {store.root}", soft_wrap=True)
     for branch in grid.branches[:MOST]:
         key = ", ".join(f"{name} = {value}" for name, value in branch.key.items())
         console.print(f"  {key or 'as written'}", soft_wrap=True)
     if len(grid.branches) > MOST:
         console.print(f"  and {len(grid.branches) - MOST} more")
     if estimate is None:
-        console.print("nothing is left to run")
+        console.print("all runs are stored already")
         return
     console.print(f"tables: {', '.join(('scalars', 'runs', *grid.branches[0].observe))}", soft_wrap=True)
     if not estimate.runs:
         least = estimate.limit_s * math.ceil(left / threads)
         console.print(
-            f"a run takes more than {estimate.limit_s:g} s: more than {least:.0f} s in all, {threads} at a time"
+            f"more than {estimate.limit_s:g} s per run, more than {least:.0f} s in total with {threads} at a time"
         )
         return
-    # A thread does whole runs.
+    # A run is not divided between threads.
     in_all = estimate.seconds * math.ceil(left / threads)
     console.print(
-        f"by a probe of {many(estimate.runs, 'run')}: {estimate.seconds:.2g} s a run, {in_all:.2g} s in all "
-        f"with {threads} at a time, and {estimate.bytes / 1e6:.2g} MB on disk",
+        f"estimate from {count_noun(estimate.runs, 'run')}: {estimate.seconds:.2g} s per run, {in_all:.2g} s in total "
+        f"with {threads} at a time, {estimate.bytes / 1e6:.2g} MB on disk",
         soft_wrap=True,
     )
     if not isinstance(where, int):
         tasks = tasks_of(estimate.blocks, left * estimate.seconds, estimate.bytes)
         console.print(
-            f"to the workers: {many(estimate.blocks, 'block')} of runs in about {many(tasks, 'task')}, each of "
-            f"{left * estimate.seconds / tasks:.2g} s and {estimate.bytes / tasks / 1e6:.2g} MB",
+            f"sent to workers: {count_noun(estimate.blocks, 'block')} of runs in about {count_noun(tasks, 'task')}, "
+            f"{left * estimate.seconds / tasks:.2g} s and {estimate.bytes / tasks / 1e6:.2g} MB each",
             soft_wrap=True,
         )
 
 
-def show_done(console: Console, done: Done) -> None:
-    """Print the metrics of a study, cell by cell; each is a mean over seeds with its 95 % interval."""
+def show_done(console: Console, done: StudyResult) -> None:
+    """Print the metrics of each parameter combination: means over seeds with 95 % intervals."""
     shown = _Shown(console, done)
-    if not shown.metrics(f"goodput over {shown.part}", "goodput_bps"):
-        console.print("the scenario observes no goodput")
+    if not shown.metrics(f"goodput ({shown.part})", "goodput_bps"):
+        console.print("the scenario does not observe goodput")
     shown.active()
     shown.completions()
-    shown.metrics("flows that lost packets to a failure, copies aside", "hit_flows", zeros=False)
-    shown.metrics(
-        "of these flows the longest gap without new data, beyond their usual gap", "outage_p50_s", "outage_longest_s"
-    )
-    shown.metrics(f"utilisation of ports over {shown.part}", "utilisation")
-    shown.metrics(f"queue length over {shown.part}", "queue_mean_packets", "queue_max_packets")
-    shown.metrics("time that packets waited in queues", "sojourn_mean_s", "sojourn_longest_s")
-    shown.metrics("bursts that found no wavelength", "burst_loss", "bursts", "wavelength_utilisation")
-    shown.metrics("Hurst parameter of packets sent an interval", "hurst")
+    shown.metrics("affected flows (copies excluded)", "hit_flows", zeros=False)
+    shown.metrics("stall of affected flows", "outage_p50_s", "outage_longest_s")
+    shown.metrics(f"link utilisation ({shown.part})", "utilisation")
+    shown.metrics(f"queue length ({shown.part})", "queue_mean_packets", "queue_max_packets")
+    shown.metrics("queueing delay", "sojourn_mean_s", "sojourn_longest_s")
+    shown.metrics("blocked bursts", "burst_loss", "bursts", "wavelength_utilisation")
+    shown.metrics("Hurst parameter of packets sent per interval", "hurst")
     shown.spare()
     if coverage := [one for branch in done.grid.branches if (one := branch.scenario.coverage())]:
         show_coverage(console, coverage)
     if (done.metrics["dropped"].values > 0).any():
-        shown.metrics("dropped packets over those sent, copies aside", "drop_share")
-        shown.metrics("dropped packets a run", "drops", zeros=False)
+        shown.metrics("packet loss (copies excluded)", "drop_share")
+        shown.metrics("packets dropped per run", "drops", zeros=False)
     else:
         console.print("no packet was dropped")
-    shown.metrics("marked packets a run", "marked", zeros=False)
+    shown.metrics("packets marked per run", "marked", zeros=False)
     show_where(console, done)
 
 
-def show_where(console: Console, done: Done) -> None:
-    """Say how many runs there are, and where."""
-    console.print(f"{many(len(done.grid.branches) * len(done.seeds), 'run')} in {done.store.root}", soft_wrap=True)
+def show_where(console: Console, done: StudyResult) -> None:
+    """Print the number of runs and their directory."""
+    runs = count_noun(len(done.grid.branches) * len(done.seeds), "run")
+    console.print(f"{runs} stored in {done.store.root}", soft_wrap=True)
 
 
 @dataclass
 class _Lines:
-    """A table that shows its first lines."""
+    """Table that keeps only its first ``MOST_LINES`` lines and counts all."""
 
     table: Table
     count: int = 0
 
     def add_row(self, *texts: str) -> None:
-        """Add a line, as long as there are not too many."""
+        """Count a line; add it to the table below the limit."""
         self.count += 1
         if self.count <= MOST_LINES:
             self.table.add_row(*texts)
 
 
 class _Shown:
-    """Tables of a study's metrics."""
+    """Printer of the metric tables of a study."""
 
-    def __init__(self, console: Console, done: Done) -> None:
+    def __init__(self, console: Console, done: StudyResult) -> None:
         self._console, self._done = console, done
         shape = tuple(len(axis) for axis in done.axes)
         values = [[axis.shown[i] for axis, i in zip(done.axes, at, strict=True)] for at in np.ndindex(*shape)]
-        # Without a sweep the only cell has no name.
+        # Without a sweep there are no parameter columns.
         self._keys = values if len(values) > 1 else [[]]
 
     @property
     def part(self) -> str:
-        """Name the part of the run that metrics cover."""
+        """Return the period that metrics cover, as text."""
         window = self._done.grid.branches[0].resolved.get("measure")
         if window is None:
-            return "the whole run"
+            return "whole run"
         after, until = (f"{window[key] / PICOSECONDS_A_SECOND:g} s" for key in ("after_ps", "until_ps"))
-        return f"the time from {after} to {until}"
+        return f"{after} to {until}"
 
-    @functools.cache  # noqa: B019 - it is as short-lived as what it prints
+    @functools.cache  # noqa: B019 - the object lives only while it prints
     def _means(self, name: str) -> dict[str, list[Interval]]:
-        """A metric's estimates: for each thing that there is one of, those of the cells."""
+        """Return the estimates of a metric by label (group, port, reason), one per parameter combination."""
         cells = self._done.metrics.get(name)
         if cells is None:
             return {}
@@ -219,43 +218,43 @@ class _Shown:
             table.add_column(name, justify="right", no_wrap=True)
         return _Lines(table)
 
-    def _print(self, title: str, lines: _Lines, of: str = "", there: int = 0) -> bool:
+    def _print(self, title: str, lines: _Lines, label: str = "", count: int = 0) -> bool:
         if lines.count:
             self._console.print(title, style="bold")
             show_table(self._console, lines.table)
             where = self._done.store.root / "scalars"
             if lines.count > MOST_LINES:
-                self._console.print(f"{MOST_LINES} of {lines.count} lines; all are in {where}", soft_wrap=True)
-            if there > MOST:
-                self._console.print(f"{MOST} of {there} {of}s, those with the most; all are in {where}", soft_wrap=True)
+                self._console.print(f"first {MOST_LINES} of {lines.count} lines; {where} has all", soft_wrap=True)
+            if count > MOST:
+                self._console.print(f"the {MOST} largest of {count} {label}s; {where} has all", soft_wrap=True)
         return lines.count > 0
 
     def _chosen(self, name: str) -> list[str]:
-        """Of what a metric is shown: the first of all, and those that have most of it in any cell."""
+        """Return the labels to show: ``ALL`` and those with the largest estimates."""
         means = self._means(name)
 
-        def most(of: str) -> float:
-            return math.inf if of == ALL else max((one.estimate for one in means[of] if one.n), default=-math.inf)
+        def largest_estimate(label: str) -> float:
+            return math.inf if label == ALL else max((one.estimate for one in means[label] if one.n), default=-math.inf)
 
-        largest = sorted(means, key=most, reverse=True)[:MOST]
-        return [of for of in means if of in largest]
+        largest = sorted(means, key=largest_estimate, reverse=True)[:MOST]
+        return [label for label in means if label in largest]
 
     def metrics(self, title: str, name: str, *more: str, zeros: bool = True) -> bool:
-        """Print a metric of all that there is one of, with its interval, and others beside it."""
+        """Print a metric by label with its interval, and ``more`` metrics in further columns."""
         axis = next((axis.name for axis in self._extra(name)), "")
         heads = [name, "95 % interval", "n"]
         for other in more:
             heads += [other, "95 % interval"]
         table = self._table([axis] if axis else [], heads)
         for cell, key in enumerate(self._keys):
-            for of in self._chosen(name):
-                mean = self._means(name)[of][cell]
+            for label in self._chosen(name):
+                mean = self._means(name)[label][cell]
                 if not zeros and not mean.estimate > 0:
                     continue
                 texts = with_interval(name, mean)
                 for other in more:
-                    texts += with_interval(other, self._means(other)[of][cell])[:2]
-                table.add_row(*key, *([of] if axis else []), *texts)
+                    texts += with_interval(other, self._means(other)[label][cell])[:2]
+                table.add_row(*key, *([label] if axis else []), *texts)
         return self._print(title, table, axis, len(self._means(name)))
 
     def _extra(self, name: str) -> Sequence[Axis]:
@@ -263,21 +262,21 @@ class _Shown:
         return cells.axes[len(self._done.axes) :] if cells is not None else ()
 
     def active(self) -> None:
-        """Print goodput over the time in which a group was active, where that is not the whole run."""
+        """Print goodput during the active time of groups that are not active for the whole run."""
         name, window = "active_goodput_bps", ("active_from_s", "active_to_s")
         if window[0] not in self._done.metrics:
             return
         part = self._part()
-        groups = [of for of in self._chosen(name) if part[of].any()]
+        groups = [label for label in self._chosen(name) if part[label].any()]
         table = self._table(["group"], [name, "95 % interval", "n", *window])
         for cell, key in enumerate(self._keys):
             for group in groups:
                 ends = [value_text(one, self._means(one)[group][cell].estimate) for one in window]
                 table.add_row(*key, group, *with_interval(name, self._means(name)[group][cell]), *ends)
-        self._print("goodput while the group was active, and from when to when that was", table)
+        self._print("goodput during the active time of a group", table)
 
     def _part(self) -> dict[str, NDArray[np.bool_]]:
-        """For each group in which cells it was active for a part of the run only."""
+        """Return, by group, the parameter combinations in which it is active for a part of the run only."""
         done = self._done
         start, end = (done.metrics[name] for name in ("active_from_s", "active_to_s"))
         groups = start.axes[-1].values
@@ -287,7 +286,7 @@ class _Shown:
         return {group: np.asarray(part[:, :, place].any(axis=0)) for place, group in enumerate(groups)}
 
     def completions(self) -> None:
-        """Print completion times: means over seeds of each run's mean and quantiles."""
+        """Print completion times: means over seeds of the mean and the quantiles of each run."""
         name = "completed_flows"
         table = self._table(["group"], [name, "unfinished_flows", "", "time", "95 % interval", "n"])
         groups = self._chosen(name)
@@ -299,15 +298,15 @@ class _Shown:
                 table.add_row(*key, group, *beside, metric, *with_interval(metric, one))
                 if one is None or not one.n:
                     break
-        self._print("completion times of flows, from start to the last in-order byte", table, "group", len(groups))
+        self._print("completion times, from the start to the last in-order byte", table, "group", len(groups))
 
     def spare(self) -> None:
-        """Print the capacity that protection needs; cells that differ in what fails need the same."""
+        """Print the spare capacity; combinations that differ only in failures share a line."""
         found = [tuple(one.items()) for branch in self._done.grid.branches for one in branch.scenario.spare()]
         table = Table(box=None, pad_edge=False)
         for name in ("protected", "scheme", "capacity"):
             table.add_column(name)
-        for name in ("working links", "spare links", "working", "spare", "spare / working"):
+        for name in ("working links", "spare links", "working rate", "spare rate", "spare-to-working ratio"):
             table.add_column(name, justify="right", no_wrap=True)
         lines = _Lines(table)
         for need in map(dict, dict.fromkeys(found)):
@@ -316,4 +315,4 @@ class _Shown:
             ratio = f"{need['spare_bps'] / need['working_bps']:.2f}"
             who = need["flows"] or "all routed"
             lines.add_row(who, need["scheme"], need["capacity"], *links, *rates, ratio)
-        self._print("capacity that protection needs, summed over directions of links", lines)
+        self._print("spare capacity (both directions)", lines)

@@ -1,4 +1,4 @@
-"""``optcp run``: one scenario file, its sweep if it has one, some seeds."""
+"""``optcp run``: the study of one scenario file, and an estimate of its cost."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a study would take, by a probe.
+    """Cost of a study, estimated from a probe.
 
     Attributes
     ----------
     limit_s
-        The probe was given so many seconds.
+        Time limit of the probe in seconds.
     runs
-        Those of the probe; 0 if not even one ended in time.
+        Runs that the probe completed; 0 if not even one ended in time.
     seconds
-        CPU time of a run; on several threads its wall time.
+        CPU time of a run; wall time with several threads.
     bytes
-        Of all files of the missing runs.
+        Size of all files of the missing runs.
     blocks
-        How many calls make them.
+        Number of calls that the missing runs take.
     """
 
     limit_s: float
@@ -57,23 +57,23 @@ def study(
     fork: bool,
     engine: str = ENGINES[0],
 ) -> Study:
-    """Read the scenario and check every cell of its grid; an override of an axis takes the axis' place.
+    """Read the scenario and check every cell of its grid. An override of a swept key replaces the axis.
 
-    A scenario that observes packets has its records digested too.
+    If the scenario observes packets, the runs include the digest of all records.
 
     Raises
     ------
     optcp._core.ScenarioError
         If the file or an override is wrong.
     InputError
-        If there is no such seed.
+        If a seed is out of range.
     """
     check_seed(first_seed + runs - 1)
     world = Scenario(_core.Scenario.load(str(path), list(overrides)))
     return Study(
         world,
         seeds=range(first_seed, first_seed + runs),
-        # A file's name may be no text.
+        # A file name may be invalid UTF-8.
         title=world.core.summary()["title"] or path.stem.encode(errors="replace").decode(),
         digest=digest or any(one["kind"] == "packets" for one in world.resolved["observe"]),
         fork=fork,
@@ -82,15 +82,15 @@ def study(
 
 
 def missing(study: Study, store: Store) -> int:
-    """How many runs are not there."""
+    """Number of runs that are not stored."""
     return sum(not store.has(branch, seed) for branch in study.grid.branches for seed in study.seeds)
 
 
 def probe(study: Study, store: Store, threads: int = 1, limit_s: float = 3.0) -> Estimate | None:
-    """Make some of the missing runs, and write nothing; None if none is missing.
+    """Make some of the missing runs without storing them; None if none is missing.
 
-    One run, then one seed of a block's cells, then more and more seeds, as far as ``limit_s`` seconds go: what a file
-    holds beside its rows is shared by all runs of a part.
+    It makes one run, then one seed of a block, then two seeds, four, and so on, for up to ``limit_s`` seconds. Several
+    sizes are needed because a file has a fixed part that all its runs share.
     """
     seeds = tuple(sorted(study.seeds))
     groups = (Block(study.grid, cells, seeds) for cells in groups_of(study.grid))
@@ -100,7 +100,7 @@ def probe(study: Study, store: Store, threads: int = 1, limit_s: float = 3.0) ->
     cancel = _core.Cancel()
     timer = threading.Timer(limit_s, cancel.cancel)
     timer.start()
-    # What several threads take together is no measure of how long it lasts.
+    # The CPU time of several threads does not say how long the runs take.
     clock = time.thread_time if threads == 1 else time.monotonic
     began, took_s, made, hops = time.monotonic(), 0.0, [], 0.0
     try:
@@ -111,7 +111,7 @@ def probe(study: Study, store: Store, threads: int = 1, limit_s: float = 3.0) ->
             made.append((_runs(some), _parts(files)))
             manifests = [json.loads(content) for path, content in files if path.startswith("parts/")]
             hops = sum(one["packet_hops"] for one in manifests) / _runs(some)
-            # The next one is some twice as long.
+            # The next step takes about twice as long.
             if time.monotonic() - began > limit_s / 3 or len(made[-1][1]) > 1:
                 break
     except _core.Cancelled:
@@ -128,7 +128,7 @@ def probe(study: Study, store: Store, threads: int = 1, limit_s: float = 3.0) ->
 
 
 def _more(todo: Todo) -> list[Todo]:
-    """The first run, the first seed, two seeds, four, ..., all."""
+    """The steps of a probe: the first run, the first seed, two seeds, four, ..., all."""
     found = [[(todo[0][0], todo[0][1][:1])], todo[:1]]
     while len(found[-1]) < len(todo):
         found.append(todo[: 2 * len(found[-1])])
@@ -140,7 +140,7 @@ def _runs(todo: Todo) -> int:
 
 
 def _parts(files: list[tuple[str, bytes]]) -> list[int]:
-    """The bytes of each part, in the order in which they are written: its manifest comes last."""
+    """The size of each part in bytes, in the order of writing: a manifest ends a part."""
     found = [0]
     for path, content in files:
         found[-1] += len(content)
@@ -150,7 +150,7 @@ def _parts(files: list[tuple[str, bytes]]) -> list[int]:
 
 
 def _bytes(made: list[tuple[int, list[int]]], runs: int) -> float:
-    """What a block of so many runs takes, by the probes' runs and parts."""
+    """Estimated size of a block with so many runs, extrapolated from the probe."""
     most, parts = made[-1]
     if len(parts) > 1 or len(made) == 1:
         return sum(parts) * runs / most

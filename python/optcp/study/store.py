@@ -1,7 +1,7 @@
-"""A study's directory: what it is of, which of its runs are there, and their tables.
+"""A study's directory: its identity, the stored runs, and their tables.
 
-Runs are in parts: for each table a Parquet file of several runs, and a manifest, ``parts/<part>.json``, with their
-checksums. It is written last, so runs without one do not exist.
+Runs are stored in parts. A part has one Parquet file per table, each with the rows of several runs, and a manifest,
+``parts/<part>.json``, with the checksums of these files. The manifest is written last: files without one do not count.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ if TYPE_CHECKING:
     from optcp.study.grid import Grid
 
 OLD = ("meta.json", "seed-*/meta.json", "cell-*-seed-*/meta.json")
-"""What runs of the versions before left in a directory."""
+"""Files of runs that an earlier version of optcp stored."""
 FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived", "cuts")
-"""What a study's directory holds beside its observations."""
+"""Folders in a study's directory, in addition to one per observation."""
 WRITTEN = ("plots", "export", "report")
-"""Where commands write what they make of a study."""
+"""Folders for what commands derive from a study."""
 
 MOST_TABLES = 24
-"""Of parts, in memory: those of the runs that are looked at, one after the other."""
+"""Maximum number of tables of parts in memory; the oldest is dropped first."""
 
 Columns = dict[str, "NDArray[Any] | tuple[NDArray[Any], list[str]]"]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some runs, and the tables that hold them.
+    """Some runs and the tables that hold them.
 
     Attributes
     ----------
     name
-        Of its files.
+        Stem of its files.
     manifest
-        What is in it.
+        Its runs, and the checksum and row counts of each file.
     """
 
     name: str
@@ -66,12 +66,12 @@ class Part:
 
     @functools.cached_property
     def places(self) -> dict[tuple[str, int], int]:
-        """Where each run, by cell and seed, stands among those of the part."""
+        """Index of each run, by cell and seed, within the part."""
         return {(cell, seed): place for place, (cell, seed) in enumerate(self.manifest["runs"])}
 
-    @functools.cache  # noqa: B019 - a part is as short-lived as what it is asked for
+    @functools.cache  # noqa: B019 - the cache lives no longer than the part
     def ends(self, table: str) -> NDArray[np.int64]:
-        """Where the rows of each run begin in a table, and where the last ones end."""
+        """Row offset at which each run begins in a table, followed by the number of rows."""
         return np.concatenate([[0], np.cumsum(self.manifest["files"][table]["rows"], dtype=np.int64)])
 
     __hash__ = object.__hash__
@@ -94,24 +94,24 @@ class Store:
         self._tables: dict[tuple[str, str], tuple[dict[str, str], Columns]] = {}
         self._worlds: dict[str, dict[str, Any]] = {}
         self.digest = False
-        """Whether its runs have the digest of all records: also those that are made when nobody asks for it again."""
+        """Whether runs include the digest of all records, also runs added later without asking for it."""
 
     def open(self, grid: Grid, *, force: bool = False, beside: Mapping[str, bytes] | None = None) -> None:
-        """Make it a study's directory, or make sure that it is, and look up which runs are there.
+        """Create the study, or check that the directory holds this one, and find the stored runs.
 
         Parameters
         ----------
         force
-            Whether another study in it gives way; files that are no study's stay.
+            Whether to replace another study in the directory; files that belong to no study stay.
         beside
-            Copies of files that the scenario names, by name; None keeps those that are there.
+            Copies of the files that the scenario names, by name; None keeps the stored ones.
 
         Raises
         ------
         InputError
-            If another study is there, or runs of a version that had another form.
+            If the directory holds another study, or runs of an earlier version.
         Damaged
-            If what is there cannot be read.
+            If a stored file cannot be read.
         """
         if not self.look(grid, force=force) and (self.root / IDENTITY).is_file():
             self.clear()
@@ -122,21 +122,23 @@ class Store:
             kept[name] = stored.sha256(content)
         mine = form.identity(grid) | {"digest": self.digest, "beside": kept}
         if there != json.loads(json.dumps(mine)):
-            write_text(self.root / IDENTITY, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
+            write_text(
+                self.root / IDENTITY, stored.with_checksum(json.dumps(mine, indent=1, ensure_ascii=False) + "\n")
+            )
         for branch in grid.branches:
             self._describe(branch)
 
     def names(self, grid: Grid) -> tuple[str, ...]:
-        """What the directory of a study holds by name, but for copies of files."""
+        """Names of the files and folders of a study, except the copies of files."""
         return (IDENTITY, *FOLDERS, *WRITTEN, *grid.branches[0].observe)
 
     def look(self, grid: Grid, *, force: bool = False) -> bool:
-        """Look up which runs of a study are there, and write nothing; return whether it is there at all.
+        """Find the stored runs of a study without writing; return whether the study exists.
 
         Raises
         ------
         InputError, Damaged
-            As :meth:`open`, which would remove with ``force`` what is of another study.
+            As :meth:`open`. With ``force``, another study is no error.
         """
         self.digest = grid.digest
         refuse_links(self.root, self.names(grid))
@@ -146,38 +148,38 @@ class Store:
                 self.digest = there["digest"]
                 for branch in grid.branches:
                     if (path := self._path_of(branch.id)).is_file():
-                        stored.load(path, str)  # as it was written
+                        stored.load(path, str)  # checks the checksum
                 self.scan()
                 return True
             if not force:
                 raise InputError(
-                    f"{self.root}: another study is there: {'; '.join(differences)}. "
-                    "Choose another --out, or start anew with --force"
+                    f"{self.root}: the directory holds another study: {'; '.join(differences)}. "
+                    "Choose another --out, or replace it with --force"
                 )
             return False
         self.refuse_old("Choose another --out")
         for folder in FOLDERS:
             if (self.root / folder).exists() and any((self.root / folder).iterdir()):
-                raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
+                raise InputError(f"{self.root}: the folder {folder} does not belong to a study; choose another --out")
         return False
 
     def refuse_old(self, instead: str) -> None:
-        """Say that runs of an earlier version are there, if there are any, and what to do ``instead``."""
+        """Raise an InputError if runs of an earlier version are stored; ``instead`` says what to do."""
         if old := next((found for form in OLD for found in self.root.glob(form)), None):
             raise InputError(
-                f"{self.root}: {old.relative_to(self.root)} is of an earlier version of optcp, "
-                f"whose runs had a folder each and are not read any more. {instead}"
+                f"{self.root}: {old.relative_to(self.root)} comes from an earlier version of optcp, "
+                f"whose runs this version cannot read. {instead}"
             )
 
     def grid(self) -> Grid:
-        """The grid that the directory was last opened for, read back.
+        """The grid of the study, read from the directory.
 
         Raises
         ------
         InputError
             If there is no study.
         Damaged
-            If it cannot be read.
+            If a stored file cannot be read.
         """
         from optcp.study.grid import Grid
 
@@ -194,24 +196,26 @@ class Store:
         return StoredBranch(about["cell"], id_, observe, self._world)
 
     def read_identity(self) -> Identity:
-        """What ``study.json`` says.
+        """The contents of ``study.json``.
 
         Raises
         ------
         InputError
-            If there is none.
+            If the file is missing.
         Damaged
-            If it cannot be read.
+            If the file cannot be read.
         """
         path = self.root / IDENTITY
         if not path.is_file():
             need_directory(self.root)
-            self.refuse_old("Run the scenario again, into another directory")
-            raise InputError(f"{self.root}: there is no study in it: a study has a {IDENTITY}; `optcp run` makes one")
+            self.refuse_old("Run the scenario again into another directory")
+            raise InputError(
+                f"{self.root}: no study here (no {IDENTITY}); create one with `optcp run SCENARIO --out {self.root}`"
+            )
         return stored.load(path, form.parsed_identity, "the directory")
 
     def clear(self) -> None:
-        """Remove the study, and nothing else that is in the directory."""
+        """Remove the study; other files in the directory stay."""
         self.scan(check=False)
         observed = {table for part in self.parts for table in part.manifest["files"]}
         for part in self.parts:
@@ -227,12 +231,12 @@ class Store:
         self._parts, self._index = {}, {}
 
     def scan(self, *, check: bool = True) -> None:
-        """Look up which parts have come since the last time.
+        """Find the parts that were added since the last call.
 
         Raises
         ------
         Damaged
-            If a manifest cannot be read, or with ``check`` if a file that it lists is not as it was written.
+            If a manifest cannot be read, or, with ``check``, if a file that it lists has a wrong checksum.
         """
         try:
             there = os.listdir(self.root / "parts")  # noqa: PTH208 - of thousands of parts, names only
@@ -241,7 +245,7 @@ class Store:
         self.take(sorted(name for name in there if name.endswith(".json") and not name.startswith(".")), check=check)
 
     def take(self, manifests: Iterable[str], *, check: bool = True) -> None:
-        """Take up parts, by the names of their manifests; those that are known stay as they are.
+        """Add parts by the names of their manifests; known parts are skipped.
 
         Raises
         ------
@@ -257,7 +261,7 @@ class Store:
             self._add(part)
 
     def put(self, files: Sequence[tuple[str, bytes]]) -> int:
-        """Write the files of parts, each manifest last, as a worker of this version has made them; how many bytes."""
+        """Write the files of parts in the given order (each manifest last); return the number of bytes."""
         for path, content in files:
             write_bytes(self.root / path, content)
             if path.startswith("parts/"):
@@ -266,7 +270,7 @@ class Store:
 
     def _add(self, part: Part) -> None:
         with self._scanning:
-            # Another thread may have taken it up meanwhile: a second object of it would hold no runs.
+            # Another thread may have added the part meanwhile; the index must keep that object.
             part = self._parts.setdefault(part.name, part)
             for run in part.places:
                 self._index.setdefault(run, part)
@@ -275,11 +279,11 @@ class Store:
         return self.root / "parts" / f"{part.name}.json"
 
     def _check(self, parts: Sequence[Part]) -> None:
-        """Make sure that manifests stand under their own names, and that their files are as they were written."""
+        """Check that each manifest has the name of its runs, and that its files have their checksums."""
         for part in parts:
             runs = json.dumps(part.manifest["runs"], separators=(",", ":"), ensure_ascii=False)
             if not part.name.endswith(hashlib.sha256(runs.encode()).hexdigest()[:12]):
-                raise Damaged(self._manifest_of(part), "it is of another part", "it")
+                raise Damaged(self._manifest_of(part), "its name does not match its runs", "it")
         files = [(table, part) for part in parts for table in part.manifest["files"]]
         wrong = _core.check_files(
             [(str(self.file(table, part)), part.manifest["files"][table]["sha256"]) for table, part in files]
@@ -289,7 +293,7 @@ class Store:
             raise Damaged(self.file(*files[at]), what, f"{self._manifest_of(files[at][1])} with it")
 
     def _check_beside(self, beside: Mapping[str, str]) -> None:
-        """Make sure that the copies of files that the scenario names are as they were written, or removed."""
+        """Check the checksums of the copies of files that the scenario names; a copy may be missing."""
         refuse_links(self.root, beside)
         there = [name for name in beside if (self.root / name).is_file()]
         wrong = _core.check_files([(str(self.root / name), beside[name]) for name in there])
@@ -298,7 +302,7 @@ class Store:
             raise Damaged(self.root / there[at], what)
 
     def beside(self) -> dict[str, bytes]:
-        """The copies of files that the scenario names, by name.
+        """Copies of the files that the scenario names, by name.
 
         Raises
         ------
@@ -309,23 +313,23 @@ class Store:
         return {path.name: path.read_bytes() for path in there if path.is_file()}
 
     def written(self, folder: str) -> Path:
-        """Where a command writes what it makes of the study: one of ``WRITTEN``.
+        """The folder for what a command derives from the study: one of ``WRITTEN``.
 
         Raises
         ------
         InputError
-            If there is a symbolic link in it.
+            If the folder is a symbolic link.
         """
         refuse_links(self.root, (folder,))
         return self.root / folder
 
     @property
     def parts(self) -> list[Part]:
-        """Those that are known, in the order of their names."""
+        """Known parts, sorted by name."""
         return [self._parts[name] for name in sorted(self._parts)]
 
     def _describe(self, branch: Branch) -> None:
-        """Keep the world of a cell, once."""
+        """Store the resolved scenario of a cell, unless it is stored already."""
         path = self._path_of(branch.id)
         if not path.is_file():
             write_text(path, form.described(branch))
@@ -334,20 +338,23 @@ class Store:
         return self.root / "cells" / f"{cell}.json"
 
     def cell(self, cell: str) -> dict[str, Any]:
-        """What is kept of a cell: ``cell`` (axis to value), ``toml``, ``scenario_sha256``, ``scenario`` (resolved)."""
+        """The stored description of a cell.
+
+        Its keys are ``cell`` (axis to value), ``toml``, ``scenario_sha256`` and ``scenario`` (resolved).
+        """
         path = self._path_of(cell)
         try:
             return stored.load(path, form.parsed_cell)
         except FileNotFoundError as error:
-            # The cells are written one after the other before the first run begins.
+            # All cells are written before the first run begins.
             raise RunFailed(
-                f"{path}: missing; the command that made the study was interrupted and continues there"
+                f"{path}: missing; the command that created the study was interrupted, repeat it to continue"
             ) from error
         except OSError as error:
             raise RunFailed(f"{path}: cannot be read ({error.strerror})") from error
 
     def _world(self, cell: str) -> dict[str, Any]:
-        """A cell's resolved world; those that were read last are kept."""
+        """The resolved scenario of a cell; the last ones read are cached."""
         if cell not in self._worlds:
             self._worlds[cell] = self.cell(cell)["scenario"]
             while len(self._worlds) > MOST_RESOLVED:
@@ -355,26 +362,26 @@ class Store:
         return self._worlds[cell]
 
     def file(self, table: str, part: Part) -> Path:
-        """Where a table of a part is."""
+        """Path of a table of a part."""
         return self.root / table / f"{part.name}.parquet"
 
     @property
     def cpu_s_a_run(self) -> float:
-        """CPU time in seconds that a stored run took; 0 where there is none."""
+        """Mean CPU time of a stored run in seconds; 0 without stored runs."""
         manifests = [part.manifest for part in self.parts]
         runs = sum(len(one["runs"]) for one in manifests)
         return sum(one["cpu_seconds"] for one in manifests) / runs if runs else 0.0
 
     def has(self, branch: Branch, seed: int) -> bool:
-        """Whether a run is there."""
+        """Whether a run is stored."""
         return (branch.id, seed) in self._index
 
     def holds(self, part: Part, cell: str, seed: int) -> bool:
-        """Whether a part is the one that counts for a run: a copy of a part brings no run twice."""
+        """Whether a run is read from this part; a run that is stored twice counts once."""
         return self._index.get((cell, seed)) is part
 
     def seeds(self, grid: Grid) -> tuple[int, ...]:
-        """The seeds of which every cell is there, in order."""
+        """Seeds for which every cell is stored, sorted."""
         of: dict[str, set[int]] = {branch.id: set() for branch in grid.branches}
         for cell, seed in self._index:
             if cell in of:
@@ -382,7 +389,7 @@ class Store:
         return tuple(sorted(set.intersection(*of.values())))
 
     def hops_a_run(self, branches: Sequence[Branch], seed: int) -> float:
-        """Transmissions of packets in a run of these cells: the mean of the parts that have some of that seed."""
+        """Packet transmissions per run of these cells: the mean over the parts with runs of that seed."""
         found = (self._index.get((branch.id, seed)) for branch in branches)
         manifests = {part.name: part.manifest for part in found if part}.values()
         runs = sum(len(one["runs"]) for one in manifests)
@@ -394,12 +401,12 @@ class Store:
         Raises
         ------
         KeyError
-            If there is no such run.
+            If the run is not stored.
         """
         return self._index[branch.id, seed]
 
     def run_table(self, table: str, part: Part, cell: str, seed: int) -> Table:
-        """Rows of one run, without the columns that say which run it is; no columns where the run has no such table."""
+        """Rows of one run, without the columns that identify the run; no columns if the run has no such table."""
         if table not in part.manifest["files"]:
             return Table({})
         metadata, columns = self._of_part(table, part)
@@ -411,7 +418,7 @@ class Store:
         return Table.read(metadata, found)
 
     def _of_part(self, table: str, part: Part) -> tuple[dict[str, str], Columns]:
-        """Read a table of a part without the columns that say which run; the parts that were read last are kept."""
+        """Read a table of a part without the columns that identify the run; the last tables read are cached."""
         key = (table, part.name)
         if key not in self._tables:
             metadata, columns = self.read(table, [part])
@@ -424,12 +431,12 @@ class Store:
     def read(
         self, table: str, parts: Iterable[Part], columns: Sequence[str] | None = None
     ) -> tuple[dict[str, str], Columns]:
-        """Read a table of some parts, one behind the other: its metadata and its columns.
+        """Read a table of several parts, concatenated; return its metadata and its columns.
 
         Raises
         ------
         Damaged
-            If a file is missing, or is not as it was written.
+            If a file is missing or has a wrong checksum.
         """
         files = [(str(self.file(table, part)), part.manifest["files"][table]["sha256"]) for part in parts]
         try:

@@ -1,4 +1,4 @@
-"""A study: a grid of worlds and the seeds of each."""
+"""Study: scenario, swept parameters and seeds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from optcp.common import arguments
 from optcp.errors import InputError
 from optcp.scenarios.scenario import ENGINES, Scenario, check_seed, load
-from optcp.scenarios.warned import Warned, of_cells
+from optcp.scenarios.warned import ScenarioWarning, of_cells
 from optcp.stats import sequential
 from optcp.study import room
 from optcp.study.grid import Grid, Values
@@ -25,39 +25,41 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.data.cells import Cells
-    from optcp.study.done import Done
+    from optcp.study.done import StudyResult
     from optcp.study.pool import Executor, Progress
 
 MOST_SEEDS = 1_000_000
-"""Of a study: the records of its runs must fit into memory."""
+"""Maximum number of seeds of a study, so that the records of its runs fit into memory."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Study:
-    """A scenario, axes and seeds: which runs are wanted.
+    """Scenario with swept parameters and seeds.
 
     Parameters
     ----------
     world
-        A scenario, its file, or the name of a shipped one; or a whole grid.
+        Scenario, scenario file or name of a shipped scenario; or a grid.
     over
-        The axes: a key path and its values, as :meth:`optcp.Scenario.set` takes them; or a name, and for each of its
-        values the settings that it stands for. Left out, they are those of the scenario's ``[sweep]``.
+        Axes: a key path with its values, as for :meth:`optcp.Scenario.set`, or a name with the settings of each value.
+        The default is the ``[sweep]`` of the scenario.
     seeds
-        So many, from 1 on; or which.
+        Number of seeds, counted from 1, or list of seeds.
     title
-        For progress lines; the scenario's own if left out.
+        Title in progress lines; by default that of the scenario.
     digest
-        Whether ``records_sha256`` is wanted, which takes longer.
-    fork, engine
-        How runs are made: whether cells share their warm-up, "fast" or "reference". Results are equal.
+        Whether to compute ``records_sha256``, which takes longer.
+    fork
+        Whether to simulate the common start of parameter combinations only once; results are equal.
+    engine
+        "fast" or "reference"; results are equal.
 
     Raises
     ------
     InputError
-        If a seed or a value is none, an axis has no values, or the study does not fit into memory.
+        If a seed or value is invalid, an axis has no values, or the study does not fit into memory.
     ScenarioError
-        If there is no such world; every cell is checked.
+        If the scenario of any parameter combination is invalid.
 
     Examples
     --------
@@ -72,7 +74,7 @@ class Study:
 
     grid: Grid
     seeds: tuple[int, ...]
-    _of_axes: tuple[Warned, ...] = field(compare=False)
+    _of_axes: tuple[ScenarioWarning, ...] = field(compare=False)
 
     def __init__(
         self,
@@ -85,9 +87,9 @@ class Study:
         fork: bool = True,
         engine: str = ENGINES[0],
     ) -> None:
-        of_axes: tuple[Warned, ...] = ()
+        of_axes: tuple[ScenarioWarning, ...] = ()
         chosen = _seeds(seeds)
-        # Exhibits have grids of which nothing is missing.
+        # Experiments may have complete grids without missing runs.
         if not chosen and not isinstance(world, Grid):
             raise InputError("seeds: the list is empty; a study has 1 seed or more")
         if not isinstance(world, Grid):
@@ -109,10 +111,10 @@ class Study:
         room.check_count(len(world.branches) * len(self.seeds), room.RUN, "runs")
 
     @property
-    def warnings(self) -> tuple[Warned, ...]:
-        """What is possible and hardly meant in its cells, and of the number of seeds."""
+    def warnings(self) -> tuple[ScenarioWarning, ...]:
+        """Warnings about probable mistakes in the scenarios and about the number of seeds."""
         found = of_cells([branch.scenario for branch in self.grid.branches], len(self.seeds))
-        # Cells have no axes any more.
+        # The scenarios of combinations have no axes.
         return (*(one for one in self._of_axes if one.name == "idle-in-sweep"), *found)
 
     def run(
@@ -124,46 +126,47 @@ class Study:
         threads: int = 1,
         progress: Progress | None = None,
         force: bool = False,
-        until: Callable[[Done], Cells] | None = None,
+        until: Callable[[StudyResult], Cells] | None = None,
         most: int = 8,
-    ) -> Done:
-        """Make the runs that are not stored yet. Ctrl-C keeps those that are finished; the same call goes on.
+    ) -> StudyResult:
+        """Run the study; stored runs are reused.
+
+        Ctrl-C keeps the finished runs, and the same call continues.
 
         Parameters
         ----------
         out
-            The study's directory; left out, one that is removed with the result.
+            Directory of the study; by default a temporary one that is removed with the result.
         jobs
-            Threads; as many as there are processors if left out.
+            Number of threads; by default the number of processors.
         executor
-            Makes the runs instead of threads: of ``concurrent.futures`` or joblib, or Dask's ``Client``. Its workers
-            need optcp of the same version, and no file of this machine.
+            Executor of ``concurrent.futures`` or joblib, or Dask's ``Client``, instead of threads. Its workers need the
+            same version of optcp, but no files of this machine.
         threads
-            Of each run; with more than one, runs follow one another. See :meth:`optcp.Scenario.run`.
+            Number of threads per run. With more than one, runs are sequential; see :meth:`optcp.Scenario.run`.
         progress
-            Notified of progress; left out, a bar on a terminal.
+            Receiver of progress; by default a bar on a terminal.
         force
-            Whether another study in the directory is replaced.
+            Whether to replace another study in the directory.
         until
-            From the runs so far to differences that are to be decided. Seeds are then added in stages that double,
-            until the mean of each cell is significantly above or below zero, or ``most`` is reached: each look tests at
-            a level of its own (:mod:`optcp.stats.sequential`), its cells corrected by Holm, so that the chance to be
-            wrong anywhere stays below 5 %. The reference, which is zero in every seed, has nothing to decide. Other
-            cells that are zero in every seed have not been seen to vary: seeds are added up to ``most``.
+            Function that returns the differences to decide, from the runs so far. Seeds are added in stages that
+            double, until the mean of every cell is significantly above or below zero, or ``most`` is reached. Each
+            interim look has its own level (:mod:`optcp.stats.sequential`) and corrects its cells by Holm, so the
+            familywise error rate is below 5 %. The reference, which is zero in every seed, needs no decision. Other
+            cells that are zero in every seed stay undecided up to ``most``.
         most
-            With ``until``: at most so many times the seeds.
+            Maximum number of seeds with ``until``, as a multiple of the initial number.
 
         Raises
         ------
         InputError
-            If another study is in the directory, with what differs; if ``most`` leaves no second look; or if there
-            cannot be so many threads.
+            If the directory holds another study, if ``most`` leaves no second look, or if ``threads`` is too large.
         Interrupted, RunFailed
             See :func:`optcp.study.runner.execute`.
         """
         from optcp.common.processors import check_threads, processors
         from optcp.data.cells import Cells
-        from optcp.study.done import Done
+        from optcp.study.done import StudyResult
         from optcp.study.progress import on_terminal
         from optcp.study.runner import run_missing
         from optcp.study.store import Store
@@ -180,19 +183,19 @@ class Study:
         if executor is not None and not callable(getattr(executor, "submit", None)):
             raise arguments.refused(executor, "executor", "an executor, which has a method submit")
         if executor is not None and jobs is not None:
-            raise InputError("jobs are threads of this process, an executor has its own workers: give one of them")
+            raise InputError("give either jobs (threads of this process) or an executor, not both")
         check_threads(threads, self.grid.engine)
         if threads > 1 and (executor is not None or (jobs or 1) > 1):
-            raise InputError("several threads a run do not go with jobs or an executor: runs follow one another")
+            raise InputError("threads > 1 cannot be combined with jobs or an executor, because runs are sequential")
         here = jobs or (processors() if threads == 1 else 1)
         where = here if executor is None else executor
         kept = _Temporary() if out is None else None
         store = Store(kept.path if kept else arguments.path(out, "out"))
         store.open(self.grid, force=force)
 
-        def made(seeds: tuple[int, ...]) -> Done:
+        def made(seeds: tuple[int, ...]) -> StudyResult:
             run_missing([(Study(self.grid, seeds=seeds), store)], where, progress or on_terminal(), threads=threads)
-            return Done(self.grid, seeds, store, kept)
+            return StudyResult(self.grid, seeds, store, kept)
 
         if until is None:
             return made(self.seeds)
@@ -216,7 +219,7 @@ class Study:
 
 
 def described(grid: Grid, seeds: Sequence[int]) -> str:
-    """What a grid is of, its cells and seeds, in a line."""
+    """Return the title, parameter combinations and seeds of a grid in one line."""
     axes = " x ".join(f"{axis.name} ({', '.join(axis.shown)})" for axis in grid.axes)
     cells = f"{len(grid.branches)} cells of {axes}" if axes else "one cell"
     if not seeds:
@@ -226,7 +229,7 @@ def described(grid: Grid, seeds: Sequence[int]) -> str:
 
 
 class _Temporary:
-    """A directory that goes with this object."""
+    """Temporary directory that is removed with this object."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="optcp-"))
@@ -234,12 +237,12 @@ class _Temporary:
 
 
 def decided(differences: Cells, level: float) -> bool:
-    """Whether the mean of every cell is significantly above or below zero, all of them corrected together by Holm.
+    """Whether the mean of every cell is significantly different from zero, corrected by Holm.
 
     Parameters
     ----------
     level
-        Of the tests together, such as 0.05.
+        Level of all tests together, such as 0.05.
     """
     from optcp import stats
 
@@ -254,12 +257,12 @@ def decided(differences: Cells, level: float) -> bool:
 
 
 def _is_reference(zero: NDArray[np.bool_]) -> bool:
-    """Whether the cells that are zero are those of one value of some axes, as of ``cells - cells.at(...)``.
+    """Whether exactly the reference cells of ``cells - cells.at(...)`` are zero.
 
     Parameters
     ----------
-    zero
-        Shape (length of each axis).
+    zero : array of shape (length of each axis)
+        Whether a cell is zero in every seed.
     """
     if zero.all():
         return False
@@ -270,7 +273,7 @@ def _is_reference(zero: NDArray[np.bool_]) -> bool:
 
 
 def _values(axis: str, values: Values) -> Values:
-    """The values of an axis, of which there is one at least."""
+    """Return the values of an axis, at least one."""
     expected = f"a list of values, such as {[values] if isinstance(values, str) else ['50 ms', '300 ms']}"
     if isinstance(values, Mapping):
         found: Values = {
@@ -285,7 +288,7 @@ def _values(axis: str, values: Values) -> Values:
 
 
 def _seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """The seeds that a number or a list of them means, each once."""
+    """Return the distinct seeds of a number or list of seeds."""
     if not isinstance(seeds, Iterable):
         return tuple(range(1, 1 + arguments.whole(seeds, "seeds", 1, MOST_SEEDS)))
     found = arguments.several(seeds, "seeds", "a number of seeds or a list of seeds")

@@ -78,12 +78,12 @@ print(len(run))
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ("optcp.load('sngle-failure')", "there is no such file, nor a shipped scenario of this name; did you mean"),
+        ("optcp.load('sngle-failure')", "no file or shipped scenario named"),
         ("world.set('parameters.rat', '1 Mbps')", "[parameters] has no `rat`"),
-        ("world.set('stop', None)", "None is no value of a scenario"),
+        ("world.set('stop', None)", "None is not a value of a scenario"),
         ("world.run(seed=-1)", "seed -1: the smallest seed is 0"),
         ("world.run(seed=2**64)", "the largest seed is"),
-        ("world.run(engine='quick')", "there is no engine 'quick'"),
+        ("world.run(engine='quick')", "unknown engine 'quick'"),
         ("world.run()['goodpt']", "the run has no observation 'goodpt'; did you mean 'goodput'?"),
         ("world.run()['goodput']['byts']", "the table has no column 'byts'; did you mean 'bytes'?"),
         ("optcp.Scenario.parse('stop = 3')", "scenario.toml"),

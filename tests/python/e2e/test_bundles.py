@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from optcp import Done, Study, load
+from optcp import Study, StudyResult, load
 from optcp_papers.lbas import outcome
 
 SMALL = {
@@ -33,7 +33,7 @@ def test_a_run_writes_what_its_ports_counted(command, tmp_path):
         ("1", "4000000000000", "lightpath0:L->R"),
     ]
     assert len(rows) == 2 * 2 * 2
-    ((_, (run,)),) = Done.open(tmp_path / "out")
+    ((_, (run,)),) = StudyResult.open(tmp_path / "out")
     assert set(run.drops) == {"queue-full"}
 
 

@@ -14,7 +14,7 @@ def erlang_b(erlangs, wavelengths):
 
 def test_contention_is_shown_with_its_interval(command, tmp_path):
     done = command("run", "erlang-b", "--set", "parameters.erlangs=2", "--runs", 5, "--out", "out")
-    lines = done.stdout.split("bursts that found no wavelength")[1].split("dropped packets")[0].strip().split("\n")
+    lines = done.stdout.split("blocked bursts")[1].split("packet loss")[0].strip().split("\n")
     assert lines[0].split() == [
         *("fibre", "burst_loss", "95", "%", "interval", "n"),
         *("bursts", "95", "%", "interval", "wavelength_utilisation", "95", "%", "interval"),

@@ -1,6 +1,6 @@
 """Both engines make the same run on a topology by name; Rust's tests compare every shipped scenario."""
 
-from optcp import Done
+from optcp import StudyResult
 
 LINK = 'failures.0.link=["Hamburg", "Kiel"]'
 
@@ -9,7 +9,7 @@ def test_the_engines_agree_on_a_network_of_fifty_nodes(command, tmp_path):
     found = []
     for engine in ("reference", "fast"):
         command("run", "germany50", "--set", LINK, "--digest", "--engine", engine, "--out", engine)
-        ((_, (run,)),) = Done.open(tmp_path / engine)
+        ((_, (run,)),) = StudyResult.open(tmp_path / engine)
         assert run.counts["packet_hops"] > 100_000
         found.append((run.records_sha256, run.metrics_sha256))
     assert found[0] == found[1]

@@ -517,6 +517,6 @@ def test_a_scenario_without_what_is_read_of_it_is_named(command, world, key, ver
     (cell,) = (study / "cells").iterdir()
     about = json.loads(cell.read_text())
     del about["scenario"][key], about["sha256"]
-    cell.write_text(stored.sealed(json.dumps(about, indent=1) + "\n"))
+    cell.write_text(stored.with_checksum(json.dumps(about, indent=1) + "\n"))
     messages = command(verb[0], study, *verb[1:], status=1).stderr
     assert f"{cell.name}: not what is read of a run (KeyError('{key}')); delete it and run again" in messages

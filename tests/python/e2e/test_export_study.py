@@ -69,10 +69,10 @@ def test_runs_are_chosen_by_values_and_seeds(command, copy):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--cell", "delay"], "--cell delay: expected AXIS=VALUE"),
-        (["--cell", "dely=6 ms"], "--cell dely: the study has no such axis; did you mean 'delay'?"),
-        (["--cell", "delay=7 ms"], "axis 'delay' has no value '7 ms'; did you mean '6 ms'?"),
-        (["--seed", 4], "--seed 4: the study has no such seed; there are: 3, 10"),
+        (["--cell", "delay"], "--cell delay: expected NAME=VALUE"),
+        (["--cell", "dely=6 ms"], "--cell dely: the study does not sweep this parameter; did you mean 'delay'?"),
+        (["--cell", "delay=7 ms"], "'delay' has no value '7 ms'; did you mean '6 ms'?"),
+        (["--seed", 4], "--seed 4: the study has no such seed; seeds: 3, 10"),
     ],
     ids=lambda value: "",
 )
@@ -107,6 +107,6 @@ def test_places_without_a_study(command, tmp_path):
     (tmp_path / "empty").mkdir()
     for verb in (("trace",), ("export", "--format", "csv"), ("export", "--format", "ns2")):
         said = {place: command(verb[0], place, *verb[1:], status=2).stderr for place in ("old", "empty", "nowhere")}
-        assert "old: seed-1/meta.json is of an earlier version of optcp" in said["old"]
-        assert "there is no study" in said["empty"] or "there is neither a study" in said["empty"]
+        assert "old: seed-1/meta.json comes from an earlier version of optcp" in said["old"]
+        assert "no study here" in said["empty"] or "no study and no results" in said["empty"]
         assert "nowhere: no such directory" in said["nowhere"]

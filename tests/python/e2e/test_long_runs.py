@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import command_in
-from optcp import Done
+from optcp import StudyResult
 
 ROOT = Path(__file__).parents[3]
 STORED = ROOT / "docs" / "details" / "evidence"
@@ -19,7 +19,7 @@ def test_a_stored_cell_comes_out_again(name, command, tmp_path):
     cell = provenance["cells"][-1]
     settings = [part for setting in cell["set"] for part in ("--set", setting)]
     command("run", provenance["scenario"], *settings, "--seed", cell["seeds"][0], "--out", "out")
-    ((_, (run,)),) = Done.open(tmp_path / "out")
+    ((_, (run,)),) = StudyResult.open(tmp_path / "out")
     assert run.metrics_sha256 == cell["metrics_sha256"]
 
 
@@ -71,7 +71,7 @@ failures = [{ link = ["A", "B"], at = "2 s", repair = "2.1 s" }]
     found = []
     for name, options in (("a", ["--jobs", 1]), ("b", ["--jobs", 2]), ("c", ["--jobs", 2, "--no-fork"])):
         command("run", "lossy.toml", "--runs", 2, "--digest", "--out", name, *options)
-        runs = [run for _, runs in Done.open(tmp_path / name) for run in runs]
+        runs = [run for _, runs in StudyResult.open(tmp_path / name) for run in runs]
         found.append([run.records_sha256 for run in runs])
         assert all({"random-loss", "periodic-loss"} <= set(run.drops) for run in runs)
     assert found[0] == found[1] == found[2]

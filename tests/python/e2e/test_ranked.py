@@ -37,15 +37,15 @@ def world(tmp_path):
 
 def test_many_cells_are_shown_worst_first(command, world):
     lines = command("run", "world.toml").stdout.splitlines()
-    assert lines[0] == "over 13 cells, means over seeds"
+    assert lines[0] == "means over seeds, by quantile over 13 combinations"
     (of_completions,) = (line.split() for line in lines if line.startswith("completion_mean_s"))
     # The median of 1 to 13 Mb/s is 7, the worst 1: more than seven times as long.
     assert of_completions[-2:] == ["1", "Mbps"]
     median, worst = float(of_completions[2]), float(of_completions[6])
     assert worst > 5 * median
-    at = lines.index("the 10 worst of 13 cells by completion_mean_s")
+    at = lines.index("the 10 worst of 13 combinations by completion_mean_s")
     assert [line.split()[0] for line in lines[at + 2 : -1]] == [str(rate) for rate in range(1, 11)]
-    assert lines[-1] == "13 runs in results/world"
+    assert lines[-1] == "13 runs stored in results/world"
 
 
 def test_cells_whose_flows_do_not_end_are_the_worst(command, world):
@@ -56,18 +56,18 @@ def test_cells_whose_flows_do_not_end_are_the_worst(command, world):
     (of_completions,) = (line.split() for line in lines if line.startswith("completion_mean_s"))
     # The worst tenth begins with the twelfth of 13 cells: one of the two.
     assert of_completions[4:] == [">", "0.5", "s", ">", "0.5", "s", "1", "Mbps"]
-    at = lines.index("the 10 worst of 13 cells by completion_mean_s")
+    at = lines.index("the 10 worst of 13 combinations by completion_mean_s")
     assert [line.split()[0] for line in lines[at + 2 : -1]] == [str(rate) for rate in range(1, 11)]
     assert [">" in line for line in lines[at + 2 : -1]] == [True] * 2 + [False] * 8
 
 
 def test_cells_are_sorted_by_any_metric(command, world):
     lines = command("run", "world.toml", "--by", "goodput_bps", "--top", "2").stdout.splitlines()
-    at = lines.index("the 2 worst of 13 cells by goodput_bps")
+    at = lines.index("the 2 worst of 13 combinations by goodput_bps")
     assert len(lines) == at + 5
     wrong = command("run", "world.toml", "--by", "goodput", status=2)
-    assert "--by goodput: there is no such metric; did you mean 'goodput_bps'?" in wrong.stderr
+    assert "--by goodput: unknown metric; did you mean 'goodput_bps'?" in wrong.stderr
 
 
 def test_quiet_says_where_the_results_are(command, world):
-    assert command("run", "world.toml", "--quiet").stdout == "13 runs in results/world\n"
+    assert command("run", "world.toml", "--quiet").stdout == "13 runs stored in results/world\n"

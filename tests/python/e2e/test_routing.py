@@ -11,7 +11,7 @@ import networkx as nx
 import pytest
 
 import optcp
-from optcp import Done
+from optcp import StudyResult
 
 SHIPPED = Path(optcp.__file__).parent / "scenarios" / "germany50.toml"
 TOPOLOGIES = {"sndlib/abilene": (12, 15), "sndlib/germany50": (50, 88), "topozoo/Geant2012": (37, 58)}
@@ -237,7 +237,7 @@ def test_a_bad_file_is_shown_where_it_is_named(tmp_path):
         ("gone.gml", None, "cannot read `gone.gml`: No such file"),
         ("bad.gml", "graph [ node [", "cannot read `bad.gml`"),
         ("far.gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]", "set one `delay` for all links"),
-        ("what.txt", "x", "neither a .gml nor a .graphml file"),
+        ("what.txt", "x", "unsupported file format"),
     ]:
         world.write_text(WORLD.format(file=name), encoding="utf-8")
         if content is not None:
@@ -253,7 +253,7 @@ def test_every_link_fails_in_turn_by_one_line(tmp_path):
     more = [word for key, value in abilene.items() for word in ("--set", f"parameters.{key}={value}")]
     done = optcp_command(tmp_path, "run", "germany50", *more, "--out", "out")
     assert done.returncode == 0, done.stderr
-    finished = Done.open(tmp_path / "out")
+    finished = StudyResult.open(tmp_path / "out")
     # Of 15 links those that the flow crosses, there and back: nothing happens when another one fails.
     path = ("ATLAng-IPLSng", "DNVRng-KSCYng", "DNVRng-STTLng", "IPLSng-KSCYng")
     assert finished.axes[0].values == path

@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import optcp
-from optcp import Done
+from optcp import StudyResult
 
 COLUMNS = {
     "goodput": {"time_ps": pa.int64(), "group": pa.string(), "bytes": pa.int64()},
@@ -72,7 +72,7 @@ def read(run, name):
 
 
 def the_run(directory):
-    ((_, (run,)),) = Done.open(directory)
+    ((_, (run,)),) = StudyResult.open(directory)
     return run
 
 
@@ -133,7 +133,7 @@ def test_intervals_end_where_they_should_and_hold_what_the_link_carries(a_run):
 
 
 def test_a_study_says_what_was_run(a_run):
-    done, run = Done.open(a_run), the_run(a_run)
+    done, run = StudyResult.open(a_run), the_run(a_run)
     assert run.counts["sent"] == sum(run.counts[name] for name in ("delivered", "dropped", "in_flight"))
     assert len(run.records_sha256) == len(run.metrics_sha256) == len(run.scenario_sha256) == 64
     (path,) = (a_run / "cells").iterdir()
@@ -166,7 +166,7 @@ def test_a_sweep_is_one_study_and_digests_do_not_depend_on_jobs(command, tmp_pat
         ("d", ["--engine", "reference"]),
     ):
         command("run", text, "--runs", 2, "--digest", "--out", name, *options)
-        done = Done.open(tmp_path / name)
+        done = StudyResult.open(tmp_path / name)
         assert done.axes[0].values == ("0 ms", "10 ms", "20 ms")
         found.append([(run.seed, run.records_sha256, run.metrics_sha256) for _, runs in done for run in runs])
     assert found[0] == found[1] == found[2] == found[3]
@@ -197,7 +197,7 @@ def test_a_scenario_whose_path_is_no_text(command, tmp_path):
     assert "odd\N{REPLACEMENT CHARACTER}/w\N{REPLACEMENT CHARACTER}.toml:" in message
     assert 'write `congestion = "cubic"`' in message
     command("run", scenario, "--set", "flows.0.tcp=rfc", "--runs", "2", "--out", "out")
-    assert Done.open(tmp_path / "out").seeds == (1, 2)
+    assert StudyResult.open(tmp_path / "out").seeds == (1, 2)
 
 
 def test_scenarios_are_listed_with_titles(command):

@@ -116,7 +116,7 @@ def opened(study):
     code = """
 import sys, optcp
 try:
-    done = optcp.Done.open(sys.argv[1])
+    done = optcp.StudyResult.open(sys.argv[1])
     done["goodput"].cells(), done.metrics
 except (optcp.InputError, optcp.errors.Damaged) as error:
     sys.exit(str(error))

@@ -43,7 +43,7 @@ def test_a_comparison_is_that_of_a_paired_t_test(study):
     directory, _ = study
     script = """
 import json, sys, optcp
-cells = optcp.Done.open(sys.argv[1]).metric("goodput_bps").at(group="protected")
+cells = optcp.StudyResult.open(sys.argv[1]).metric("goodput_bps").at(group="protected")
 print(json.dumps(cells.values.tolist()))
 """
     values = np.array(json.loads(python("-c", script, str(directory))))
@@ -73,13 +73,13 @@ import sys, optcp
 from optcp.data.compare import Comparison
 from optcp.cli.options import console
 from optcp.study.compared import show_comparison
-found = optcp.Done.open(sys.argv[1]).compare(at={"switch_delay": "0 ms"})
+found = optcp.StudyResult.open(sys.argv[1]).compare(at={"switch_delay": "0 ms"})
 show_comparison(console(), Comparison(found.rows * 2, found.at), 60)
 print(2 * len(found.rows))
 """
     *table, more, rows = python("-c", script, str(study[0])).splitlines()
     assert len(table) == 2 + 60
-    assert more == f"and {int(rows) - 60} more rows: --all shows them, --metric NAME those of one metric"
+    assert more == f"{int(rows) - 60} more rows: use --all, or --metric METRIC for one metric"
 
 
 @pytest.mark.parametrize(
@@ -87,18 +87,18 @@ print(2 * len(found.rows))
     [
         (
             ["compare", "--at", "switch_dely=0 ms"],
-            "the study has no such axis; did you mean 'switch_delay'?",
+            "the study does not sweep this parameter; did you mean 'switch_delay'?",
         ),
         (["compare", "--at", "switch_delay=5 ms"], "has no value '5 ms'; did you mean '0 ms'?"),
-        (["compare", "--at", "switch_delay"], "--at switch_delay: expected AXIS=VALUE"),
+        (["compare", "--at", "switch_delay"], "--at switch_delay: expected NAME=VALUE"),
         (
             ["compare", "--at", AXIS, "--metric", "goodput_bp"],
-            "there is no such metric; did you mean 'goodput_bps'?",
+            "unknown metric; did you mean 'goodput_bps'?",
         ),
-        (["plot", "--y", "goodput_bps", "--x", "delay"], "--x delay: the study has no such axis"),
+        (["plot", "--y", "goodput_bps", "--x", "delay"], "--x delay: the study does not sweep this parameter"),
         (["plot", "--y", "goodput_bps", "--of", "protectd"], "did you mean 'protected'?"),
-        (["plot", "--y", "drop_share", "--of", "cross"], "--of cross: drop_share is one value a run"),
-        (["plot", "--y", "drop_share", "--out", "a.gif"], "a.gif: a figure is a file .svg, .pdf, .png"),
+        (["plot", "--y", "drop_share", "--of", "cross"], "--of cross: drop_share has one value per run"),
+        (["plot", "--y", "drop_share", "--out", "a.gif"], "a.gif: expected a file that ends in .svg, .pdf, .png"),
     ],
 )
 def test_a_mistake_is_named(study, arguments, message):

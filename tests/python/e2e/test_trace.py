@@ -30,7 +30,7 @@ def test_every_kind_is_drawn(study, command):
     files = {line.split(" (")[0].rpartition("-")[2].partition(".")[0]: line.split(" (")[0] for line in lines}
     assert list(files) == names
     assert all("/plots/cell-" in path and "-seed-1-" in path for path in files.values())
-    assert lines[2].endswith("-seed-1-queue.png (2 of 6 ports; --port chooses)")
+    assert lines[2].endswith("-seed-1-queue.png (2 of 6 ports; select with --port)")
     for name in names:
         with Image.open(files[name]) as image:
             assert image.width == 1230
@@ -48,8 +48,8 @@ def test_a_picture_of_chosen_flows_and_times_is_the_same_every_time(study, comma
     assert texts[0] == texts[1]
     assert "protected/P/1" in texts[0]
     assert "protected/P/0" not in texts[0]
-    assert "switch to the backup" in texts[0]
-    assert "switch back" not in texts[0], "it lies outside"
+    assert "switchover" in texts[0]
+    assert "reversion" not in texts[0], "it lies outside"
     command("trace", study, "--kind", "queue", "--port", "R6->R5", "--out", "q.pdf")
     assert (tmp_path / "q.pdf").read_bytes().startswith(b"%PDF")
 
@@ -57,13 +57,16 @@ def test_a_picture_of_chosen_flows_and_times_is_the_same_every_time(study, comma
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--kind", "cwnd"], "--kind cwnd: there is no such picture"),
+        (["--kind", "cwnd"], "--kind cwnd: unknown kind"),
         (["--flow", "protcted"], "did you mean 'protected'?"),
-        (["--kind", "tcp", "--port", "R1->R2"], "--port R1->R2: chooses in queue, sojourn, load, drops, marks only"),
-        (["--port", "R1->R9"], "--port R1->R9: the run observed no such port; did you mean"),
+        (
+            ["--kind", "tcp", "--port", "R1->R2"],
+            "--port R1->R2 applies to --kind queue, sojourn, load, drops, marks only",
+        ),
+        (["--port", "R1->R9"], "--port R1->R9: the run did not observe this port; did you mean"),
         (["--from", "4 h"], "--from 4 h: expected a time such as"),
-        (["--from", "7", "--to", "4"], "no time of the run"),
-        (["--out", "x.png"], "one file, but there are 6 pictures"),
+        (["--from", "7", "--to", "4"], "empty interval; the run ends at"),
+        (["--out", "x.png"], "one file cannot hold 6 plots"),
         (["--kind", "tcp", "--out", "x.gif"], "expected a file that ends in .png, .pdf or .svg"),
         (["--kind", "tcp", "--out", "x.png", "--format", "pdf"], "--format pdf: the file of --out ends in .png"),
     ],
@@ -95,10 +98,10 @@ def test_a_changed_file_is_status_1_and_named(study, command, tmp_path, table):
 
 def test_of_several_runs_one_is_named(grid, command, tmp_path):
     message = command("trace", grid, status=2).stderr
-    assert "there are 4 runs in it; name one of them with\n" in message
+    assert "the study has 4 runs; select one with\n" in message
     assert "\n  --cell switch_delay=...: 0 ms, 50 ms\n  --seed N: 1 to 2\n" in message
     message = command("trace", grid, "--seed", 2, status=2).stderr
-    assert "there are 2 runs in it" in message
+    assert "the study has 2 runs" in message
     assert "--seed N" not in message
     for name in ("switch_delay", "parameters.switch_delay"):
         done = command("trace", grid, "--cell", f"{name}=0.05 s", "--seed", 2, "--kind", "drops")
@@ -111,10 +114,10 @@ def test_of_several_runs_one_is_named(grid, command, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--cell", "switch_dely=0 ms"], "the study has no such axis; did you mean 'switch_delay'?"),
-        (["--cell", "switch_delay=51 ms"], "axis 'switch_delay' has no value '51 ms'; did you mean '50 ms'?"),
-        (["--cell", "switch_delay"], "--cell switch_delay: expected AXIS=VALUE"),
-        (["--seed", 3], "--seed 3: the study has no such seed; there are: 1 to 2"),
+        (["--cell", "switch_dely=0 ms"], "the study does not sweep this parameter; did you mean 'switch_delay'?"),
+        (["--cell", "switch_delay=51 ms"], "'switch_delay' has no value '51 ms'; did you mean '50 ms'?"),
+        (["--cell", "switch_delay"], "--cell switch_delay: expected NAME=VALUE"),
+        (["--seed", 3], "--seed 3: the study has no such seed; seeds: 1 to 2"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(map(str, value)),
 )
@@ -127,7 +130,7 @@ import sys
 import matplotlib
 matplotlib.use("agg")
 import optcp
-done = optcp.Done.open(sys.argv[1])
+done = optcp.StudyResult.open(sys.argv[1])
 stored = done.run(done.grid.branches[1], 2)
 fresh = optcp.load("single-failure").set("parameters.switch_delay", "50 ms").run(2)
 for run in (stored, fresh):

@@ -4,12 +4,12 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from optcp import Done
+from optcp import StudyResult
 
 
 def test_self_similar_background_is_reported_with_its_hurst_parameter(command, tmp_path):
     command("run", "self-similar", "--set", "stop=60 s", "--out", "out")
-    done = Done.open(tmp_path / "out")
+    done = StudyResult.open(tmp_path / "out")
     estimate, error = (done.metrics[name].at(group="background").values for name in ("hurst", "hurst_error"))
     assert abs(estimate - 0.7) < 4 * error
     # P. M. Robinson 1995: of m frequencies 1 / (2 sqrt(m)); here of 512^0.65, the power of two below 600 intervals.
@@ -28,7 +28,7 @@ def test_self_similar_background_is_reported_with_its_hurst_parameter(command, t
 def test_completion_times_are_shown_and_stored(command, tmp_path):
     short = ("--set", "stop=12 s", "--set", "flows.1.until=10 s", "--set", "parameters.largest=1 MB")
     done = command("run", "web-and-elephant", *short, "--runs", 2, "--out", "out")
-    shown = done.stdout.split("completion times of flows")[1].split("\n")
+    shown = done.stdout.split("completion times, from")[1].split("\n")
     heads = ["group", "completed_flows", "unfinished_flows", "time", "95", "%", "interval", "n"]
     assert shown[1].split() == heads
     group, flows, unfinished, what = shown[2].split()[:4]
@@ -44,9 +44,9 @@ def test_completion_times_are_shown_and_stored(command, tmp_path):
     assert float(shown[4].split()[4]) == pytest.approx(p95, rel=1e-3)
     # 80 a second for 5 s.
     assert all(abs(count - 400) < 4 * 20 for count in np.bincount(seed)[1:])
-    assert "goodput while the group was active" in done.stdout
+    assert "goodput during the active time of a group" in done.stdout
 
 
 def test_too_few_intervals_give_no_estimate(command, tmp_path):
     command("run", "self-similar", "--set", "stop=20 s", "--out", "out")
-    assert "hurst" not in Done.open(tmp_path / "out").metrics
+    assert "hurst" not in StudyResult.open(tmp_path / "out").metrics

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from optcp.study.done import Done
+from optcp.study.done import StudyResult
 from studies import study_in
 
 pytestmark = pytest.mark.skipif(
@@ -59,7 +59,7 @@ def captures(command, tmp_path):
         (tmp_path / "world.toml").write_text(text, encoding="utf-8")
         study = study_in(tmp_path, "world.toml")
         paths = command("export", study, "--format", "pcapng").stdout.split()
-        (run,) = Done.open(study).runs(1)
+        (run,) = StudyResult.open(study).runs(1)
         return run["p"], {path.rpartition("-")[2].removesuffix(".pcapng"): path for path in paths}
 
     return made

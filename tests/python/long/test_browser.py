@@ -188,7 +188,7 @@ def test_what_is_downloaded_is_the_result(opened, papers, study, tmp_path):
 
     page = opened(study)
     with page.expect_download() as download:
-        page.locator("#what-came-out button", has_text="scenario.toml").click()
+        page.locator("#findings button", has_text="scenario.toml").click()
     download.value.save_as(tmp_path / "scenario.toml")
     command_in(tmp_path, "run", "scenario.toml", "--runs", "3", "--out", "again")
     again, first = (folder / "study.json" for folder in (tmp_path / "again", study.parents[1]))
@@ -237,8 +237,8 @@ def test_an_animation_is_drawn_and_moves(opened, animation):
     page.click("#next")
     page.wait_for_timeout(200)
     assert clock(page) == 4.05
-    assert page.locator("#events .here").inner_text().endswith("to the backup")
-    page.locator("#events button", has_text="works again").click()
+    assert page.locator("#events .here").inner_text().endswith("to the backup path")
+    page.locator("#events button", has_text="is repaired").click()
     page.wait_for_timeout(200)
     assert clock(page) == 7
     page.click("#play")
@@ -285,7 +285,7 @@ def test_satellites_of_the_path_are_on_the_globe_and_move(opened, satellites):
     page.wait_for_selector("html[data-ready]", state="attached")
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.locator("#now").inner_text() == "the path is longer, 41.2 ms instead of 25.3, over 648 649 650 616"
+    assert page.locator("#now").inner_text() == "longer path: 41.2 ms instead of 25.3, over 648 649 650 616"
     there = {name: (x, y) for name, x, y in page.evaluate(NAMES)}
     assert set(there) == {"Manila", "Dalian", "S648", "S649", "S650", "S616"}
     # Dalian is to the north of Manila; S648 is the one that Manila sees.

@@ -3,7 +3,7 @@
 import pytest
 from pyarrow import compute, parquet
 
-from optcp import Done
+from optcp import StudyResult
 
 SEEDS = 8
 
@@ -17,7 +17,7 @@ def ran(command, tmp_path):
         settings = [word for key, value in parameters.items() for word in ("--set", f"parameters.{key}={value}")]
         command("run", scenario, *words, *settings, "--runs", runs, "--out", out)
         tables = {name: parquet.read_table(out / name) for name in ("completions", "bursts")}
-        return tables, [one.drops for _, (one,) in Done.open(out)]
+        return tables, [one.drops for _, (one,) in StudyResult.open(out)]
 
     return run
 

@@ -174,7 +174,7 @@ def test_ctrl_c_keeps_what_has_come_back(cluster, tmp_path):
     _, err = running.communicate(timeout=60)
     assert running.returncode == 130, err
     assert "Traceback" not in err
-    assert "runs are finished and kept; the same command continues there" in err
+    assert "runs are finished and stored; repeat the command to continue" in err
     kept = int(err.split("interrupted: ")[1].split()[0])
     assert 0 < kept < 400
     assert f"400 runs, {kept} finished before and reused" in command_in(tmp_path, *command, "--quiet").stderr
@@ -183,7 +183,7 @@ def test_ctrl_c_keeps_what_has_come_back(cluster, tmp_path):
 def test_a_scheduler_that_goes_ends_with_a_message(tmp_path):
     with scheduler(tmp_path) as (address, processes):
         said = command_in(tmp_path, "run", "single-failure", "--dry-run", "--dask", address).stderr
-        assert f"{address}: no workers yet; runs wait for them\n" in said
+        assert f"{address}: no workers yet; runs start when workers connect\n" in said
         processes.append(worker(tmp_path, address))
         command = ["run", "gmpls-section5", "--runs", "5000", "--out", "out", "--dask", address]
         running = subprocess.Popen(

@@ -283,12 +283,12 @@ def test_a_fibre_is_cut_in_the_browser(module, browser, tmp_path, width, scheme)
         assert failures == [{"link": ["north", "east"], "at": "3 s"}, {"link": ["west", "north"], "at": "3.02 s"}]
         assert digest(page) == native(page)
         assert page.inner_text(".command") == "optcp run ring.toml --seed 1 --digest"
-        assert "was there already" in page.inner_text(".speed")
+        assert "was reused" in page.inner_text(".speed")
 
         # By mouse: both are mended, and undo cuts one again.
         for link in ("west-north", "north-east"):
             page.locator(f"[data-link={link}] .hit").click(force=True)
-        page.wait_for_function("document.querySelector('.now').textContent === 'Nothing fails'")
+        page.wait_for_function("document.querySelector('.now').textContent === 'No failures'")
         assert "failures" not in tomllib.loads(page.input_value(".text"))
         assert digest(page) == native(page)
         assert pixels(page, "goodput") != before

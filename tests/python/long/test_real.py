@@ -2,7 +2,7 @@
 
 import json
 
-from optcp import Done
+from optcp import StudyResult
 from optcp.papers.registry import select
 from optcp.scenarios.shipped import find
 
@@ -34,7 +34,7 @@ def test_all_exhibits_and_the_report(command, tmp_path):
 def test_packets_are_conserved_in_what_run_writes(command, tmp_path):
     command("run", SCENARIO, "--set", "parameters.flows_per_source=1", "--runs", 2, "--out", "out")
     for seed in (1, 2):
-        (run,) = Done.open(tmp_path / "out").runs(seed)
+        (run,) = StudyResult.open(tmp_path / "out").runs(seed)
         counts = run.counts
         assert counts["sent"] == counts["delivered"] + counts["dropped"] + counts["in_flight"]
         assert counts["delivered"] > 0

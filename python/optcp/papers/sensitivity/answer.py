@@ -1,4 +1,4 @@
-"""What an exhibit says at one setting: its rows as responses, its claims, and its conclusions as differences."""
+"""Result of an exhibit at one setting: responses, claims and conclusions."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An exhibit at one setting.
+class SettingResult:
+    """Result of an exhibit at one setting.
 
     Attributes
     ----------
     rows
-        By the name of the response: key and metric, without what the study varies.
+        Rows by name of the response (key and metric without varied parameters).
     claims
-        Whether each statement of the paper holds, by its text.
+        Verdict on each statement of the paper, by its text.
     contrasts
-        The paper's conclusions as differences, by name: the mean over the seeds with its interval.
+        Conclusions of the paper as differences, by name: mean over seeds with its interval.
     """
 
     rows: dict[str, Row]
@@ -39,8 +39,8 @@ class Answer:
     @classmethod
     def of(
         cls, evaluation: Evaluation, contrasts: Mapping[str, NDArray[np.float64]], varied: Collection[str]
-    ) -> Answer:
-        """Take an evaluation over; a row is distinguished by what is not varied."""
+    ) -> SettingResult:
+        """Create the result from an evaluation."""
         rows = {response(row, varied): row for row in evaluation.rows}
         if len(rows) < len(evaluation.rows):
             raise ValueError("two rows of one response")

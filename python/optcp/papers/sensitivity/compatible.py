@@ -1,23 +1,23 @@
-"""Which settings give the printed values together.
+"""Settings that are compatible with all published values.
 
 # Models
-At a setting, a printed value may differ from the measured one by chance: the measured mean has the spread of its own
-seeds, and the printed one that of the paper's random cases, taken to be as unlike each other as ours. What is beyond
-the printed rounding is divided by the standard error of both together. The largest such quotient of a setting is
-its *misfit*; a setting is *compatible* if the misfit is what the largest of as many independent normal deviates stays
-below in 95 % of cases.
+At a setting, a published value may differ from the simulated one by chance. The simulated mean varies between seeds,
+and the published one between the random cases of the paper, whose variance is assumed to be the same. The difference in
+excess of the published rounding is divided by the standard error of the difference. The largest quotient of a setting
+is its *misfit*. A setting is *compatible* if its misfit is at most the 95 % quantile of the maximum of as many
+independent absolute normal deviates.
 
 # Source
 Sidak's bound for several intervals (Z. Sidak, J. Am. Stat. Assoc. 62 (1967) 626-633). It is the acceptance of history
 matching (M. Goldstein, D. Wooff, Bayes Linear Statistics, 2007, chapter 5), with the maximum over outputs.
 
 # Parameters
-The paper's number of random cases; the level, 95 %.
+The number of random cases of the paper; the level, 95 %.
 
 # Limits
-Values of one table come from the same cases and hang together, so the bound is wide rather than narrow. A setting with
-much spread is compatible with more, and so is one of few seeds, whose t intervals are longer than normal ones. What is
-found is a set with its share of the space, never the paper's own setting.
+Values of one table come from the same cases and are correlated, so that the bound is conservative. A setting with a
+large variance or few seeds (long t intervals) is compatible with more values. The result is a set of settings and its
+share of the space; the setting of the paper remains unknown.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.model import Row
-    from optcp.papers.sensitivity.answer import Answer
+    from optcp.papers.sensitivity.answer import SettingResult
     from optcp.papers.sensitivity.space import Space
     from optcp.stats import Interval
 
 LEVEL = 0.95
 NORMAL_95 = 1.959964
 DECIMALS = 6
-"""The most decimals that a printed value is looked at for."""
+"""Maximum number of decimals to consider in published values."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How near one setting comes to the printed values.
+    """Distance between one setting and the published values.
 
     Attributes
     ----------
     misfit
-        The largest distance of a value, in standard errors.
+        Largest distance of a value, in standard errors.
     worst
-        The response that has it.
+        Response with this distance.
     within
-        How many values lie within their own 95 %.
+        Number of values within their own 95 % interval.
     values
-        How many values are compared.
+        Number of compared values.
     """
 
     misfit: float
@@ -71,24 +71,24 @@ class Fit:
 
     @property
     def compatible(self) -> bool:
-        """Whether all values agree together."""
+        """Whether all values agree jointly."""
         return self.misfit <= bound(self.values)
 
 
 @dataclass(frozen=True)
 class Part:
-    """The settings with one parameter in a part of its range.
+    """Settings with one parameter in a part of its range.
 
     Attributes
     ----------
     name
-        The part: a value, or from where to where.
+        The part: a value or an interval.
     settings
-        How many settings of the whole design lie in it.
+        Number of settings of the whole design in it.
     misfit
-        The least misfit among them; infinite where there are none.
+        Smallest misfit among them; infinite if there are none.
     share
-        Which share of the part is compatible, by the points of A and B that lie in it, 0 to 1.
+        Compatible share of the part, 0 to 1, estimated from the points of A and B in it.
     """
 
     name: str
@@ -98,22 +98,22 @@ class Part:
 
 
 def bound(values: int, level: float = LEVEL) -> float:
-    """The misfit that all of so many values stay below with a probability of ``level``."""
+    """Quantile of the misfit of so many independent values at probability ``level``."""
     return float(special.ndtri(0.5 + level ** (1 / values) / 2))
 
 
 def rounding(printed: Sequence[float]) -> float:
-    """Half of the last printed digit of some values of one metric, or of the last one that is looked at."""
+    """Half of the last digit of published values of one metric, up to :data:`DECIMALS` decimals."""
     some = (digits for digits in range(DECIMALS) if all(round(one, digits) == one for one in printed))
     decimals = next(some, DECIMALS)
     return 0.5 * 10.0**-decimals
 
 
-def compared(answers: Sequence[Answer]) -> dict[str, float]:
-    """The responses that are measured and have a printed value, with the printed rounding.
+def compared(answers: Sequence[SettingResult]) -> dict[str, float]:
+    """Responses to compare with published values, and the rounding of the latter.
 
-    What has no interval at any setting is no measurement: that nothing is worse than itself, for example. What has
-    none at some, or is unbounded there, cannot be compared over the space.
+    A response with a constant value (zero-width interval) at every setting is not a measurement and left out. So is a
+    response whose interval is unknown or unbounded at some setting.
     """
     printed = {name: row for name, row in answers[0].rows.items() if row.paper is not None}
     half = {
@@ -128,21 +128,21 @@ def compared(answers: Sequence[Answer]) -> dict[str, float]:
     }
 
 
-def fit(answer: Answer, roundings: Mapping[str, float], paper_runs: int) -> Fit:
-    """Compare one setting with the printed values; at least two seeds are needed."""
+def fit(answer: SettingResult, roundings: Mapping[str, float], paper_runs: int) -> Fit:
+    """Compare one setting with the published values; this needs at least two seeds."""
     distances = {name: distance(answer.rows[name], half, paper_runs) for name, half in roundings.items()}
     worst = max(distances, key=distances.__getitem__)
     within = sum(one <= NORMAL_95 for one in distances.values())
     return Fit(distances[worst], worst, within, len(distances))
 
 
-def fits(answers: Sequence[Answer | None], paper_runs: int | None) -> dict[int, Fit]:
-    """Compare every setting that could be evaluated with the printed values.
+def fits(answers: Sequence[SettingResult | None], paper_runs: int | None) -> dict[int, Fit]:
+    """Compare all evaluated settings with the published values.
 
     Returns
     -------
     dict
-        By the setting's index, nearest first; empty where nothing is printed.
+        Fits by index of the setting, best first; empty without published values.
     """
     there = {index: answer for index, answer in enumerate(answers) if answer is not None}
     roundings = compared(list(there.values()))
@@ -153,10 +153,10 @@ def fits(answers: Sequence[Answer | None], paper_runs: int | None) -> dict[int, 
 
 
 def distance(row: Row, half: float, paper_runs: int) -> float:
-    """From measured to printed beyond the rounding, in standard errors of both."""
+    """Difference between simulated and published value in excess of the rounding, in standard errors."""
     low, high = row.ci95
     if row.paper is None or row.measured is None or low is None or high is None:
-        raise ValueError(f"{row.name}: nothing printed, or no interval")
+        raise ValueError(f"{row.name}: no published value, or no interval")
     gap = max(0.0, abs(row.value - row.paper) - half)
     if gap == 0:
         return 0.0
@@ -171,16 +171,16 @@ def profile(
     fits: Mapping[int, Fit],
     uniform: NDArray[np.int64],
 ) -> dict[str, list[Part]]:
-    """By parameter and part of its range: the best fit, and how much of the part is compatible.
+    """Best fit and compatible share for each parameter and part of its range.
 
     Parameters
     ----------
     settings
-        Of the whole design.
+        Settings of the whole design.
     fits
-        Of those that could be evaluated, by their index.
+        Fits of the evaluated settings, by index.
     uniform
-        Index into them of points that are spread evenly over the space: those of A and B.
+        Indices of the settings of A and B, which are a uniform sample of the space.
     """
     result = {}
     for dimension in space:
@@ -195,5 +195,5 @@ def profile(
 
 
 def share(yes: Sequence[bool]) -> Interval:
-    """A share of points with its exact interval; nothing is known from no point."""
+    """Share of points with its exact interval; 0 to 1 without points."""
     return stats.share(sum(yes), len(yes)) if yes else stats.Interval(math.nan, 0.0, 1.0, 0)

@@ -1,20 +1,20 @@
-"""The settings that are compatible with the printed values, run again with as many random cases as the paper had.
+"""Re-runs of the settings that match the published values, up to the number of runs of the paper.
 
-# Models
-Few seeds a setting leave wide intervals, so of many settings some agree for want of runs, or by chance.
-All that agree are therefore run again on seeds of which none has been used to choose them, and compared by the same
-rule: with an eighth of the paper's number of random cases, then a quarter, a half, and all. A setting that is
-significantly off goes no further. Where none agrees, the settings with the least misfit are run again.
+# Model
+Few seeds per setting give wide intervals, so some settings match for lack of runs or by chance. Matching settings are
+re-run on new seeds and compared by the same rule, with an eighth of the number of runs of the paper, then a quarter,
+a half and all. A setting that differs significantly is dropped. If none matches, the settings with the smallest misfit
+are re-run.
 
-# Source
+# References
 The later waves of history matching (I. Vernon, M. Goldstein, R. G. Bower, Bayesian Anal. 5 (2010) 619-670, section 3).
 
 # Parameters
-The paper's number of random cases; the shares of them; the level at which a setting is dropped early, 99.9 %.
+Number of runs of the paper, their shares, and the level at which a setting is dropped early (99.9 %).
 
-# Limits
-Only settings of the design are run again: a better one may lie between them. Of settings that are right, some 5 % do
-not agree at the end, and up to 0.1 % are dropped at each step before.
+# Limitations
+Only settings of the design are re-run; a better one may lie between them. About 5 % of correct settings do not match
+at the end, and up to 0.1 % are dropped at each earlier step.
 """
 
 from __future__ import annotations
@@ -36,27 +36,26 @@ if TYPE_CHECKING:
     from optcp.study.pool import Jobs, Progress
 
 STEPS = (8, 4, 2, 1)
-"""The paper's number of random cases is divided by these, one after the other."""
+"""Successive divisors of the number of runs of the paper."""
 EARLY_LEVEL = 0.999
 NEAREST = 5
-"""How many settings are run again where none is compatible."""
+"""Number of re-run settings if none is compatible."""
 
 
 @dataclass(frozen=True)
 class Again:
-    """One setting, run again.
+    """Re-run setting.
 
     Attributes
     ----------
     setting
-        What was varied.
+        Values of the varied parameters.
     first, fit
-        How near it came to the printed values when it was chosen, and with more random cases; None where it could
-        not be evaluated.
+        Agreement with the published values before and after the re-run; None if not evaluated.
     rows
-        The compared values by response, as measured again.
+        Re-run values by response.
     seeds
-        How many random cases it was given.
+        Number of seeds.
     """
 
     setting: dict[str, Value]
@@ -68,16 +67,16 @@ class Again:
 
 @dataclass(frozen=True)
 class Confirmed:
-    """The settings that were run again, in the order of their first misfit.
+    """Re-run settings, ordered by their first misfit.
 
     Attributes
     ----------
     settings
-        How they did.
+        Results of the re-runs.
     paper_runs
-        The paper's number of random cases; who was given fewer is significantly off.
+        Number of runs of the paper; settings with fewer seeds were dropped.
     runs, metrics_sha256
-        Number of runs, each counted once, and the digests of each step.
+        Number of distinct runs, and digests of each step.
     """
 
     settings: list[Again]
@@ -87,9 +86,9 @@ class Confirmed:
 
 
 def confirm(finished: Finished, out: Path, jobs: Jobs, progress: Progress, say: Callable[[str], None]) -> Confirmed:
-    """Run every compatible setting again; see :func:`optcp.papers.sensitivity.study.run`.
+    """Re-run every compatible setting; see :func:`optcp.papers.sensitivity.study.run`.
 
-    The seeds are those that follow the design's own, the same for all settings.
+    The seeds follow those of the design and are the same for all settings.
     """
     request = finished.request
     paper_runs = request.exhibit.paper_runs

@@ -1,10 +1,9 @@
-"""The paper's conclusions as differences with a sign, over the whole space.
+"""Conclusions of a paper as signed differences over the space of its unstated parameters.
 
 # Models
-A conclusion is a difference that is positive if the paper is right. At one setting it is *significantly above* (or
-*below*) zero if the 95 % interval of its mean over the seeds, paired by seed, lies there. Pooled over the settings that
-are spread evenly over the space, its mean has the interval of these settings, and so has the share of them at which
-the mean has the paper's sign.
+A conclusion is a difference that is positive if the paper is right. At one setting, it is *significantly above* (or
+*below*) zero if the 95 % interval of its mean over seeds, paired by seed, is. Pooled over a uniform sample of settings,
+there are the mean difference and the share of settings with the sign of the paper, each with an interval over settings.
 
 # Source
 Paired t: A. M. Law, Simulation Modeling and Analysis, 5th ed., section 10.2.1. Shares: the exact interval of Clopper
@@ -14,9 +13,9 @@ and Pearson.
 The level, 95 %.
 
 # Limits
-Settings share their seeds, so the interval over settings leaves out what other seeds would change. Chance puts 2.5 % of
-the settings without any difference significantly above zero and as many below. Where a setting's mean is all chance
-its sign is a coin, so a share of signs lies nearer to a half than that of true signs.
+Settings use the same seeds, so that the interval over settings does not include the variation between seeds. Of
+settings without a difference, 2.5 % are significantly above zero by chance, and 2.5 % below. The sign of a mean that is
+only noise is random, so that the share of positive signs is biased towards one half.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pooled:
-    """One difference over the points of a sample that is spread evenly over the space.
+    """One difference over a uniform sample of the space.
 
     Attributes
     ----------
     mean
-        Over the settings, in the difference's unit.
+        Mean over settings, in the unit of the difference.
     above, below, undecided
-        At how many points it is significantly above zero, significantly below, or neither.
+        Number of points at which it is significantly above zero, significantly below zero, or neither.
     positive
-        At which share of the points its mean is above zero, 0 to 1; half of what is exactly zero counts.
+        Share of the points with a positive mean, 0 to 1; zero counts half.
     """
 
     mean: Interval
@@ -54,7 +53,7 @@ class Pooled:
 
 
 def pooled(intervals: Sequence[Interval]) -> Pooled:
-    """Pool one difference, given at each point by its interval over the seeds."""
+    """Pool one difference, given by its interval over seeds at each point."""
     above = sum(one.low > 0 for one in intervals)
     below = sum(one.high < 0 for one in intervals)
     up = sum(0.5 if one.estimate == 0 else float(one.estimate > 0) for one in intervals)

@@ -1,18 +1,18 @@
-"""The designed sample: two independent samples of the space and, for each parameter, one that exchanges it.
+"""The sampling design: two independent samples of the space and, for each parameter, one that exchanges it.
 
 # Models
-Saltelli's radial design. A and B are N points each, the two halves of one scrambled Sobol sequence of twice the
-dimension. AB of a parameter is A with that parameter taken from B. N (k + 2) points serve all main and total effects
-of k parameters.
+Saltelli's radial design. A and B have N points each and are the two halves of a scrambled Sobol sequence of twice the
+dimension. AB of a parameter is A with that parameter taken from B. N (k + 2) points suffice for the main and total
+effects of k parameters.
 
 # Source
 A. Saltelli et al., Comput. Phys. Commun. 181 (2010) 259-270, section 5; sequence and scrambling: ``scipy.stats.qmc``.
 
 # Parameters
-N, a power of two, for only then the sequence is balanced; the seed of the scrambling.
+N, a power of two as the balance of the sequence requires; the seed of the scrambling.
 
 # Limits
-Parameters are independent. Choices and whole numbers make points coincide; a point that occurs twice is run once.
+Parameters are independent. Points may coincide if parameters are discrete; coinciding points are run once.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     from optcp.papers.sensitivity.space import Space
 
 SEED = 1967
-"""Of the scrambling: the same design every time, so that a study can be continued and repeated."""
+"""Seed of the scrambling; it is fixed, so that a study can be continued and repeated."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """Settings, and which of them each point of the sample is.
+    """Settings, and the points of the sample that use them.
 
     Attributes
     ----------
     settings
-        The different settings, in the order of their first occurrence.
+        Distinct settings, in order of first occurrence.
     a, b
-        Index into ``settings`` of each point of the two samples, shape (N,).
+        Index into ``settings`` for each point of the two samples, shape (N,).
     ab
-        The same with one parameter exchanged, shape (k, N).
+        The same for the samples with one parameter exchanged, shape (k, N).
     idle
-        Parameters that are exchanged for another value at no point, as one of two values may be in a small sample:
-        their effects come out as nothing.
+        Parameters whose exchange changes no point, which can happen in a small sample; their estimated effects are
+        zero.
     """
 
     settings: list[dict[str, Value]]
@@ -60,7 +60,7 @@ class Design:
 
     @property
     def samples(self) -> int:
-        """N."""
+        """Number of points per sample (N)."""
         return int(self.a.size)
 
 
@@ -70,7 +70,7 @@ def places(dimensions: int, samples: int, seed: int = SEED) -> NDArray[np.float6
     Raises
     ------
     InputError
-        If ``samples`` is no power of two above one.
+        If ``samples`` is not a power of two above one.
     """
     if samples < 2 or samples & (samples - 1):
         raise InputError(f"--samples {samples}: expected a power of two: 2, 4, 8, 16, 32, 64, ...")
@@ -84,7 +84,7 @@ def places(dimensions: int, samples: int, seed: int = SEED) -> NDArray[np.float6
 
 
 def design(space: Space, samples: int) -> Design:
-    """Lay the sample into a space."""
+    """Map the sample to a space."""
     known: dict[tuple[Any, ...], int] = {}
     settings: list[dict[str, Value]] = []
     index = np.empty((len(space) + 2, samples), dtype=np.int64)

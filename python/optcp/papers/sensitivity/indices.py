@@ -1,9 +1,9 @@
-"""Main and total effects of parameters on responses, with intervals.
+"""Main and total effects (Sobol indices) of parameters on responses, with intervals.
 
 # Models
-A response's variance over the space is split into what each parameter explains. The main effect of a parameter is the
-share that it explains by itself; the total effect is the share that is left when all others are known, so it holds all
-that it does together with others. A parameter whose total effect is zero may be fixed without any consequence.
+The variance of a response over the space is decomposed. The main effect of a parameter is the share of the variance
+that it explains alone; the total effect is the share that remains when all other parameters are known, and includes
+interactions. A parameter with a total effect of zero can be fixed without changing the response.
 
 # Source
 First-order indices by Saltelli et al. 2010 (table 2 b), total by Jansen 1999 (table 2 f there), as ``scipy.stats``
@@ -14,10 +14,10 @@ computes them. Intervals: percentile bootstrap over the N base samples (G. E. B.
 Number and seed of the resamples.
 
 # Limits
-Effects are of the mean over the seeds that were run: what other seeds would change is not in the intervals. With fewer
-than :data:`FEWEST` samples there are no effects. The total effects of Ishigami's function are then wrong by up to 0.4,
-and their intervals cover 85 % (N = 16), from there on 92 % or more: ``docs/details/statistics.md``. An estimate or an
-end of an interval that lies below 0 or above 1 by chance is set to 0 or 1.
+Effects apply to the mean over the seeds that were run; intervals do not include the variation between seeds. With fewer
+than :data:`FEWEST` samples, no effects are computed: with N = 16, total effects of the Ishigami function are off by up
+to 0.4, and their intervals cover only 85 %, compared to 92 % or more for larger N (``docs/details/statistics.md``).
+Estimates and bounds of intervals are clipped to 0 to 1.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
 
 
 FEWEST = 32
-"""Samples that effects need."""
+"""Minimum number of samples for effects."""
 UNKNOWN = Interval(np.nan, -np.inf, np.inf, 0)
 
 
 @dataclass(frozen=True)
 class Effects:
-    """What parameters do to responses, as shares of the variance; first axis: responses, second: parameters.
+    """Effects of parameters on responses, as shares of the variance; axes: responses, parameters.
 
     Attributes
     ----------
     main, total
         Estimates, shape (s, k).
     main_samples, total_samples
-        The same of each bootstrap resample, shape (resamples, s, k).
+        The same for each bootstrap resample, shape (resamples, s, k).
     samples
         N of the design.
     """
@@ -67,7 +67,7 @@ class Effects:
         return self.over([response], parameter)
 
     def over(self, responses: Sequence[int], parameter: int) -> tuple[Interval, Interval]:
-        """Main and total effect of one parameter, averaged over responses, each of which counts the same.
+        """Main and total effect of one parameter, averaged over responses with equal weights.
 
         With fewer than :data:`FEWEST` samples the effects are undefined.
         """
@@ -99,7 +99,7 @@ def effects(
     a, b
         Responses at A and B, shape (s, N); N is a power of two.
     ab
-        Responses at AB, shape (k, s, N). All are finite.
+        Responses at AB, shape (k, s, N). All responses are finite.
     """
     samples = a.shape[1]
     main, total = _indices(a, b, ab)

@@ -1,4 +1,4 @@
-"""What a study found, as tables and figures need it, and its JSON form (``DIR/sensitivity/<paper>/<exhibit>.json``)."""
+"""Result of a sensitivity study, and its JSON form (``DIR/sensitivity/<paper>/<exhibit>.json``)."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.papers.sensitivity.answer import Answer
+    from optcp.papers.sensitivity.answer import SettingResult
     from optcp.papers.sensitivity.confirm import Again, Confirmed
     from optcp.papers.sensitivity.study import Finished
     from optcp.stats import Interval
 
 Bounds = tuple[float | None, float | None, float | None]
-"""Estimate, and the ends of its 95 % interval."""
+"""Estimate, and ends of its 95 % interval."""
 BEST = 5
-"""How many of the best settings are listed."""
+"""Number of listed best settings."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Main and total effect of one parameter, as shares of the variance; ``response`` is "" for the mean over all."""
+    """Main and total effect of a parameter, as shares of variance; ``response`` is "" for the mean over all."""
 
     response: str
     parameter: str
@@ -48,21 +48,21 @@ class Effect:
 
 @dataclass(frozen=True)
 class Response:
-    """How one response varies over the space.
+    """Variation of one response over the parameter space.
 
     Attributes
     ----------
     name, paper
-        Key and metric; the printed value, or None.
+        Key and metric; published value, or None.
     mean, deviation, low, high
-        Over A and B: mean, standard deviation, least and greatest value.
+        Mean, standard deviation, minimum and maximum over A and B.
     above, below
-        At how many points of A and B the 95 % interval over the seeds lies above zero, and below zero.
+        Number of points of A and B whose 95 % interval over seeds lies above or below zero.
     seeds_share
-        The mean squared standard error over the seeds, as a share of the variance over the space: what of the latter
-        might be chance at the most, for seeds that settings share cancel in part.
+        Mean squared standard error over seeds, as a share of the variance over the space. It is an upper bound of the
+        variance due to seeds, because common seeds cancel in part.
     slices
-        By parameter, each part of its range with the mean response and its interval; None where no point lies there.
+        Mean response with interval, by parameter and part of its range; None without points.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Response:
 
 
 class Design(TypedDict):
-    """How large a study is."""
+    """Size of a study."""
 
     samples: int
     points: int
@@ -88,7 +88,7 @@ class Design(TypedDict):
 
 
 class Range(TypedDict):
-    """A parameter of the space."""
+    """Parameter of the space."""
 
     range: str
     reason: str
@@ -96,7 +96,7 @@ class Range(TypedDict):
 
 
 class Fit(TypedDict):
-    """How near a setting comes to the printed values."""
+    """Agreement of a setting with the published values."""
 
     misfit: float | None
     worst: str
@@ -104,13 +104,13 @@ class Fit(TypedDict):
 
 
 class Best(Fit):
-    """One of the best settings."""
+    """Setting with a small misfit."""
 
     setting: dict[str, Any]
 
 
 class Repeated(TypedDict):
-    """A setting that was run again."""
+    """Re-run setting."""
 
     setting: dict[str, Any]
     first: float | None
@@ -121,7 +121,7 @@ class Repeated(TypedDict):
 
 
 class Share(TypedDict):
-    """A part of a parameter's range in the profile."""
+    """Part of the range of a parameter in the profile."""
 
     part: str
     settings: int
@@ -130,7 +130,7 @@ class Share(TypedDict):
 
 
 class Print(TypedDict):
-    """The comparison with the printed values."""
+    """Comparison with the published values."""
 
     values: int
     bound: float
@@ -142,7 +142,7 @@ class Print(TypedDict):
 
 
 class Contrast(TypedDict):
-    """A conclusion of the paper as a difference."""
+    """Conclusion of the paper as a difference."""
 
     name: str
     mean: Bounds
@@ -153,7 +153,7 @@ class Contrast(TypedDict):
 
 
 class Provenance(TypedDict):
-    """The programs that made a study, and the digest of its runs."""
+    """Versions of the programs, and digest of the runs."""
 
     version: str
     git: str
@@ -161,7 +161,7 @@ class Provenance(TypedDict):
 
 
 class Statement(TypedDict):
-    """A statement over the space."""
+    """Statement of the paper over the parameter space."""
 
     text: str
     word: str
@@ -172,7 +172,7 @@ class Statement(TypedDict):
 
 
 class LeftOut(TypedDict):
-    """A setting that could not be evaluated."""
+    """Setting that could not be evaluated."""
 
     setting: dict[str, Any]
     why: str
@@ -180,12 +180,12 @@ class LeftOut(TypedDict):
 
 @dataclass(frozen=True)
 class Result:
-    """A study.
+    """Result of a sensitivity study.
 
     Attributes
     ----------
     exhibit, title
-        Which exhibit.
+        Id and title of the exhibit.
     design
         ``samples`` (N), ``points`` (N (k + 2)), ``settings`` (different ones), ``seeds``, ``runs``.
     space
@@ -193,22 +193,22 @@ class Result:
     fixed
         ``--set``.
     ranking
-        The effects averaged over all responses, greatest total effect first.
+        Effects averaged over all responses, largest total effect first.
     effects, responses
-        Of each response that varies.
+        Effects and variation of each response that varies.
     print
-        ``values`` compared, the ``bound`` of the misfit, the compatible ``share`` of the space, the number of
-        ``compatible`` settings, the ``best`` settings with their misfit, the ``profile`` by parameter, and the
-        compatible settings with more random cases, ``confirmed``. None where nothing is printed.
+        Number of ``values``, ``bound`` of the misfit, compatible ``share`` of the space, number of ``compatible``
+        settings, ``best`` settings with their misfit, ``profile`` by parameter, and re-run compatible settings
+        (``confirmed``). None without published values.
     contrasts
-        The paper's conclusions as differences: ``mean`` over A and B, at how many of these points the difference is
-        significantly ``above`` and ``below`` zero or ``undecided``, and the share of points where it is ``positive``.
+        Conclusions of the paper as differences: ``mean`` over A and B, number of points significantly ``above`` or
+        ``below`` zero or ``undecided``, and share of ``positive`` points.
     claims
-        Each statement, with how many points of A and B it holds at.
+        Statements with the number of points of A and B at which they hold.
     left_out
         Settings that could not be evaluated.
     settings, values
-        Columns: every setting's parameters, and its responses; None where it could not be evaluated.
+        Columns of parameters and responses of every setting; None if not evaluated.
     provenance
         ``version``, ``git``, ``metrics_sha256``.
     """
@@ -230,7 +230,7 @@ class Result:
     provenance: Provenance
 
     def to_json(self) -> str:
-        """The JSON text, the same bytes for the same result."""
+        """Return the JSON text; equal results give equal bytes."""
         return json_text(asdict(self))
 
     @classmethod
@@ -240,7 +240,7 @@ class Result:
         Raises
         ------
         ValueError
-            If the text is no study's result.
+            If the text is not a result.
         """
         result = stored.one(cls, stored.table(text))
         _check_parameters(result)
@@ -248,31 +248,33 @@ class Result:
 
 
 def _check_parameters(result: Result) -> None:
-    """Make sure that what is listed by parameter is listed for each parameter of the space."""
+    """Check that entries by parameter cover all parameters of the space."""
     if {one.parameter for one in result.ranking} != set(result.space):
         raise ValueError("`ranking` is not of the parameters of `space`")
-    told: list[tuple[str, Mapping[str, Any]]] = [
+    by_parameter: list[tuple[str, Mapping[str, Any]]] = [
         (f"responses[{index}].slices", one.slices) for index, one in enumerate(result.responses)
     ]
     if result.print is not None:
-        told.append(("print.profile", result.print["profile"]))
+        by_parameter.append(("print.profile", result.print["profile"]))
         for kind in ("best", "confirmed"):
-            told += [(f"print.{kind}[{index}].setting", one["setting"]) for index, one in enumerate(result.print[kind])]
-    for place, of in told:
-        stored.need(of, result.space, f"{place}.")
+            by_parameter += [
+                (f"print.{kind}[{index}].setting", one["setting"]) for index, one in enumerate(result.print[kind])
+            ]
+    for place, entries in by_parameter:
+        stored.need(entries, result.space, f"{place}.")
     if not all(any(one[name] for name in ("above", "below", "undecided")) for one in result.contrasts):
         raise ValueError("`contrasts` has one that is of no points")
 
 
 def result(finished: Finished, confirmed: Confirmed | None = None) -> Result:
-    """Analyse a finished study, with what of it was run again."""
+    """Analyse a finished study, with its re-run settings."""
     request, settings = finished.request, finished.design.settings
     there = [answer for answer in finished.answers if answer is not None]
     found_at = {name: {answer.rows[name].measured for answer in there} for name in there[0].rows}
-    # What is undefined somewhere has no effects.
+    # A response that is undefined at any setting has no effects.
     names = [name for name, values in found_at.items() if len(values) > 1 and None not in values]
     measured = np.array([_measured(answer, names) for answer in finished.answers])
-    # The points that spread evenly over the space, each once: what stands in for a hole is for the effects alone.
+    # Use each point of A and B once; replacements of unevaluated points are only for the effects.
     points = np.concatenate([finished.design.a, finished.design.b])
     uniform = points[[finished.answers[point] is not None for point in points]]
     found = effects(measured[finished.a].T, measured[finished.b].T, np.moveaxis(measured[finished.ab], 2, 1))
@@ -336,7 +338,7 @@ def _digest(parts: Sequence[str]) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
-def _measured(answer: Answer | None, names: list[str]) -> list[float]:
+def _measured(answer: SettingResult | None, names: list[str]) -> list[float]:
     return [answer.rows[name].value if answer else float("nan") for name in names]
 
 
@@ -349,7 +351,7 @@ def _response(
     name: str,
     values: NDArray[np.float64],
     uniform: NDArray[np.int64],
-    evaluated: list[Answer],
+    evaluated: list[SettingResult],
 ) -> Response:
     space, settings = finished.request.space, finished.design.settings
     here = values[uniform]
@@ -375,13 +377,13 @@ def _response(
     )
 
 
-def _ends(answer: Answer, name: str) -> tuple[float, float]:
+def _ends(answer: SettingResult, name: str) -> tuple[float, float]:
     low, high = answer.rows[name].ci95
     return -np.inf if low is None else low, np.inf if high is None else high
 
 
-def _contrasts(answers: list[Answer]) -> list[Contrast]:
-    """Pool what is a contrast at every setting."""
+def _contrasts(answers: list[SettingResult]) -> list[Contrast]:
+    """Pool the contrasts of all settings."""
     found = {name: pooled([answer.contrasts[name] for answer in answers]) for name in answers[0].contrasts}
     return [
         {

@@ -1,4 +1,4 @@
-"""A study as tables on the terminal."""
+"""Terminal tables of a sensitivity study."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.common.terminal import bounds, number, show_table
 from optcp.papers.sensitivity.indices import FEWEST
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from optcp.papers.sensitivity.result import Fit, Print, Result
 
 LISTED = 5
-"""How many of the settings that were run again are listed, those that went furthest first."""
+"""Number of re-run settings in the table, those with the most seeds first."""
 
 
 def show(console: Console, result: Result) -> None:
-    """Show what drives the result, which settings are compatible with the printed values, and which statements hold."""
+    """Print the ranked parameters, the settings that match the published values, and the statements."""
     counts = result.design
     console.print()
     console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
     console.print(
         Text(
-            f"{many(counts['samples'], 'sample')}, {many(counts['points'], 'point')}, "
-            f"{many(counts['settings'], 'different setting')}, {many(counts['seeds'], 'seed')}, "
-            f"{many(counts['runs'], 'run')}",
+            f"{count_noun(counts['samples'], 'sample')}, {count_noun(counts['points'], 'point')}, "
+            f"{count_noun(counts['settings'], 'different setting')}, {count_noun(counts['seeds'], 'seed')}, "
+            f"{count_noun(counts['runs'], 'run')}",
             style="dim",
         )
     )
@@ -44,18 +44,18 @@ def show(console: Console, result: Result) -> None:
     if result.contrasts:
         _contrasts(console, result)
     if result.claims:
-        console.print("statements of the paper, over the space", style="bold")
+        console.print("statements of the paper over the parameter space", style="bold")
         table = _table(["holds"], ["true", "false", "undecided"], ["statement"])
         for one in result.claims:
             cells = [str(one[name]) for name in ("holds", "fails", "undecided")]
             table.add_row(one["word"], *cells, Text(one["text"]))
         console.print(table)
     for left in result.left_out:
-        console.print(Text(f"left out: {_setting(left['setting'])}: {left['why']}", style="dim"))
+        console.print(Text(f"not evaluated: {_setting(left['setting'])}: {left['why']}", style="dim"))
 
 
 def _ranking(console: Console, result: Result) -> None:
-    console.print("what drives the result: shares of the variance, mean over all responses", style="bold")
+    console.print("most influential parameters: share of variance, mean over all responses", style="bold")
     table = _table(["parameter", "range"], ["total effect", "main effect"], [])
     for one in result.ranking:
         table.add_row(one.parameter, result.space[one.parameter]["range"], bounds(one.total), bounds(one.main))
@@ -67,10 +67,10 @@ def _ranking(console: Console, result: Result) -> None:
 
 def _responses(console: Console, result: Result) -> None:
     console.print(
-        "each response: its spread over the space, and the parameter of the greatest total effect", style="bold"
+        "responses: range over the parameter space, and parameter with the largest total effect", style="bold"
     )
-    table = _table(["response"], ["printed", "least", "most", "> 0", "< 0", "seeds", "total"], [])
-    table.add_column("of")
+    table = _table(["response"], ["published", "minimum", "maximum", "> 0", "< 0", "seeds", "total effect"], [])
+    table.add_column("parameter")
     for one in result.responses:
         first = max((e for e in result.effects if e.response == one.name), key=lambda effect: effect.total[0] or 0.0)
         table.add_row(
@@ -84,14 +84,16 @@ def _responses(console: Console, result: Result) -> None:
             "-" if first.total[0] is None else first.parameter,
         )
     show_table(console, table)
-    text = "> 0, < 0: points of A and B where it significantly is; seeds: the most of the variance that chance may be"
+    text = (
+        "> 0, < 0: number of points of A and B with a significant sign; seeds: maximum share of variance due to seeds"
+    )
     console.print(Text(text, style="dim"))
 
 
 def _contrasts(console: Console, result: Result) -> None:
-    console.print("conclusions of the paper as differences that it says are above zero", style="bold")
+    console.print("conclusions of the paper, as differences that are above zero if it is right", style="bold")
     counted = ["significantly > 0", "significantly < 0", "undecided"]
-    table = _table([], ["mean over the space", "positive at", *counted], ["difference"])
+    table = _table([], ["mean over the space", "share positive", *counted], ["difference"])
     for one in result.contrasts:
         counts = [str(one[name]) for name in ("above", "below", "undecided")]
         table.add_row(bounds(one["mean"]), bounds(one["positive"]), *counts, Text(one["name"]))
@@ -99,7 +101,7 @@ def _contrasts(console: Console, result: Result) -> None:
 
 
 def _print(console: Console, found: Print) -> None:
-    console.print("settings that give the printed values together", style="bold")
+    console.print("settings that match the published values", style="bold")
     console.print(
         f"compatible (misfit at most {found['bound']:.2f} over {found['values']} values): {found['compatible']} "
         f"settings; share of the space {bounds(found['share'])}",
@@ -112,7 +114,7 @@ def _print(console: Console, found: Print) -> None:
             misfit, f"{one['within']} of {found['values']}", Text(_setting(one["setting"])), Text(one["worst"])
         )
     console.print(table)
-    table = _table(["parameter", "part"], ["least misfit", "compatible share"], [])
+    table = _table(["parameter", "part"], ["minimum misfit", "compatible share"], [])
     for parameter, parts in found["profile"].items():
         for part in parts:
             misfit = "-" if part["misfit"] is None else f"{part['misfit']:.2f}"
@@ -125,13 +127,13 @@ def _print(console: Console, found: Print) -> None:
 def _confirmed(console: Console, found: Print) -> None:
     agree = sum(one["compatible"] for one in found["confirmed"])
     console.print(
-        f"{len(found['confirmed'])} of them with more random cases, up to the paper's number: {agree} compatible",
+        f"{len(found['confirmed'])} of them re-run with more seeds, up to the number of the paper: {agree} compatible",
         soft_wrap=True,
     )
-    table = _table([], ["misfit before", "again", "seeds", "within 95 %"], ["setting", "worst"])
+    table = _table([], ["misfit before", "misfit re-run", "seeds", "within 95 %"], ["setting", "worst"])
     order = sorted(found["confirmed"], key=lambda one: (-one["seeds"], _misfit(one["again"])))
     for one in order[:LISTED]:
-        again = one["again"] or {"misfit": None, "within": 0, "worst": "could not be evaluated"}
+        again = one["again"] or {"misfit": None, "within": 0, "worst": "not evaluated"}
         misfits = ["inf" if value is None else f"{value:.2f}" for value in (one["first"], again["misfit"])]
         within = f"{again['within']} of {found['values']}"
         table.add_row(*misfits, str(one["seeds"]), within, Text(_setting(one["setting"])), Text(again["worst"]))

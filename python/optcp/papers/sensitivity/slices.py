@@ -1,4 +1,4 @@
-"""Slices of a response: its mean over everything else, by part of one parameter's range."""
+"""Slices of a response: its mean over all other parameters, by part of the range of one parameter."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def slices(
     uniform: NDArray[np.int64],
     values: NDArray[np.float64],
 ) -> dict[str, list[tuple[str, Interval | None]]]:
-    """By parameter and part of its range: the mean response with its 95 % interval over settings.
+    """Mean response with its 95 % interval over settings, for each parameter and part of its range.
 
     Parameters
     ----------
     uniform
-        Index into ``settings`` of points that are spread evenly over the space.
+        Indices of a uniform sample of settings.
     values
-        The response at each setting, shape (settings,).
+        Response at each setting, shape (settings,).
     """
     result = {}
     for dimension in space:

@@ -1,4 +1,4 @@
-"""The space of an exhibit's unstated parameters, as declared beside its assumptions or as ``--over`` says."""
+"""Space of the unstated parameters of an exhibit, as declared with its assumptions or by ``--over``."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ FROM_COMMAND = "given by --over"
 
 @dataclass(frozen=True)
 class Dimension:
-    """One parameter that a study varies, with its range."""
+    """A varied parameter with its range."""
 
     parameter: Assumed
     plausible: Plausible
 
     @property
     def name(self) -> str:
-        """The parameter's name."""
+        """Name of the parameter."""
         return self.parameter.name
 
     @property
     def range(self) -> Range:
-        """Its values."""
+        """Range of the parameter."""
         return self.plausible.values
 
 
 @dataclass(frozen=True)
 class Space:
-    """All parameters that a study varies, independently of each other, in the order of the assumptions."""
+    """All varied parameters, independent of each other, in the order of the assumptions."""
 
     dimensions: tuple[Dimension, ...]
 
@@ -51,34 +51,34 @@ class Space:
 
     @property
     def names(self) -> list[str]:
-        """The parameters' names."""
+        """Names of the parameters."""
         return [dimension.name for dimension in self]
 
     def at(self, place: Sequence[float]) -> dict[str, Value]:
-        """The setting at a place of the unit cube.
+        """The setting at a point of the unit cube.
 
         Parameters
         ----------
         place
-            One share of its range a parameter, 0 to 1.
+            Coordinate of each parameter, 0 to 1.
         """
         return {one.name: one.range.at(float(share)) for one, share in zip(self, place, strict=True)}
 
 
 def space(exhibit: Exhibit, over: Mapping[str, str], settings: Mapping[str, str]) -> Space:
-    """The declared ranges of an exhibit, or those that ``--over`` names; what ``--set`` fixes is left out.
+    """Create the space of an exhibit from declared ranges or those of ``--over``, without parameters of ``--set``.
 
     Parameters
     ----------
     over
-        Parameter to the text of a range; an empty text stands for the declared range. Empty: all declared ones.
+        Range of each parameter as text; an empty text selects the declared range. If empty, all declared ranges.
     settings
-        ``--set``.
+        Values of ``--set``.
 
     Raises
     ------
     InputError
-        If a name or a range makes no sense, or nothing is left to vary.
+        If a name or range is invalid, or no parameter is left to vary.
     """
     known = {parameter.name: parameter for parameter in exhibit.assumed}
     for option, names in (("--over", over), ("--set", settings)):

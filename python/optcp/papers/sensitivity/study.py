@@ -1,7 +1,7 @@
-"""One exhibit at many settings of its paper's unstated parameters.
+"""Evaluation of an exhibit at many settings of unstated parameters.
 
-Every setting runs the same seeds, so that settings differ by nothing else (common random numbers). Runs are stored
-where ``optcp reproduce`` stores them; a study that was interrupted continues there.
+All settings use the same seeds (common random numbers). Runs are stored in the place of ``optcp reproduce``, and an
+interrupted study continues there.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.errors import InputError, RunFailed
 from optcp.papers import assume
 from optcp.papers.options import Options, Size
-from optcp.papers.sensitivity.answer import Answer
+from optcp.papers.sensitivity.answer import SettingResult
 from optcp.papers.sensitivity.design import design
 from optcp.study import Study, execute
 
@@ -34,21 +34,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What ``optcp sensitivity`` was asked for.
+    """Request of ``optcp sensitivity``.
 
     Attributes
     ----------
     exhibit
-        Which.
+        Exhibit.
     space
-        What is varied.
+        Varied parameters.
     samples
-        N of the design, a power of two.
+        Size N of the design, a power of two.
     seeds
-        How many seeds each setting runs, 1, 2, ..., the same for all; at least two, for an interval, unless the exhibit
-        itself has one.
+        Number of seeds per setting, counted from 1; at least two, unless the exhibit itself uses one.
     settings
-        ``--set``: what else is not at its default.
+        Other changed parameters (``--set``).
     """
 
     exhibit: Exhibit
@@ -60,28 +59,27 @@ class Request:
 
 @dataclass(frozen=True)
 class Finished:
-    """A study whose runs are all there.
+    """Study with all runs finished.
 
     Attributes
     ----------
     request, design
-        What was asked for, and the settings that it led to.
+        Request, and settings of its design.
     answers
-        One a setting.
+        Results by setting.
     a, b, ab
-        As the design has them, without the samples of which a point could not be evaluated: each of these is
-        represented by the next one that could.
+        Indices of the design; samples that could not be evaluated are replaced by the next complete one.
     left_out
-        Settings that could not be evaluated, with the reason.
+        Settings that could not be evaluated, with reasons.
     runs
-        How many runs the answers rest on, each counted once.
+        Number of distinct runs.
     metrics_sha256
         Digests of the runs of every setting, in order.
     """
 
     request: Request
     design: Design
-    answers: list[Answer | None]
+    answers: list[SettingResult | None]
     a: NDArray[np.int64]
     b: NDArray[np.int64]
     ab: NDArray[np.int64]
@@ -91,27 +89,29 @@ class Finished:
 
 
 def run(request: Request, out: Path, jobs: Jobs, progress: Progress, say: Callable[[str], None]) -> Finished:
-    """Run what is missing below ``out/runs`` and evaluate the exhibit at every setting.
+    """Perform missing runs below ``out/runs``, and evaluate the exhibit at every setting.
 
     Parameters
     ----------
     say
-        Notified in a line of what takes time beside the runs.
+        Function that receives progress lines for steps other than runs.
 
     Raises
     ------
     InputError
-        Before anything runs, if a setting makes no sense; it is named with what was varied.
+        If a setting is invalid, before anything runs.
     optcp.errors.Interrupted, optcp.errors.RunFailed
         See :func:`optcp.study.runner.execute`; and if no sample can be evaluated.
     """
     if request.seeds < 2 and not _has_one_seed(request.exhibit):
-        raise InputError("--seeds 1: one seed has no interval to compare with the printed values; expected 2 or more")
+        raise InputError(
+            "--seeds 1: expected 2 or more, because one seed has no interval to compare with the published values"
+        )
     planned = design(request.space, request.samples)
     if planned.idle:
         say(
-            f"warning: --samples {request.samples} are too few to give {' and '.join(planned.idle)} another value at "
-            "any point: their effects come out as nothing"
+            f"warning: --samples {request.samples} are too few to vary {' and '.join(planned.idle)}; their effects "
+            "will be zero"
         )
     found = evaluate(request, planned.settings, range(1, request.seeds + 1), out, jobs, progress, say)
     a, b, ab = _replace(planned, np.array([answer is not None for answer in found.answers]))
@@ -119,16 +119,16 @@ def run(request: Request, out: Path, jobs: Jobs, progress: Progress, say: Callab
 
 
 def _has_one_seed(exhibit: Exhibit) -> bool:
-    """Whether the exhibit itself is of one seed: its intervals are over something else."""
+    """Whether the exhibit uses one seed, with intervals over something else."""
     grids = exhibit.studies(assume.values(exhibit.assumed, {}), Options(check=False))
     return all(exhibit.seeds(name, Size("default")) == 1 for name in grids)
 
 
 @dataclass
 class Evaluated:
-    """An exhibit at some settings; the attributes are those of :class:`Finished`."""
+    """Results of an exhibit at some settings, with attributes as in :class:`Finished`."""
 
-    answers: list[Answer | None] = field(default_factory=list)
+    answers: list[SettingResult | None] = field(default_factory=list)
     left_out: list[tuple[dict[str, Value], str]] = field(default_factory=list)
     runs: int = 0
     metrics_sha256: list[str] = field(default_factory=list)
@@ -143,9 +143,9 @@ def evaluate(
     progress: Progress,
     say: Callable[[str], None],
 ) -> Evaluated:
-    """Run what is missing of some settings below ``out/runs``, and evaluate the exhibit at each; see :func:`run`."""
+    """Perform missing runs of some settings, and evaluate the exhibit at each; see :func:`run`."""
     exhibit = request.exhibit
-    say(f"checking {many(len(settings), 'setting')}")
+    say(f"checking {count_noun(len(settings), 'setting')}")
     base = assume.values(exhibit.assumed, request.settings)
     chosen = [{**base, **setting} for setting in settings]
     tasks = []
@@ -155,16 +155,16 @@ def evaluate(
         tasks.append({name: Study(study, seeds=tuple(seeds)) for name, study in studies.items()})
     flat = [task for one in tasks for task in one.values()]
     finished = execute(flat, out / "runs", jobs, progress)
-    say("the exhibit is evaluated at each setting")
+    say("evaluating the exhibit at each setting")
     found = Evaluated(runs=len(seeds) * sum({task.grid.hash: len(task.grid.branches) for task in flat}.values()))
-    # What was reduced of a setting goes with it: all settings together are too much for memory.
+    # Release the reduced data of each setting, because all settings together exceed the memory.
     finished.reverse()
     for setting, values, names in zip(settings, chosen, tasks, strict=True):
         done = {name: finished.pop() for name in names}
         found.metrics_sha256 += [digest for one in done.values() for digest in one.digests("metrics_sha256")]
         try:
             evaluation = exhibit.evaluate(values, done)
-            found.answers.append(Answer.of(evaluation, exhibit.contrasts(values, done), request.space.names))
+            found.answers.append(SettingResult.of(evaluation, exhibit.contrasts(values, done), request.space.names))
         except RunFailed as error:
             found.answers.append(None)
             found.left_out.append((setting, str(error)))
@@ -174,7 +174,7 @@ def evaluate(
 def _replace(
     planned: Design, there: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Let the next whole sample stand for each that has a hole: the estimators need a power of two of them."""
+    """Replace incomplete samples by the next complete one, because the estimators need a power of two."""
     whole = there[planned.a] & there[planned.b] & there[planned.ab].all(axis=0)
     if not whole.any():
         raise RunFailed("no sample of the design could be evaluated; narrow the ranges with --over")

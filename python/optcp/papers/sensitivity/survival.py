@@ -1,4 +1,4 @@
-"""Which of a paper's statements hold over the whole space of its unstated parameters."""
+"""Support of a paper's statements over the space of its unstated parameters."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Survival:
-    """One statement over the points of a sample that is spread evenly over the space.
+class StatementSupport:
+    """Verdicts on one statement at the points of a uniform sample of the space.
 
     Attributes
     ----------
     text
         The statement.
     holds, fails, undecided
-        At how many points it holds, significantly fails, or is undecided for want of seeds.
+        Number of points at which the statement holds, significantly fails, or is undecided with these seeds.
     """
 
     text: str
@@ -33,12 +33,12 @@ class Survival:
 
     @property
     def share(self) -> Interval:
-        """In which share of the space it is known to hold, 0 to 1."""
+        """Share of the space in which the statement is known to hold, 0 to 1."""
         return stats.share(self.holds, self.holds + self.fails + self.undecided)
 
     @property
     def word(self) -> str:
-        """The answer in a word: "everywhere", "nowhere", "in places" or "undecided"."""
+        """Summary in a few words, such as "everywhere", "nowhere", "in places" or "undecided"."""
         if self.holds and not self.fails:
             return "everywhere" if not self.undecided else "nowhere refuted"
         if self.fails and not self.holds:
@@ -46,7 +46,7 @@ class Survival:
         return "in places" if self.holds else "undecided"
 
 
-def survival(text: str, judged: Sequence[Holds]) -> Survival:
-    """Count the judgements of one statement."""
+def survival(text: str, judged: Sequence[Holds]) -> StatementSupport:
+    """Count the verdicts on one statement."""
     holds, fails = sum(one is True for one in judged), sum(one is False for one in judged)
-    return Survival(text, holds, fails, len(judged) - holds - fails)
+    return StatementSupport(text, holds, fails, len(judged) - holds - fails)

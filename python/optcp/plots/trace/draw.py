@@ -1,4 +1,4 @@
-"""From a run and a user's choice to pictures."""
+"""Trace plots of a run: selection, checks and drawing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from optcp.common import arguments
 from optcp.common.files import replacing
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.constellation.beside import ROUND_TRIPS
 from optcp.errors import InputError, nearest
 from optcp.plots.svg import canvas, save
@@ -35,26 +35,26 @@ FORMATS = ("png", "pdf", "svg")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of picture.
+    """Kind of trace plot.
 
     Attributes
     ----------
     observation
-        The kind of observation it shows.
+        Kind of observation that it needs.
     panel
-        What a panel or curve is of: a column of the observation.
+        Column of the observation with one panel or curve per value.
     draw
-        Draws the named panels into a figure.
+        Function that draws the named panels into a figure.
     most
-        Column by whose sum panels are chosen if there are too many; None takes the first ones.
+        Column whose sum ranks the panels if there are too many; None takes the first ones.
     worth
-        Names worth a panel where the user names none.
+        Function that returns the names to draw by default.
     one_panel
         Whether all names share a panel.
     panels
-        How many each name has.
+        Number of panels per name.
     beside
-        Whether what it needs besides lies beside a run; None needs nothing.
+        Function that returns whether an additional file is next to the run; None if none is needed.
     """
 
     observation: str
@@ -69,7 +69,7 @@ class Kind:
 
 KINDS = {
     "tcp": Kind("tcp", "flow", windows.draw),
-    "rtt": Kind("tcp", "flow", rtt.draw, worth=rtt.first, panels=rtt.PANELS, beside=rtt.there),
+    "rtt": Kind("tcp", "flow", rtt.draw, worth=rtt.first, panels=rtt.PANELS, beside=rtt.has_round_trips),
     "sequence": Kind("packets", "flow", sequence.draw),
     "queue": Kind("queue", "port", intervals.queue, most="mean_packets", worth=intervals.queueing),
     "sojourn": Kind("sojourn", "port", intervals.sojourn, most="mean_ps", worth=intervals.waiting),
@@ -88,7 +88,7 @@ EXAMPLES = {
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture to be drawn: of one observation, these panels of all that were chosen, of all that there are."""
+    """Plot of one observation, with the names to draw, all known names and the number of selected names."""
 
     kind: str
     observation: str
@@ -99,42 +99,42 @@ class Picture:
 
 
 def check(request: Request, out: Path | None, form: str | None) -> None:
-    """Refuse what no run can show, before a study is read.
+    """Check the request without a study.
 
     Raises
     ------
     InputError
-        If there is no such kind of picture, or no such format.
+        If a kind or format does not exist.
     """
     _format(out, form)
     for kind in request.kinds:
         if kind not in KINDS:
-            raise InputError(f"--kind {kind}: there is no such picture; {nearest(kind, KINDS)}")
+            raise InputError(f"--kind {kind}: unknown kind; {nearest(kind, KINDS)}")
 
 
 def draw(run: Run, request: Request, folder: Path, out: Path | None, form: str | None) -> Iterator[tuple[Path, str]]:
-    """Draw what was asked for into files.
+    """Draw the requested plots into files.
 
     Parameters
     ----------
     request
-        What to draw; everything is checked before the first picture is drawn.
+        Selection, checked before the first plot is drawn.
     folder
-        Where pictures go, each named by the run and its kind.
+        Directory of the plots; files are named by run and kind.
     out
-        File of the only picture, in place of the folder.
+        File of a single plot, instead of ``folder``.
     form
-        "png", "pdf" or "svg"; None takes it from ``out``, else "png".
+        "png", "pdf" or "svg"; None uses the suffix of ``out``, else "png".
 
     Yields
     ------
     (Path, str)
-        Each picture's file once it is there, and a remark on what it leaves out.
+        File of each finished plot, and a remark on omitted panels.
 
     Raises
     ------
     InputError
-        If something was asked for that is not there.
+        If the run lacks something that is requested.
     RunFailed
         If the run cannot be read.
     """
@@ -146,7 +146,7 @@ def draw(run: Run, request: Request, folder: Path, out: Path | None, form: str |
         if out and len(pictures) > 1:
             names = ", ".join(picture.observation for picture in pictures)
             raise InputError(
-                f"--out {out}: one file, but there are {len(pictures)} pictures ({names}); choose with --kind"
+                f"--out {out}: one file cannot hold {len(pictures)} plots ({names}); select one with --kind"
             )
         for picture in pictures:
             several = sum(other.kind == picture.kind for other in pictures) > 1
@@ -160,7 +160,7 @@ def draw(run: Run, request: Request, folder: Path, out: Path | None, form: str |
             panel = KINDS[picture.kind].panel
             yield (
                 path,
-                f" ({len(picture.names)} of {picture.all_names} {panel}s; --{panel} chooses)" if left_out else "",
+                f" ({len(picture.names)} of {picture.all_names} {panel}s; select with --{panel})" if left_out else "",
             )
 
 
@@ -174,7 +174,7 @@ def plot(
     end: str | float | None,
     observation: str | None,
 ) -> list[Axes]:
-    """Draw one picture into a figure of pyplot: the work of :meth:`optcp.Run.plot`."""
+    """Draw one plot with pyplot; implements :meth:`optcp.Run.plot`."""
     from matplotlib import pyplot as plt
 
     kind = arguments.text(kind, "kind")
@@ -191,7 +191,7 @@ def plot(
     pictures = [picture for picture in pictures if observation in (None, picture.observation)]
     if len(pictures) > 1:
         raise InputError(
-            f"there are {len(pictures)} observations to draw; observation= takes one of: {', '.join(names)}"
+            f"the run has {len(pictures)} such observations; select one with observation=: {', '.join(names)}"
         )
     style = resources.files("optcp.plots") / "optcp.mplstyle"
     with resources.as_file(style) as path, mpl.rc_context(fname=path):
@@ -211,10 +211,10 @@ def _several(names: str | Sequence[str], what: str) -> tuple[str, ...]:
 
 
 def _flow_at(run: Run, kind: str, place: int) -> str:
-    """The flow of that place among those that were observed for a kind of picture."""
+    """Return the flow with this index among the observed ones."""
     names = [name for picture in _pictures(run, kind, Request()) for name in picture.known] if kind in KINDS else []
     if names and not 0 <= place < len(names):
-        raise InputError(f"flow {place}: the run has {many(len(names), 'flow')}, counted from 0")
+        raise InputError(f"flow {place}: the run has {count_noun(len(names), 'flow')}, counted from 0")
     return names[place] if names else str(place)
 
 
@@ -223,7 +223,7 @@ def _format(out: Path | None, form: str | None) -> str:
     if out and suffix not in FORMATS:
         raise InputError(f"--out {out}: expected a file that ends in .png, .pdf or .svg")
     if form and suffix and form != suffix:
-        raise InputError(f"--format {form}: the file of --out ends in .{suffix}")
+        raise InputError(f"--format {form} contradicts --out, which ends in .{suffix}")
     return form or suffix or FORMATS[0]
 
 
@@ -234,14 +234,14 @@ def _kinds(run: Run, request: Request) -> list[str]:
         if needed not in observed:
             more = f"\n{EXAMPLES[needed]}" if needed in EXAMPLES else ""
             raise InputError(
-                f"--kind {kind}: the run observed nothing of this kind; add this to its scenario and run it again:\n\n"
+                f"--kind {kind}: the run lacks this observation; add it to the scenario and run again:\n\n"
                 f'[[observe]]\nname = "{needed}"\nkind = "{needed}"{more}'
             )
         beside = KINDS[kind].beside
         if beside is not None and not beside(run):
             raise InputError(
-                f"--kind {kind}: no {ROUND_TRIPS} is in the directory of the run: `optcp constellation` writes it "
-                "beside a scenario, and `optcp run` copies it from there"
+                f"--kind {kind}: {ROUND_TRIPS} is missing in the directory of the run; `optcp constellation` writes it "
+                "next to a scenario, and `optcp run` copies it"
             )
     kinds = list(dict.fromkeys(request.kinds)) or [
         name
@@ -250,12 +250,12 @@ def _kinds(run: Run, request: Request) -> list[str]:
     ]
     if not kinds:
         raise InputError(
-            "the run observed nothing that is drawn; add [[observe]] entries to its scenario and run it again"
+            "the run has no observation that can be plotted; add [[observe]] entries to the scenario and run again"
         )
     for option, asked in (("flow", request.flows), ("port", request.ports)):
-        of = [kind for kind in KINDS if KINDS[kind].panel == option]
-        if asked and not set(of) & set(kinds):
-            raise InputError(f"--{option} {asked[0]}: chooses in {', '.join(of)} only, none of which is to be drawn")
+        applicable = [kind for kind in KINDS if KINDS[kind].panel == option]
+        if asked and not set(applicable) & set(kinds):
+            raise InputError(f"--{option} {asked[0]} applies to --kind {', '.join(applicable)} only")
     return kinds
 
 
@@ -269,7 +269,7 @@ def _pictures(run: Run, name: str, request: Request) -> Iterator[Picture]:
         entry: sorted(filter(None, table.distinct(kind.panel)), key=lambda one: order.get(one, len(order)))
         for entry, table in tables.items()
     }
-    # A name must be in one of the observations, not in each.
+    # A name needs to be in one of the observations only.
     chosen(f"--{kind.panel}", asked, list(dict.fromkeys(one for names in known.values() for one in names)))
     for entry, table in tables.items():
         here = tuple(one for one in asked if any(means(one, name) for name in known[entry]))
@@ -284,7 +284,7 @@ def _pictures(run: Run, name: str, request: Request) -> Iterator[Picture]:
 
 
 def _order(run: Run) -> dict[str, int]:
-    """Places of all names in the scenario: groups and flows, then ports."""
+    """Return the order of names in the scenario: groups and flows, then ports."""
     names = []
     for group in run.scenario["flows"]:
         names += [group["group"], *(flow for route in group["routes"] for flow in route["flows"])]
@@ -296,7 +296,7 @@ def _order(run: Run) -> dict[str, int]:
 
 
 def _size_in(picture: Picture) -> tuple[float, float]:
-    """Width and height of a figure in inches."""
+    """Return the width and height of a plot, in inches."""
     kind = KINDS[picture.kind]
     if picture.kind == "drops":
         return WIDTH_IN, height(2) + 0.18 * len(picture.names)

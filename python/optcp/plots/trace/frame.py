@@ -1,4 +1,4 @@
-"""What the pictures of a run share: time axis, failures and switches, panels, legend."""
+"""Common parts of trace plots: time axis, failures, switchovers, panels and legend."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ GREY, DARK, BLACK = "#888888", "#444444", "#010203"
 MOST_PANELS = 8
 WIDTH_IN = 8.2
 TITLE_LETTERS = 90
-"""Of a line of a title; more do not fit beside each other."""
+"""Maximum number of letters per line of a title."""
 LEGEND_ENTRY_IN, LEGEND_LETTER_IN = 0.62, 0.074
-"""Width of an entry without its label, and of a letter of it."""
+"""Width of a legend entry without its label, and of one letter, in inches."""
 PICOSECONDS_A_SECOND = 1e12
 MOST_BANDS = 4
 STRIP = 0.07
-"""How high that of a band is, as a share of a panel."""
+"""Height of a schedule strip relative to a panel."""
 STATES = ("#3b4cc0", "#c7d3f5", "#8c510a", "#80cdc1", "#c51b7d", "#b8e186")
-"""Colours of what schedules bring, which are none of the others."""
-SWITCHES = {"switch to the backup": ":", "switch back": "-."}
+"""Colours of schedule states; curves use none of them."""
+SWITCHES = {"switchover": ":", "reversion": "-."}
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A run, and the part of its time that is drawn.
+    """Run, and the part of its time that is drawn.
 
     Attributes
     ----------
     run
-        The run.
+        Run to draw.
     request
-        What was asked for.
+        Selection of the user.
     start_s, end_s
         Ends of the time axis.
     outages
-        (link, from, to) in seconds.
+        Tuples (link, start, end), times in s.
     switches
-        (what, when) in seconds; what is a key of ``SWITCHES``.
+        Tuples (key of ``SWITCHES``, time in s).
     schedules
-        What changes by plan.
+        Bands of scheduled changes.
     """
 
     run: Run
@@ -69,7 +69,7 @@ class Frame:
 
     @classmethod
     def of(cls, run: Run, request: Request) -> Frame:
-        """Read from the resolved scenario what failed and was switched when."""
+        """Create the frame with the failures and switchovers of a run."""
         scenario = run.scenario
         stop_s = scenario["stop_ps"] / PICOSECONDS_A_SECOND
         start_s, end_s = request.window(stop_s)
@@ -77,7 +77,7 @@ class Frame:
             (one["link"], one["at_ps"] / PICOSECONDS_A_SECOND, _seconds(one["repair_ps"], stop_s))
             for one in scenario["failures"]
         )
-        names = {"backup": "switch to the backup", "working": "switch back"}
+        names = {"backup": "switchover", "working": "reversion"}
         switches = dict.fromkeys(
             (names[one["to"]], one["at_ps"] / PICOSECONDS_A_SECOND) for one in run.switches if one["packets"] == "data"
         )
@@ -85,20 +85,20 @@ class Frame:
         return cls(run, request, start_s, end_s, outages, tuple(switches), tuple(planned[:MOST_BANDS]))
 
     def visible(self, times: NDArray[np.float64], *, before: bool = False) -> slice:
-        """Rows inside the time axis, of times in order; ``before``: and the last one before it, for step curves."""
+        """Return the rows within the time axis; with ``before`` also the row before it, for step curves."""
         first = int(np.searchsorted(times, self.start_s, side="left"))
         end = int(np.searchsorted(times, self.end_s, side="right"))
         return slice(max(0, first - 1) if before else first, end)
 
     def title(self, what: str) -> str:
-        """Head of a picture."""
+        """Return the title of a plot."""
         cell = "".join(f", {name.rpartition('.')[2]} = {value}" for name, value in self.run.cell.items())
         name = self.run.scenario["title"]
         about = f" - {name}" if name else ""
         return "\n".join(textwrap.wrap(f"{what}{about} (seed {self.run.seed}{cell})", TITLE_LETTERS))
 
     def panels(self, figure: Figure, count: int, what: str, y_label: str) -> list[Axes]:
-        """Stack panels over one time axis, with failures and switches across them."""
+        """Create panels over one time axis, with failures and switchovers drawn across them."""
         ratios = [1.0] * count + ([STRIP * len(self.schedules)] if self.schedules else [])
         grid = figure.subplots(len(ratios), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": ratios})
         panels: list[Axes] = list(grid[:count, 0])
@@ -116,7 +116,7 @@ class Frame:
         return panels
 
     def _schedules(self, panel: Axes) -> None:
-        """Draw what changes by plan as strips of colours, one below the other."""
+        """Draw scheduled changes as coloured strips, one below the other."""
         colours = self._states()
         for number, band in enumerate(self.schedules):
             for start, end, state in band.spans:
@@ -130,16 +130,16 @@ class Frame:
         panel.spines[["left", "top", "right"]].set_visible(False)
 
     def _states(self) -> dict[str, str]:
-        """A colour for each state that a schedule brings; for so many states as there are colours."""
+        """Return the colour of each schedule state; colours repeat if there are too many states."""
         states = dict.fromkeys(state for band in self.schedules for _, _, state in band.spans)
         return {state: STATES[number % len(STATES)] for number, state in enumerate(states)}
 
     def legend(self, figure: Figure, handles: list[Artist]) -> None:
-        """Put one legend below the panels: what is drawn, then outages and switches that are in sight."""
+        """Draw one legend below the panels: curves, then visible failures, switchovers and schedule states."""
         seen = [one for one in self.outages if one[1] < self.end_s and one[2] > self.start_s]
         links = list(dict.fromkeys(link for link, _, _ in seen))
         if links:
-            label = f"{', '.join(links)} down" if len(links) <= 3 else f"one of {len(links)} links down"
+            label = f"{', '.join(links)} down" if len(links) <= 3 else f"any of {len(links)} links down"
             handles = [*handles, Patch(color=GREY, alpha=0.16, linewidth=0, label=label)]
         for name, style in SWITCHES.items():
             if any(what == name and self.start_s <= at <= self.end_s for what, at in self.switches):
@@ -151,17 +151,17 @@ class Frame:
 
 
 def height(panels: int) -> float:
-    """Height in inches of a picture of so many panels."""
+    """Return the height of a plot with this number of panels, in inches."""
     return (2.6 if panels == 1 else 1.75 * panels) + 1.0
 
 
 def line(colour: str, label: str, **options: Any) -> Line2D:  # noqa: ANN401 - what matplotlib takes
-    """Make a legend entry for a line or a marker."""
+    """Return a legend entry for a line or marker."""
     return Line2D([], [], color=colour, label=label, **options)
 
 
 def _columns(labels: list[str]) -> int:
-    """How many columns of legend entries fit side by side; matplotlib spreads the entries evenly over them."""
+    """Return the number of legend columns that fit; matplotlib distributes the entries evenly."""
     for columns in range(len(labels), 1, -1):
         widest = [max(len(label) for label in part) for part in np.array_split(labels, columns)]
         if sum(LEGEND_ENTRY_IN + LEGEND_LETTER_IN * letters for letters in widest) <= WIDTH_IN:

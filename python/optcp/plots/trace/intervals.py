@@ -1,4 +1,4 @@
-"""Queues and load of ports, goodput of groups: what was counted by interval."""
+"""Trace plots of interval data: queues and load of ports, goodput of groups."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
 
 def queue(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
-    """One panel a port: mean and greatest queue, and how much fits."""
-    panels = frame.panels(figure, len(ports), "Queue", "packets, the one in transmission included")
+    """Draw one panel per port: mean and maximum queue, and the queue limit."""
+    panels = frame.panels(figure, len(ports), "Queue", "packets (including the one in transmission)")
     limits = False
     for panel, port in zip(panels, ports, strict=True):
         rows = table.where(port=port)
@@ -33,7 +33,7 @@ def queue(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
         panel.stairs(mean, edges, color=BLUE, linewidth=1.1, baseline=None)
         limit = direction(frame, port).get("queue_packets")
         top = max(_in_sight(frame, edges, most), 1.0)
-        # A limit far above what happens would flatten the curve.
+        # A limit far above the values would flatten the curve.
         if limit is not None and limit <= 4 * top:
             panel.axhline(limit, color=BLACK, linewidth=0.9, linestyle=(0, (5, 3)))
             limits, top = True, max(top, limit)
@@ -41,17 +41,17 @@ def queue(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
         panel.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         panel.set_title(port)
     handles: list[Artist] = [
-        line(BLUE, "mean over an interval"),
-        line(SKY, "greatest", linewidth=6, alpha=0.55),
+        line(BLUE, "interval mean"),
+        line(SKY, "maximum", linewidth=6, alpha=0.55),
     ]
     if limits:
-        handles.append(line(BLACK, "room", linewidth=0.9, linestyle=(0, (5, 3))))
+        handles.append(line(BLACK, "queue limit", linewidth=0.9, linestyle=(0, (5, 3))))
     frame.legend(figure, handles)
 
 
 def sojourn(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
-    """One panel a port: how long packets waited, from the median to the longest."""
-    panels = frame.panels(figure, len(ports), "Time in the queue", "ms")
+    """Draw one panel per port: median, 95th percentile and maximum of the queueing delay."""
+    panels = frame.panels(figure, len(ports), "Queueing delay", "ms")
     for panel, port in zip(panels, ports, strict=True):
         rows = table.where(port=port)
         edges = _edges(rows)
@@ -62,15 +62,15 @@ def sojourn(frame: Frame, table: Table, ports: list[str], figure: Figure) -> Non
         panel.set_ylim(0, 1.1 * max(_in_sight(frame, edges, longest), 0.001))
         panel.set_title(port)
     handles: list[Artist] = [
-        line(BLUE, "median of an interval"),
+        line(BLUE, "interval median"),
         line(SKY, "95th percentile", linewidth=6, alpha=0.7),
-        line(GREY, "longest", linewidth=6, alpha=0.45),
+        line(GREY, "maximum", linewidth=6, alpha=0.45),
     ]
     frame.legend(figure, handles)
 
 
 def load(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
-    """One panel a port: bits that left it, and its rate."""
+    """Draw one panel per port: transmitted bits and link rate."""
     panels = frame.panels(figure, len(ports), "Load", "Mbit/s")
     rates = False
     for panel, port in zip(panels, ports, strict=True):
@@ -86,12 +86,12 @@ def load(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
         panel.set_title(port)
     handles: list[Artist] = [line(BLUE, _mean_of(table))]
     if rates:
-        handles.append(line(BLACK, "rate of the link", linewidth=0.9, linestyle=(0, (5, 3))))
+        handles.append(line(BLACK, "link rate", linewidth=0.9, linestyle=(0, (5, 3))))
     frame.legend(figure, handles)
 
 
 def goodput(frame: Frame, table: Table, groups: list[str], figure: Figure) -> None:
-    """One curve a group."""
+    """Draw one curve per group."""
     (panel,) = frame.panels(figure, 1, "Goodput", "Mbit/s")
     handles: list[Artist] = []
     top = 0.001
@@ -107,12 +107,12 @@ def goodput(frame: Frame, table: Table, groups: list[str], figure: Figure) -> No
 
 
 def queueing(table: Table) -> list[str]:
-    """Ports at which a packet ever waited for another; all ports if there is none."""
+    """Return the ports with more than one packet in the queue at any time; all ports if there are none."""
     return _above(table, "max_packets", 1)
 
 
 def waiting(table: Table) -> list[str]:
-    """Ports at which a packet ever waited; all ports if there is none."""
+    """Return the ports with any queueing delay; all ports if there are none."""
     return _above(table, "longest_ps", 0)
 
 
@@ -122,7 +122,7 @@ def _above(table: Table, column: str, bound: float) -> list[str]:
 
 
 def busiest(table: Table, row: str, column: str) -> list[str]:
-    """Names of rows, the one with most first."""
+    """Return the names in a column, ordered by the sum of another column, largest first."""
     names = table.distinct(row)
     total = {name: float(table.where(**{row: name}).numbers(column).sum()) for name in names}
     return sorted(names, key=lambda name: -total[name])
@@ -139,7 +139,7 @@ def _mbps(rows: Table) -> NDArray[np.float64]:
 
 
 def _mean_of(table: Table) -> str:
-    return f"means over {1000 * (table.interval_s or 0.0):g} ms"
+    return f"interval mean over {1000 * (table.interval_s or 0.0):g} ms"
 
 
 def _in_sight(frame: Frame, edges: NDArray[np.float64], values: NDArray[Any]) -> float:
@@ -148,7 +148,7 @@ def _in_sight(frame: Frame, edges: NDArray[np.float64], values: NDArray[Any]) ->
 
 
 def direction(frame: Frame, port: str) -> dict[str, Any]:
-    """Find a port in the resolved scenario: ``A->B``, or ``name:A->B`` where parallel links have names."""
+    """Return the settings of a port ``A->B``, or ``name:A->B`` for named parallel links."""
     name, _, hop = port.rpartition(":")
     source, _, destination = hop.partition("->")
     for link in frame.run.scenario["links"]:

@@ -1,4 +1,4 @@
-"""Dropped and marked packets over time."""
+"""Trace plots of dropped and marked packets over time."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BARS = 100
 
 
 def drops(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
-    """Above, how many were dropped and why; below, each at its port."""
+    """Draw the number of drops by reason (top) and each drop at its port (bottom)."""
     _draw(frame, table, ports, figure, "dropped", "reason")
 
 
 def marks(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
-    """Above, how many were marked and of which group; below, each at its port."""
+    """Draw the number of marks by group (top) and each mark at its port (bottom)."""
     _draw(frame, table, ports, figure, "marked", "group")
 
 
@@ -50,7 +50,7 @@ def _draw(frame: Frame, table: Table, ports: list[str], figure: Figure, what: st
         y = [position[port] for port in of_kind.texts("port")]
         panels[1].plot(of_kind.seconds, y, "|", color=colour, markersize=9, markeredgewidth=1.1)
         handles.append(Patch(color=colour, label=f"{kind} ({len(of_kind)})"))
-    panels[0].set_title(f"packets in {1000 * (edges[1] - edges[0]):g} ms")
+    panels[0].set_title(f"packets per {1000 * (edges[1] - edges[0]):g} ms")
     panels[0].set_ylim(0, 1.1 * max(below.max(), 1))
     panels[1].set_title("by port")
     panels[1].set_yticks(list(position.values()), list(position))

@@ -1,4 +1,4 @@
-"""What is to be drawn, checked against what a run observed."""
+"""Selection of trace plots, checked against the observations of a run."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
 
 @dataclass(frozen=True)
 class Request:
-    """A user's choice; empty and None choose everything.
+    """Selection of the user; empty and None select everything.
 
     Attributes
     ----------
     kinds, flows, ports
-        Names.
+        Names of kinds, flows (or groups) and ports.
     start_s, end_s
         Ends of the time axis in seconds.
     """
@@ -30,27 +30,27 @@ class Request:
     end_s: float | None = None
 
     def window(self, stop_s: float) -> tuple[float, float]:
-        """Ends of the time axis of a run that ends at ``stop_s``.
+        """Return the ends of the time axis, in s, for a run that ends at ``stop_s``.
 
         Raises
         ------
         InputError
-            If nothing of the run lies between them.
+            If the interval is empty or after the end of the run.
         """
         start = 0.0 if self.start_s is None else self.start_s
         end = stop_s if self.end_s is None else min(self.end_s, stop_s)
         if start >= end:
-            raise InputError(f"--from {start:g} s --to {end:g} s: no time of the run, which ends at {stop_s:g} s")
+            raise InputError(f"--from {start:g} s --to {end:g} s: empty interval; the run ends at {stop_s:g} s")
         return start, end
 
 
 def seconds(text: str | None, option: str) -> float | None:
-    """Read a time: a number of seconds, or one with the unit s, ms or us.
+    """Return a time in s; the text is a number of seconds or has the unit s, ms or us.
 
     Raises
     ------
     InputError
-        If it is anything else; ``option`` begins the message.
+        If the text has another form; the message starts with ``option``.
     """
     if text is None:
         return None
@@ -65,9 +65,9 @@ def seconds(text: str | None, option: str) -> float | None:
 
 
 def chosen(option: str, asked: tuple[str, ...], known: list[str]) -> list[str]:
-    """Those of the known names that were asked for, all if none was.
+    """Return the known names that are requested, or all without a request.
 
-    A name may also be the part before a slash: the group ``a`` stands for ``a/S0/0`` and so on.
+    A name can be a group: ``a`` selects ``a/S0/0`` and so on.
 
     Raises
     ------
@@ -77,10 +77,12 @@ def chosen(option: str, asked: tuple[str, ...], known: list[str]) -> list[str]:
     for name in asked:
         if not any(means(name, one) for one in known):
             names = {part for one in known for part in (one, one.partition("/")[0])}
-            raise InputError(f"{option} {name}: the run observed no such {option.strip('-')}; {nearest(name, names)}")
+            raise InputError(
+                f"{option} {name}: the run did not observe this {option.strip('-')}; {nearest(name, names)}"
+            )
     return [one for one in known if not asked or any(means(name, one) for name in asked)]
 
 
 def means(name: str, one: str) -> bool:
-    """Whether a name that a user wrote stands for this one."""
+    """Whether a requested name selects this name."""
     return one == name or one.startswith(f"{name}/")

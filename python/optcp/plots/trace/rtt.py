@@ -1,13 +1,14 @@
-"""A sender's window beside the round trips of its path over satellites, and of its segments.
+"""Trace plot of a window, the RTT of its path over satellites, and the RTT of its segments.
 
-Models
-    What fits into the path: its rate times its round trip while all queues are empty, and the queue before its slowest
-    link. The empty round trip is that of ``rtt.csv`` beside the run, and the transmissions of a segment and of an ACK
-    over each of its links, one more than its satellites. A measured round trip is from the sending of a segment to the
-    ACK that acknowledges it last and nothing that was sent again (Karn's algorithm, RFC 6298); it needs an observation
-    of kind ``packets``.
-Source
-    Figures 5 and 6 of Hypatia (S. Kassing et al., IMC 2020).
+The path holds its BDP with empty queues plus the queue limit before its slowest link. The RTT with empty queues is
+the propagation RTT of ``rtt.csv`` plus the transmission times of a segment and an ACK on each link. The number of
+links is one more than the number of satellites. A measured RTT lasts from the sending of a segment to the ACK that
+acknowledges it as the last segment and covers no retransmission (Karn's algorithm, RFC 6298). Measured RTTs need
+an observation of kind ``packets``.
+
+References
+----------
+Figures 5 and 6 of Hypatia (S. Kassing et al., IMC 2020).
 """
 
 from __future__ import annotations
@@ -35,39 +36,39 @@ if TYPE_CHECKING:
     from optcp.scenarios.run import Run
 
 PANELS = 2
-"""Of each flow."""
+"""Number of panels per flow."""
 CHANGES = {
-    "longer": ("path is longer", VERMILION, "--"),
-    "shorter": ("path is shorter", GREEN, ":"),
+    "longer": ("longer path", VERMILION, "--"),
+    "shorter": ("shorter path", GREEN, ":"),
     "outage": ("no path", PURPLE, "-"),
-    "back": ("path again", ORANGE, "-."),
+    "back": ("path restored", ORANGE, "-."),
 }
-"""Of each kind of change its name, colour and line."""
+"""Label, colour and line style by kind of path change."""
 MOST_DOTS = 20_000
-"""More dots than these become pixels even in PDF and SVG."""
+"""Number of dots above which they are rasterised in PDF and SVG."""
 
 
-def there(run: Run) -> bool:
-    """Whether round trips of the path lie beside a run."""
+def has_round_trips(run: Run) -> bool:
+    """Whether the directory of a run contains the RTTs of its path."""
     return run.folder is not None and (run.folder / ROUND_TRIPS).is_file()
 
 
 def first(table: Table) -> list[str]:
-    """The flow that is drawn where none is named."""
+    """Return the flow to draw by default."""
     return table.distinct("flow")[:1]
 
 
 def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
-    """Two panels a flow: cwnd and what fits into the path, above round trips; changes of the path across both."""
+    """Draw two panels per flow: cwnd and path capacity, and RTTs, with path changes across both."""
     paths = round_trips(Path(frame.run.folder or "") / ROUND_TRIPS)
-    # A link that is the path fails when there is none.
+    # Path outages are drawn below; the link that represents the path fails at the same times.
     frame = dataclasses.replace(frame, outages=())
-    panels = frame.panels(figure, PANELS * len(flows), "Window and round trips", "")
-    handles: list[Artist] = [line(BLUE, "cwnd"), line(BLACK, "round trip of the empty path")]
+    panels = frame.panels(figure, PANELS * len(flows), "Window and RTT", "")
+    handles: list[Artist] = [line(BLUE, "cwnd"), line(BLACK, "RTT with empty queues")]
     measured = fits = False
     for number, flow in enumerate(flows):
         windows, trips = panels[PANELS * number : PANELS * (number + 1)]
-        way = _Way.of(frame, flow)
+        way = _PathCapacity.of(frame, flow)
         fits |= _windows(frame, windows, table.where(flow=flow), paths, way)
         measured |= _trips(frame, trips, flow, paths, way)
         windows.set_title(flow)
@@ -76,26 +77,26 @@ def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
     if fits:
         handles.insert(1, line(BLACK, "BDP + queue", linewidth=0.9, linestyle=(0, (5, 3))))
     if measured:
-        handles.append(line(SKY, "measured", marker=".", linestyle="none"))
+        handles.append(line(SKY, "measured RTT", marker=".", linestyle="none"))
     for label, colour, style in (CHANGES[one] for one in shown):
         handles.append(line(colour, label, linestyle=style))
     frame.legend(figure, handles)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Way:
-    """What a flow's segments meet.
+class _PathCapacity:
+    """Properties of the path of a flow.
 
     Attributes
     ----------
     mss
         Payload of a segment in bytes.
     segment_bits, ack_bits
-        On the wire.
+        Size on the wire.
     rate_bps
-        Of the slowest link of its path; NaN if no path is known.
+        Rate of the slowest link of the path; NaN if the path is unknown.
     queue
-        Segments that the queue before it holds; NaN if it has no limit.
+        Queue limit before this link, in segments; NaN if unlimited.
     """
 
     mss: float
@@ -105,7 +106,7 @@ class _Way:
     queue: float
 
     @classmethod
-    def of(cls, frame: Frame, flow: str) -> _Way:
+    def of(cls, frame: Frame, flow: str) -> _PathCapacity:
         scenario = frame.run.scenario
         group, route = next((one, way) for one in scenario["flows"] for way in one["routes"] if flow in way["flows"])
         tcp = scenario["tcp"][group["tcp"]]
@@ -121,14 +122,14 @@ class _Way:
         )
 
     def empty_ms(self, paths: Recorded) -> NDArray[np.float64]:
-        """Round trips of the empty path, with all transmissions where the rate is known; NaN in an outage."""
+        """Return the RTT with empty queues, in ms, with transmission times if the rate is known; NaN in an outage."""
         links = np.array([len(one) + 1 for one in paths.paths])
         sent_ms = 1e3 * links * (self.segment_bits + self.ack_bits) / self.rate_bps
         return paths.rtt_ms + np.nan_to_num(sent_ms)
 
 
-def _windows(frame: Frame, panel: Axes, rows: Table, paths: Recorded, way: _Way) -> bool:
-    """Draw the window; whether what fits into the path is known."""
+def _windows(frame: Frame, panel: Axes, rows: Table, paths: Recorded, way: _PathCapacity) -> bool:
+    """Draw the window; return whether the capacity of the path is known."""
     seen = frame.visible(rows.seconds, before=True)
     times, cwnd = np.append(rows.seconds[seen], frame.end_s), rows.numbers("cwnd_bytes")[seen] / way.mss
     cwnd = np.append(cwnd, cwnd[-1:] if len(cwnd) else np.nan)
@@ -141,8 +142,8 @@ def _windows(frame: Frame, panel: Axes, rows: Table, paths: Recorded, way: _Way)
     return bool(np.isfinite(fits).any())
 
 
-def _trips(frame: Frame, panel: Axes, flow: str, paths: Recorded, way: _Way) -> bool:
-    """Draw round trips; whether those of segments are known."""
+def _trips(frame: Frame, panel: Axes, flow: str, paths: Recorded, way: _PathCapacity) -> bool:
+    """Draw the RTTs; return whether measured RTTs are available."""
     names = [one["name"] for one in frame.run.scenario["observe"] if one["kind"] == "packets"]
     rows = [table for table in map(frame.run.__getitem__, names) if flow in table.distinct("flow")]
     at, measured = samples(rows[0].where(flow=flow)) if rows else (np.zeros(0), np.zeros(0))
@@ -151,30 +152,30 @@ def _trips(frame: Frame, panel: Axes, flow: str, paths: Recorded, way: _Way) -> 
                rasterized=len(at[seen]) > MOST_DOTS)  # fmt: skip
     empty = way.empty_ms(paths)
     panel.plot(*_broken(paths, empty), color=BLACK, linewidth=1.2, zorder=3)
-    panel.set_ylabel("round trip (ms)")
+    panel.set_ylabel("RTT (ms)")
     panel.set_ylim(0, 1.12 * max(np.nanmax(empty, initial=1.0), measured[seen].max(initial=0.0)))
     return bool(rows)
 
 
 def samples(rows: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return round trips of segments of a flow.
+    """Return the measured RTTs of a flow.
 
     Parameters
     ----------
     rows
-        An observation of kind ``packets``, of one flow, from its first segment on.
+        Observation of kind ``packets`` of one flow, starting with its first segment.
 
     Returns
     -------
     tuple of numpy.ndarray
-        When ACKs came in s, and the round trips in ms, shape (samples,) each.
+        Arrival times of ACKs in s, and RTTs in ms, each of shape (samples,).
     """
     seq, times = rows.numbers("seq").astype(np.int64), rows.seconds
     left = np.full(int(seq.max(initial=0)) + 2, np.nan)
     first = rows.is_("event", "sent")
     left[seq[first]] = times[first]
     left[seq[rows.is_("event", "resent")]] = np.nan
-    # How many segments before each one have no such time.
+    # Number of earlier segments without a valid send time.
     unknown = np.concatenate([[0], np.cumsum(np.isnan(left))])
     came = rows.is_("event", "acked")
     at, acked = times[came], seq[came]
@@ -184,7 +185,7 @@ def samples(rows: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _broken(paths: Recorded, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A curve with a gap at each change of the path."""
+    """Return a curve with a gap at each path change."""
     at: list[NDArray[np.float64]] = []
     found: list[NDArray[np.float64]] = []
     for one in paths.stretches():
@@ -195,7 +196,7 @@ def _broken(paths: Recorded, values: NDArray[np.float64]) -> tuple[NDArray[np.fl
 
 
 def _changes(frame: Frame, panel: Axes, paths: Recorded) -> list[str]:
-    """Mark changes of the path; which kinds there are in sight."""
+    """Draw path changes; return the visible kinds."""
     shown = []
     for one in paths.stretches():
         if one.change in CHANGES and frame.start_s <= one.start_s <= frame.end_s:

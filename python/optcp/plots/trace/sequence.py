@@ -1,4 +1,4 @@
-"""Time-sequence graphs in tcptrace's grammar: segments as upright ticks, the ACK line below them."""
+"""Time-sequence graphs in the style of tcptrace: segments as vertical ticks above the ACK line."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from optcp.plots.trace.frame import Frame
 
 VECTOR_LIMIT = 20_000
-"""More ticks than these become pixels even in PDF and SVG."""
+"""Number of ticks above which they are rasterised in PDF and SVG."""
 
 
 def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
-    """One panel a flow."""
+    """Draw one panel per flow."""
     panels = frame.panels(figure, len(flows), "Time-sequence graph", "segment number")
     marked = False
     for panel, flow in zip(panels, flows, strict=True):
@@ -33,24 +33,24 @@ def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
         panel.set_title(flow)
     handles: list[Artist] = [
         line(BLUE, "sent", marker="|", linestyle="none", markeredgewidth=1.4),
-        line(VERMILION, "sent again", marker="|", linestyle="none", markeredgewidth=2.4, markersize=8),
-        line(GREEN, "acknowledged up to here"),
+        line(VERMILION, "retransmitted", marker="|", linestyle="none", markeredgewidth=2.4, markersize=8),
+        line(GREEN, "cumulative ACK"),
         line(BLACK, "segment dropped", marker="x", markersize=5, linestyle="none"),
         line(GREEN, "ACK dropped", marker="x", markersize=5, linestyle="none"),
     ]
     if marked:
-        handles.append(line(ORANGE, "segment marked", marker="d", markersize=5, linestyle="none"))
+        handles.append(line(ORANGE, "CE-marked segment", marker="d", markersize=5, linestyle="none"))
     frame.legend(figure, handles)
 
 
 def _flow(frame: Frame, panel: Axes, rows: Table) -> bool:
-    """Draw one flow; whether a segment was marked in sight."""
+    """Draw one flow; return whether a CE-marked segment is visible."""
     acked_at, acked = _points(rows.where(event="acked"))
     seen = frame.visible(acked_at, before=True)
     acked_at, acked = acked_at[seen], acked[seen]
     bounds: list[NDArray[np.float64]] = [acked[acked_at >= frame.start_s]]
     if len(acked):
-        # The last number holds until the end.
+        # Extend the last value to the end of the time axis.
         ends, line_ = np.append(acked_at, frame.end_s), np.append(np.maximum.accumulate(acked), acked.max())
         panel.plot(ends, line_, color=GREEN, drawstyle="steps-post", linewidth=0.9, zorder=2)
     bounds += [_ticks(frame, panel, rows, "sent", BLUE, 0.9), _ticks(frame, panel, rows, "resent", VERMILION, 1.8)]
@@ -87,8 +87,8 @@ def _ticks(frame: Frame, panel: Axes, rows: Table, event: str, colour: str, widt
         capstyle="butt",
     )
     panel.add_collection(ticks, autolim=False)
-    # A tick of one segment in thousands cannot be seen: marks of a fixed size lie below; larger for what was sent
-    # again, which must be seen.
+    # A tick of one segment is invisible among thousands, so draw markers of fixed size below it, larger ones for
+    # retransmissions.
     size = 7.0 if event == "resent" else 2.5
     panel.plot(at, number + 0.5, "|", color=colour, markersize=size, markeredgewidth=width, zorder=2.5)
     return number

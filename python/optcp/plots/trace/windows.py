@@ -1,4 +1,4 @@
-"""Senders' windows over time."""
+"""Trace plot of congestion windows over time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from optcp.plots.trace.frame import Frame
 
 PHASES = {"slow-start": GREEN, "avoidance": SKY, "recovery": ORANGE, "loss": VERMILION}
-EVENTS = {"timeouts": ("timeout", BLACK, "v", 0.94), "ecn_reductions": ("reduced for a mark", VERMILION, "|", 0.86)}
-"""Columns that count something: its name, colour and marker, and how high it is marked in a panel."""
+EVENTS = {"timeouts": ("RTO", BLACK, "v", 0.94), "ecn_reductions": ("ECN reduction", VERMILION, "|", 0.86)}
+"""Counters of the table, each with its label, colour, marker and relative height in the panel."""
 STRIP = (1.0, 0.05)
-"""Where above a panel its phases are, in its heights."""
+"""Position and height of the phase strip above a panel, relative to the panel height."""
 
 
 def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
-    """One panel a flow: cwnd, ssthresh and what is in flight, in segments; phases above, timeouts and marks below."""
+    """Draw one panel per flow: cwnd, ssthresh and segments in flight, phases, RTOs and ECN reductions."""
     panels = frame.panels(figure, len(flows), "Congestion window", "segments")
     shown: set[str] = set()
     for panel, flow in zip(panels, flows, strict=True):
@@ -53,9 +53,9 @@ def _segment_bytes(frame: Frame, flow: str) -> float:
 
 
 def _flow(frame: Frame, panel: Axes, rows: Table, segment: float) -> set[str]:
-    """Draw one flow; which of what is counted grew in sight."""
+    """Draw one flow; return the counters that increase within the time axis."""
     times = rows.seconds
-    # Runs that were stored before there were marks count none.
+    # Older runs have no counter of ECN reductions.
     counted = {name: rows.numbers(name).astype(np.int64) for name in EVENTS if name in rows.columns}
     grew = {name: times[1:][np.diff(count) > 0] for name, count in counted.items()}
     grew = {name: at[(at >= frame.start_s) & (at <= frame.end_s)] for name, at in grew.items()}
@@ -63,7 +63,7 @@ def _flow(frame: Frame, panel: Axes, rows: Table, segment: float) -> set[str]:
     times, phases = times[seen], rows.texts("phase")[seen]
     if not len(times):
         return set()
-    # The last values hold until the end.
+    # Extend the last values to the end of the time axis.
     ends = np.append(times, frame.end_s)
     values = {
         name: np.append(column, column[-1])
@@ -86,7 +86,7 @@ def _flow(frame: Frame, panel: Axes, rows: Table, segment: float) -> set[str]:
 
 
 def _strip(frame: Frame, panel: Axes, times: NDArray[np.float64], phases: list[str]) -> None:
-    """Draw the phases as a strip of colours above the panel."""
+    """Draw the phases as a coloured strip above the panel."""
     changes = [index for index in range(len(phases)) if index == 0 or phases[index] != phases[index - 1]]
     for first, following in zip(changes, [*changes[1:], None], strict=True):
         start = max(times[first], frame.start_s)

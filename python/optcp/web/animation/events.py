@@ -1,4 +1,4 @@
-"""What happened in a run, as sentences: failures, repairs, switches, and when routers took new tables."""
+"""Events of a run as sentences: failures, repairs, switchovers and FIB updates."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from optcp.scenarios.run import FreshRun
 
 MOST_NAMES = 3
-"""A sentence names no more."""
+"""Maximum number of names in a sentence."""
 
 MOST_EVENTS = 400
-"""A page lists no more."""
+"""Maximum number of events on a page."""
 
 TOGETHER_PS = 1_000_000_000
-"""What one kind of event does within so long is one sentence."""
+"""Maximum time between events of one kind that share a sentence, in ps."""
 
 
 class Event(NamedTuple):
-    """Something that happened: when, of which kind ("down", "up", "switch", "tables"), as a sentence."""
+    """Event with its time, kind ("down", "up", "switch", "tables") and sentence."""
 
     at_ps: int
     kind: str
@@ -29,13 +29,13 @@ class Event(NamedTuple):
 
 
 def events(run: FreshRun) -> list[Event]:
-    """Every event in the order of time."""
+    """Return all events, ordered by time."""
     found = [*_failures(run.failed), *_switches(run.switches, run.scenario), *_tables(run.routing)]
     return sorted(found, key=lambda event: event.at_ps)[:MOST_EVENTS]
 
 
 def _failures(failed: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
-    for key, kind, says in (("at_ps", "down", "fails"), ("repair_ps", "up", "works again")):
+    for key, kind, says in (("at_ps", "down", "fails"), ("repair_ps", "up", "is repaired")):
         by_time: dict[int, list[str]] = defaultdict(list)
         for one in failed:
             if one[key] is not None:
@@ -45,7 +45,7 @@ def _failures(failed: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
 
 
 def _links(ports: Sequence[str]) -> list[str]:
-    """Both directions of a link are the link, ``A-B``; one alone is the port."""
+    """Return ``A-B`` for both directions of a link, and the port for a single direction."""
     found = []
     seen = set()
     for port in ports:
@@ -59,11 +59,11 @@ def _links(ports: Sequence[str]) -> list[str]:
 
 
 def _switches(switches: Sequence[Mapping[str, Any]], scenario: Mapping[str, Any]) -> Iterator[Event]:
-    """Equal switches close together are one sentence."""
+    """Yield switchovers; equal ones that are close in time share a sentence."""
     runs: list[tuple[int, tuple[str, str, str], list[str]]] = []
     for one in switches:
         protection = scenario["protection"][one["protection"]]
-        flows = protection["flows"] or f"all over {protection['links'][0]}"
+        flows = protection["flows"] or f"all flows over {protection['links'][0]}"
         key = (one["packets"], one["to"], flows)
         last = next((run for run in reversed(runs) if run[1] == key), None)
         if last is not None and one["at_ps"] - last[0] <= TOGETHER_PS:
@@ -71,8 +71,8 @@ def _switches(switches: Sequence[Mapping[str, Any]], scenario: Mapping[str, Any]
         else:
             runs.append((one["at_ps"], key, [one["node"]]))
     for at, (packets, to, flows), nodes in runs:
-        path = "the backup" if to == "backup" else "the working path"
-        yield Event(at, "switch", f"{_named(list(dict.fromkeys(nodes)))}: {packets} of {flows} to {path}")
+        path = "backup path" if to == "backup" else "working path"
+        yield Event(at, "switch", f"{_named(list(dict.fromkeys(nodes)))}: {packets} of {flows} switched to the {path}")
 
 
 def _tables(routing: Mapping[str, Any] | None) -> Iterator[Event]:
@@ -84,13 +84,15 @@ def _tables(routing: Mapping[str, Any] | None) -> Iterator[Event]:
             runs.append((step["at_ps"], step["at_ps"], step["cause"], [step["router"]]))
     for at, last, cause, routers in runs:
         names = list(dict.fromkeys(routers))
-        what = {"failure": "backups in", "repair": "back in", "convergence": "new"}[cause]
+        what = {"failure": "repair path installed", "repair": "repair path removed", "convergence": "FIB updated"}[
+            cause
+        ]
         during = f", within {(last - at) / 1e9:.3g} ms" if last > at else ""
-        yield Event(at, "tables", f"{_named(names)}: {what} tables{during}")
+        yield Event(at, "tables", f"{_named(names)}: {what}{during}")
 
 
 def _said(names: Sequence[str], says: str) -> str:
-    plural = {"fails": "fail", "works again": "work again"}[says]
+    plural = {"fails": "fail", "is repaired": "are repaired"}[says]
     return f"{_named(names)} {says if len(names) == 1 else plural}"
 
 

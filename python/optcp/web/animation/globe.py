@@ -1,9 +1,10 @@
 """A world of satellites on the globe: where its nodes are over time, which way its packets go, when that changes.
 
-Models
-    The globe from far away (an orthographic projection) over the middle of the path's ends, as near as all satellites
-    of the path are in sight. A node without a place of its own, as an antenna, is where its neighbour is; a link
-    between both ends of the path follows its satellites.
+# Model
+
+The globe from far away (an orthographic projection) over the middle of the path's ends, as near as all satellites
+of the path are in sight. A node without a place of its own, as an antenna, is where its neighbour is; a link
+between both ends of the path follows its satellites.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.constellation.beside import Beside
+    from optcp.constellation.beside import ConstellationFiles
     from optcp.constellation.recorded import Recorded
     from optcp.constellation.series import Stretch
     from optcp.web.animation.frames import Port
@@ -71,7 +72,7 @@ def view(ends: Sequence[NDArray[np.float64]], points: Iterable[NDArray[np.float6
     return View(float(np.degrees(latitude)), float(np.degrees(longitude)), (left, bottom, right, top))
 
 
-def globe(beside: Beside, resolved: Mapping[str, Any], ports: Sequence[Port]) -> dict[str, Any] | None:
+def globe(beside: ConstellationFiles, resolved: Mapping[str, Any], ports: Sequence[Port]) -> dict[str, Any] | None:
     """What a page needs to draw the globe; None where there are no places, or some nodes cannot have one."""
     stands = stand(beside, resolved)
     names = list(beside.places)
@@ -104,8 +105,8 @@ def globe(beside: Beside, resolved: Mapping[str, Any], ports: Sequence[Port]) ->
     }  # fmt: skip
 
 
-def stand(beside: Beside, resolved: Mapping[str, Any]) -> dict[str, str]:
-    """At which of the places each node is: its own, or that of the nearest neighbour which has one."""
+def stand(beside: ConstellationFiles, resolved: Mapping[str, Any]) -> dict[str, str]:
+    """Return the place of each node: its own, or that of the nearest neighbour with one."""
     found = {node: node for node in resolved["nodes"] if node in beside.places}
     pairs = [pair for link in resolved["links"] for pair in (link["ends"], link["ends"][::-1])]
     more = dict(found)
@@ -116,24 +117,24 @@ def stand(beside: Beside, resolved: Mapping[str, Any]) -> dict[str, str]:
 
 
 def changes(paths: Recorded | None) -> Iterator[Event]:
-    """Changes of the path as sentences."""
+    """Yield path changes as events."""
     for one in paths.stretches() if paths else []:
         names = [str(number) for number in one.satellites]
         over = f"over {' '.join(names)}"
         if len(names) > MOST_NAMES:
             over = f"over {len(names)} satellites, {names[0]} to {names[-1]}"
         text = {
-            "first": f"the path: {one.rtt_ms:.1f} ms, {over}",
-            "longer": f"the path is longer, {one.rtt_ms:.1f} ms instead of {one.before_ms:.1f}, {over}",
-            "shorter": f"the path is shorter, {one.rtt_ms:.1f} ms instead of {one.before_ms:.1f}, {over}",
-            "back": f"there is a path again, {one.rtt_ms:.1f} ms, {over}",
-            "outage": "there is no path",
+            "first": f"path: {one.rtt_ms:.1f} ms, {over}",
+            "longer": f"longer path: {one.rtt_ms:.1f} ms instead of {one.before_ms:.1f}, {over}",
+            "shorter": f"shorter path: {one.rtt_ms:.1f} ms instead of {one.before_ms:.1f}, {over}",
+            "back": f"path restored: {one.rtt_ms:.1f} ms, {over}",
+            "outage": "no path",
         }[one.change]
         yield Event(round(one.start_s * PICOSECONDS_A_SECOND), KINDS.get(one.change, one.change), text)
 
 
 def story(paths: Recorded | None) -> int | None:
-    """Around which change a page shows packets one by one: the first outage, or else the greatest, in ps."""
+    """Return the time of the change to show in detail, in ps: the first outage, or else the largest change."""
     later = [one for one in paths.stretches() if one.change != "first"] if paths else []
     outages = [one for one in later if one.change == "outage"]
     chosen = outages[:1] or sorted(later, key=lambda one: -abs(one.rtt_ms - one.before_ms))[:1]

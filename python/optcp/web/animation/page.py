@@ -1,4 +1,4 @@
-"""The page: a run is made again with what a page needs observed, and drawn by the reader's browser."""
+"""Animation page: repeats a run with the observations that it needs; the browser draws it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp import _core
-from optcp.common.plurals import many
+from optcp.common.plurals import count_noun
 from optcp.data.table import PICOSECONDS_A_SECOND
 from optcp.errors import InputError
 from optcp.export.packets import World
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.constellation.beside import Beside
+    from optcp.constellation.beside import ConstellationFiles
     from optcp.scenarios.run import FreshRun
     from optcp.scenarios.scenario import Scenario
 
 MOST_BYTES = 3_000_000
-"""Of a page; one that is longer has half as many packets."""
+"""Maximum size of a page; the number of packets is halved until it fits."""
 
 APART = 3.5
-"""Pixels from the middle of a link to each direction's line."""
+"""Distance of the line of a direction from the middle of its link, in pixels."""
 
 PARALLEL = 12.0
-"""Pixels between links of the same two nodes."""
+"""Distance between parallel links, in pixels."""
 
 MOST_TIMEOUTS = 4000
 
 PARTS = ("whole", "detail")
-"""Of what frames are."""
+"""Names of the two time ranges with frames."""
 
 LEVELS = 250
-"""Shares of one are whole numbers up to this; what is above one is shown up to 255 / 250."""
+"""Integer that represents a share of one; larger shares are cut at 255 / 250."""
 
 
 def animate(
@@ -57,37 +57,37 @@ def animate(
     start_s: float | None = None,
     end_s: float | None = None,
     known: Mapping[str, network.Place] | None = None,
-    beside: Beside | None = None,
+    beside: ConstellationFiles | None = None,
     command: str = "",
 ) -> str:
-    """Make the page of a run.
+    """Return the animation page of a run.
 
-    The run is made twice: to see how many packets there are and what happens, and to list those that are drawn. What
-    is observed changes nothing else of a run.
+    The run is simulated twice: first to count packets and find events, then to record the packets to draw. Observations
+    do not change a run.
 
     Parameters
     ----------
     world, seed
-        Which run; of a sweep, the file's own values.
+        Scenario, with the values of its file if it has a sweep, and seed.
     start_s, end_s
-        Which part of it is drawn packet by packet, in seconds; chosen where left out.
+        Part that is drawn packet by packet, in s; chosen automatically by default.
     known
-        Longitude and latitude of nodes, as :func:`optcp.plots.network.of_world` has them.
+        Longitude and latitude of nodes, as for :func:`optcp.plots.network.of_world`.
     beside
-        Where nodes are over time, and the path over satellites: where there is both, the page draws the globe.
+        Positions of nodes over time and path over satellites. With both, the page draws a globe.
     command
-        What makes this page, for its foot.
+        Command that creates this page, for its footer.
 
     Raises
     ------
     InputError
-        If there is no such seed or part, or the network has too many nodes to be drawn.
+        If the seed or part does not exist, or the network cannot be drawn.
     """
     world = _until_the_end(world, seed)
     resolved = world.resolved
     nodes, links, drawn_as = network.laid(resolved)
     if not links or len(nodes) > network.MOST_NODES:
-        raise InputError(f"an animation has a link at least, and {network.MOST_NODES} nodes at most")
+        raise InputError(f"an animation needs at least 1 link and at most {network.MOST_NODES} nodes")
     ports, rows = ports_of(resolved, links, drawn_as)
     groups = list(dict.fromkeys(group["group"] for group in [*resolved["flows"], *resolved.get("traffic", ())]))
     stop = int(resolved["stop_ps"])
@@ -117,7 +117,7 @@ def animate(
 
 
 def _until_the_end(world: Scenario, seed: int) -> Scenario:
-    """The same where a run ends with its flows, with that end as its ``stop``: intervals need one."""
+    """Replace ``end_with_flows`` by a fixed ``stop`` at the end of the run, because intervals need one."""
     if not world.resolved.get("end_with_flows"):
         return world
     ended = world.set("observe", [{"name": "ends", "kind": "completions"}]).run(seed)["ends"]
@@ -126,7 +126,7 @@ def _until_the_end(world: Scenario, seed: int) -> Scenario:
 
 
 def _hops(run: FreshRun, stop: int, step_ps: int) -> window.Hops:
-    """Packets that ports accepted, by interval; where no port has a queue, those of the whole run evenly."""
+    """Return accepted packets per interval; without queues, distribute those of the run evenly."""
     count = -(-stop // step_ps)
     found = np.zeros(count)
     if "ports" not in run.names:
@@ -137,12 +137,12 @@ def _hops(run: FreshRun, stop: int, step_ps: int) -> window.Hops:
 
 
 def _listing(resolved: Mapping[str, Any], part: window.Window) -> list[dict[str, Any]]:
-    """What is listed one by one of a part of a run."""
+    """Return the observations that record single packets of a part of a run."""
     circuits = network.circuits(resolved)
     links = [
         tuple(link["ends"]) if link["name"] == "-".join(link["ends"]) else link["name"]
         for link in resolved["links"]
-        # Over fibres of a core packets travel in bursts, each over a link of its own.
+        # In a burst-switched core, packets travel in bursts, each over its own link.
         if link["name"] not in circuits and not (resolved.get("core") and link.get("wavelengths"))
     ]
     ends = {"after": f"{part.start_ps} ps", "until": f"{part.end_ps} ps"}
@@ -153,22 +153,22 @@ def _listing(resolved: Mapping[str, Any], part: window.Window) -> list[dict[str,
 
 @dataclass(frozen=True)
 class Shown:
-    """What a page shows of a run.
+    """Contents of the page.
 
     Attributes
     ----------
     rows
-        As which of the ports each port by name is drawn.
+        Index of the drawn port of each port, by name.
     parts
-        The whole run, and the part that is drawn packet by packet.
+        Frames of the whole run, and of the part that is drawn packet by packet.
     nodes
-        Those that are drawn.
+        Drawn nodes.
     at, height
-        Where each node of the network is in pixels, and how high the picture is.
+        Positions of nodes and height of the map, in pixels.
     earth
-        What draws the globe.
+        Data of the globe, or None.
     moved
-        Changes of the path.
+        Changes of the path over satellites.
     """
 
     world: Scenario
@@ -187,14 +187,14 @@ class Shown:
     moved: list[Event]
 
     def page(self) -> str:
-        """The page as HTML."""
+        """Return the page as HTML."""
         arrays, scales = self._arrays()
         data = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays.values())
         listed = [[name, array.dtype.str[1:], array.size] for name, array in arrays.items()]
         about = json.dumps(self._about(scales) | {"arrays": listed}, ensure_ascii=False, separators=(",", ":"))
         template = templates().get_template("animation.html.j2")
         return template.render(
-            title=self.world.title or "A run",
+            title=self.world.title or "OpTCP run",
             seed=self.run.seed,
             sentences=self._sentences(),
             globe=self.earth is not None,
@@ -208,18 +208,18 @@ class Shown:
 
     @property
     def unit_ps(self) -> int:
-        """Of times of packets: whole numbers of it fit into 31 bits."""
+        """Unit of packet times, such that they fit into 31 bits."""
         return max((int(self.drawn.there.max(initial=0)) - self.part.start_ps) // 2**31 + 1, 1)
 
     def _arrays(self) -> tuple[dict[str, NDArray[Any]], list[float]]:
-        """What the page reads as numbers, and what fills the bar of each port's queue."""
+        """Return the numeric arrays of the page, and the full scale of each queue bar."""
         drawn = self.drawn
 
         def times(at: NDArray[np.int64]) -> NDArray[np.int64]:
             return np.maximum(at - self.part.start_ps, 0) // self.unit_ps
 
         came, left, there = times(drawn.came), times(drawn.left), times(drawn.there)
-        # Differences compress well.
+        # Differences compress better than absolute times.
         found: dict[str, NDArray[Any]] = {
             "came": np.diff(came, prepend=0).astype("<u4"),
             "wait": (left - came).astype("<u4"),
@@ -241,12 +241,12 @@ class Shown:
 
     @property
     def _most(self) -> float:
-        """The greatest goodput of a group, in bit/s."""
+        """Maximum goodput of a group, in bit/s."""
         return max(float(one.goodput_bps.max(initial=0.0)) for one in self.parts) or 1.0
 
     def _about(self, scales: Sequence[float]) -> dict[str, Any]:
-        """What the page reads as names and places; times in seconds."""
-        # A link that stands for the path fails with it.
+        """Return the names and positions of the page; times are in s."""
+        # The link that represents the path fails with it; report the path change only.
         moved = {(event.at_ps, event.kind) for event in self.moved}
         found = [event for event in events(self.run) if (event.at_ps, event.kind) not in moved]
         stop_ps = self.world.resolved["stop_ps"]
@@ -283,16 +283,16 @@ class Shown:
         }  # fmt: skip
 
     def _sentences(self) -> list[str]:
-        """Which part is shown how, for the head of the page."""
+        """Return the sentences in the head of the page on what it shows."""
         whole, part = self.parts[0], self.part
         stop_s = self.world.stop_s
-        packets = "every packet" if part.every == 1 else f"one packet in {part.every}"
+        packets = "every packet" if part.every == 1 else f"one of {part.every} packets"
         number = len(self.drawn.came)
         between = f"{part.start_ps / PICOSECONDS_A_SECOND:.6g} s to {part.end_ps / PICOSECONDS_A_SECOND:.6g} s"
-        drawn = f"{packets} drawn: {many(number, 'packet-hop')}" if number else "no packet is drawn by itself"
+        drawn = f"{packets} is drawn ({count_noun(number, 'packet-hop')})" if number else "no packets are drawn"
         return [
-            f"The whole run, {stop_s:g} s, in {many(whole.load.shape[1], 'step')} of {_time(whole.step_ps)}.",
-            f"From {between} in slow motion, {drawn}.",
+            f"Run of {stop_s:g} s, in {count_noun(whole.load.shape[1], 'step')} of {_time(whole.step_ps)}.",
+            f"Slow motion from {between}; {drawn}.",
         ]
 
 
@@ -308,7 +308,7 @@ def _shares(values: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def _lines(ports: Sequence[Port], at: Mapping[str, network.Place], scales: Sequence[float]) -> list[list[Any]]:
-    """Of each port its name, where its line begins and ends, what fills its queue's bar, in which unit, and bit/s."""
+    """Return, per port, its name, line, full scale and unit of its queue bar, and rate in bit/s."""
     beside: dict[frozenset[str], list[int]] = defaultdict(list)
     for place, port in enumerate(ports):
         beside[frozenset(port.ends)].append(place)
@@ -318,7 +318,7 @@ def _lines(ports: Sequence[Port], at: Mapping[str, network.Place], scales: Seque
             port = ports[place]
             (x1, y1), (x2, y2) = at[port.ends[0]], at[port.ends[1]]
             length = math.hypot(x2 - x1, y2 - y1) or 1.0
-            # Both directions of a link follow each other; packets keep to the right.
+            # The directions of a link are adjacent entries; packets keep to the right.
             middle = ((number // 2) - (len(places) / 2 - 1) / 2) * PARALLEL
             off = APART + (middle if number % 2 == 0 else -middle)
             dx, dy = -(y2 - y1) / length * off, (x2 - x1) / length * off
@@ -329,7 +329,7 @@ def _lines(ports: Sequence[Port], at: Mapping[str, network.Place], scales: Seque
 
 
 def _timeouts(run: FreshRun) -> list[tuple[int, str]]:
-    """When senders' timers expired, and at which nodes they are; of very many, every few."""
+    """Return the time and node of RTOs, thinned out if there are more than ``MOST_TIMEOUTS``."""
     if "reordering" not in run.names:
         return []
     table = run["reordering"].where(event="timeout")

@@ -1,4 +1,4 @@
-"""Which part of a run is shown packet by packet, and how many of them: as much as a page holds."""
+"""Choice of the part of a run that an animation draws packet by packet."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
     from optcp.scenarios.run import FreshRun
 
 MOST_HOPS = 60_000
-"""A page draws no more packet-hops one by one."""
+"""Maximum number of packet-hops that a page draws."""
 
 MOST_READ = 1_500_000
-"""A run lists no more packet-hops to choose from."""
+"""Maximum number of packet-hops that a run records."""
 
 SETTLES_PS = 2_000_000_000_000
-"""What is done about a failure later than that is looked at by whoever asks for it."""
+"""Maximum time after a failure in which reactions extend the shown part, in ps."""
 
 ROUND_TRIPS_BEFORE, ROUND_TRIPS_BEHIND = 1, 4
-"""Around a failure and what is done about it."""
+"""RTTs shown before a failure and after the last reaction."""
 
 MOST_STORIES = 6
-"""As long as so many of them a part is at most: in what is longer, nothing is slow."""
+"""Maximum length of a part, in multiples of the time needed for a failure."""
 
 LEAST_ROUND_TRIP_PS = 1_000_000
-"""Without delays something must be left to look at."""
+"""Minimum RTT in ps, for scenarios without delays."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a run.
+    """Part of a run.
 
     Attributes
     ----------
     start_ps, end_ps
-        From when on, and up to when.
+        Start and end.
     every
-        One packet of so many is drawn.
+        Number of packets per drawn packet.
     """
 
     start_ps: int
@@ -54,13 +54,13 @@ class Window:
 
 @dataclass(frozen=True)
 class Hops:
-    """How many packet-hops a run made, by interval of ``step_ps``."""
+    """Number of packet-hops of a run, per interval of ``step_ps``."""
 
     step_ps: int
     counts: NDArray[np.float64]
 
     def between(self, start_ps: int, end_ps: int) -> float:
-        """How many in a part of the run, evenly distributed over each interval."""
+        """Return the number in a part of the run, assuming an even distribution in each interval."""
         edges = np.arange(len(self.counts) + 1) * float(self.step_ps)
         so_far = np.concatenate([[0.0], np.cumsum(self.counts)])
         low, high = np.interp([start_ps, end_ps], edges, so_far)
@@ -68,15 +68,15 @@ class Hops:
 
 
 def choose(run: FreshRun, hops: Hops, asked: tuple[int | None, int | None], change_ps: int | None = None) -> Window:
-    """Take what was asked for, or the time around the first failure or a change of a path, or else the first packets.
+    """Return the requested part, or by default the time around the first failure or path change, or the first packets.
 
-    What is not asked for ends where the page is full; if packets are too many for the shortest time that makes sense,
-    one of several is drawn.
+    A default end is as late as the page allows. If the shortest useful time has too many packets, only a fraction of
+    them is drawn.
 
     Raises
     ------
     InputError
-        If nothing is between the two instants, or more than can be read.
+        If the part is empty or has more packet-hops than a run records.
     """
     stop = int(run.scenario["stop_ps"])
     begins, least = _story(run, stop, change_ps)
@@ -89,7 +89,7 @@ def choose(run: FreshRun, hops: Hops, asked: tuple[int | None, int | None], chan
             raise InputError(f"--to: {asked[1] / 1e12:g} s is not after {start / 1e12:g} s")
         if hops.between(start, end) > MOST_READ:
             raise InputError(
-                f"--from, --to: packets make {hops.between(start, end):.3g} hops in this time; at most {MOST_READ:g}"
+                f"--from, --to: {hops.between(start, end):.3g} packet-hops in this time; the maximum is {MOST_READ:g}"
             )
     else:
         first = min(start + least, stop)
@@ -100,7 +100,7 @@ def choose(run: FreshRun, hops: Hops, asked: tuple[int | None, int | None], chan
 
 
 def _longest(hops: Hops, start: int, least: int, stop: int) -> int:
-    """The latest end with which all hops fit, ``least`` at the earliest."""
+    """Return the latest end for which all packet-hops fit, but not before ``least``."""
     low, high = least, stop
     if hops.between(start, least) >= MOST_HOPS:
         return least
@@ -113,25 +113,25 @@ def _longest(hops: Hops, start: int, least: int, stop: int) -> int:
 
 
 def _story(run: FreshRun, stop: int, change_ps: int | None) -> tuple[int, int]:
-    """Where a failure, or a change of a path, and what is done about it begin, and how long that takes at least."""
+    """Return the start and the minimum length of the part around the first failure or path change."""
     round_trip = max(_round_trip(run.scenario), LEAST_ROUND_TRIP_PS)
     failed = [one["at_ps"] for one in run.failed if one["at_ps"] < stop]
     failed = [change_ps] if change_ps is not None and not failed else failed
     if not failed:
         least = max(10 * round_trip, stop // 50)
-        # Transfers are looked at as they start, traffic as it is.
+        # Without failures, show the start of transfers, or traffic in the middle of the run.
         starts = [_begins(group) for group in run.scenario["flows"]] or [stop // 2]
         return min([start for start in starts if start < stop], default=0), least
     first = min(failed)
-    acts = [one["at_ps"] for one in run.switches]
-    acts += [one["at_ps"] for one in (run.routing or {}).get("steps", ())]
-    settled = max([at for at in acts if first <= at <= first + SETTLES_PS], default=first)
-    begins = max(first - ROUND_TRIPS_BEFORE * round_trip - (settled - first) // 4, 0)
-    return begins, settled - begins + ROUND_TRIPS_BEHIND * round_trip
+    reactions = [one["at_ps"] for one in run.switches]
+    reactions += [one["at_ps"] for one in (run.routing or {}).get("steps", ())]
+    last_reaction = max([at for at in reactions if first <= at <= first + SETTLES_PS], default=first)
+    begins = max(first - ROUND_TRIPS_BEFORE * round_trip - (last_reaction - first) // 4, 0)
+    return begins, last_reaction - begins + ROUND_TRIPS_BEHIND * round_trip
 
 
 def _begins(group: Mapping[str, Any]) -> int:
-    """The earliest start of a group's flows."""
+    """Return the earliest start of the flows of a group."""
     start = group.get("start_ps", 0)
     if isinstance(start, int):
         return start
@@ -147,20 +147,20 @@ def _numbers(value: object) -> Sequence[float]:
 
 
 def _round_trip(scenario: Mapping[str, Any]) -> int:
-    """The longest propagation there and back along a working path; along all links where paths are found by routers."""
+    """Return the largest propagation RTT of a working path; of a link if routers find the paths."""
     delays = {}
     for link in scenario["links"]:
         a, b = link["ends"]
         delays[(a, b)] = delays[(b, a)] = int(link["forward"]["delay_ps"]) if _plain(link) else 0
-    ways = [
+    path_delays = [
         sum(delays.get(hop, 0) for hop in zip(route["path"], route["path"][1:], strict=False))
         for group in [*scenario["flows"], *scenario.get("traffic", ())]
         for route in group["routes"]
         if "path" in route
     ]
-    return 2 * max(ways, default=max(delays.values(), default=0))
+    return 2 * max(path_delays, default=max(delays.values(), default=0))
 
 
 def _plain(link: Mapping[str, Any]) -> bool:
-    """Whether its delay is a number, and not drawn by runs."""
+    """Whether the delay is a constant."""
     return isinstance(link["forward"]["delay_ps"], int)

@@ -1,7 +1,6 @@
-"""The page: the compiled simulator, and the worlds with which it starts.
+"""Playground page: compiled simulator and scenarios to start with.
 
-The simulator is ``simulator.wasm.gz`` beside this file; ``make playground`` compiles it, and an installation may be
-without it.
+``make playground`` compiles the simulator into ``simulator.wasm.gz`` next to this file. Installations may lack it.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
 
 MODULE = "simulator.wasm.gz"
 WORLDS = ("gmpls", "bundle", "fast-reroute", "days-and-nights", "satellite")
-"""Small worlds of the studies, in the folder ``worlds``."""
+"""Small scenarios of the studies, in the folder ``worlds``."""
 
 OBSERVED = """
-[[observe]]                 # the other pictures of the page
+[[observe]]                 # for the other plots of the page
 name = "cwnd"
 kind = "tcp"
 
@@ -43,17 +42,17 @@ links = [["west", "north"], ["north", "east"], ["west", "south"], ["south", "eas
 
 @dataclass(frozen=True)
 class Start:
-    """A world that the page opens.
+    """Scenario of the page.
 
     Attributes
     ----------
     name
-        Of its file, in messages and commands.
+        File name, for messages and commands.
     text
-        TOML.
+        Scenario as TOML.
     library
-        What the text refers to, read already, as crates/web takes it: ``{"names", "graphs", "matrix", "values",
-        "table"}``, each by the name in the text.
+        Contents of the files and networks that the text names, in the form of crates/web: ``{"names", "graphs",
+        "matrix", "values", "table"}``, each by the name in the text.
     """
 
     name: str
@@ -62,50 +61,50 @@ class Start:
 
 
 def starts() -> list[Start]:
-    """Return the worlds of the page where nobody asks for another one: the ring, and small ones of the studies."""
+    """Return the default scenarios of the page: the ring, and small scenarios of the studies."""
     folder = resources.files("optcp.web.playground") / "worlds"
     small = [Start(f"{name}.toml", (folder / f"{name}.toml").read_text(encoding="utf-8")) for name in WORLDS]
     return [Start("ring.toml", _ring()), *small]
 
 
 def _ring() -> str:
-    """The shipped ring with more observations, without its sweep, and protected wherever its reader cuts it."""
+    """Return the shipped ring with more observations, without its sweep, and with all links protected."""
     text = scenarios()["ring"].read_text(encoding="utf-8")
     text = text.partition("\n[sweep]")[0].replace(" and [sweep]", "")
     return text.replace('link = ["north", "east"]\nbackup', "backup") + OBSERVED
 
 
 def address(start: Start) -> str:
-    """Return what follows the page's name in a link that opens it with a world: ``#w=...``."""
+    """Return the fragment ``#w=...`` of a link that opens the page with a scenario."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     packed = packer.compress(json.dumps(asdict(start)).encode()) + packer.flush()
     return f"#w={base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
 
 def simulator() -> bytes | None:
-    """Return the simulator of this installation, compressed by gzip; None if there is none."""
+    """Return the gzip-compressed simulator of this installation, or None."""
     file = resources.files("optcp.web.playground") / MODULE
     return file.read_bytes() if file.is_file() else None
 
 
 def page(worlds: Sequence[Start], module: bytes | None = None) -> str:
-    """Return the page, everything in it.
+    """Return the self-contained page.
 
     Parameters
     ----------
     worlds
-        Among which its reader chooses; it opens with the first.
+        Scenarios to choose from; the page opens the first.
     module
-        The simulator, compressed by gzip; the one of this installation where it is left out.
+        Gzip-compressed simulator; by default that of this installation.
 
     Raises
     ------
     InputError
-        If this installation has none.
+        If this installation has no simulator.
     """
     module = module or simulator()
     if module is None:
-        raise InputError("this installation of optcp has no simulator for browsers: `make playground` compiles it")
+        raise InputError("this installation has no simulator for browsers; compile it with `make playground`")
     web = resources.files("optcp.web.playground") / "web"
     listed = json.dumps([asdict(world) for world in worlds]).replace("<", "\\u003c")
     parts = {"module": base64.b64encode(module).decode(), "worlds": listed}

@@ -1,4 +1,4 @@
-"""Worlds for the page: of scenario files, with what they refer to, and of those the small ones."""
+"""Scenarios for the playground: file contents with references, and estimates of their size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core
-from optcp.scenarios.topologies import answered, given
+from optcp.scenarios.topologies import answered, use_files
 from optcp.web.playground.page import Start, address
 
 if TYPE_CHECKING:
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_HOPS = 5e6
-"""Packet-hops of a small world: a browser simulates so many in a second."""
+"""Maximum number of packet-hops of a small scenario, which a browser simulates in about a second."""
 
 MOST_ADDRESS = 12_000
-"""Characters of what follows the page's name in a link."""
+"""Maximum number of characters of the fragment of a link."""
 
 PICTURES = 80
-"""Intervals of an observation that is added."""
+"""Number of intervals of an added observation."""
 
 
 def read(file: Path, settings: Mapping[str, str] | None = None) -> Start:
-    """Return a scenario file as a world for the page, with all that it refers to.
+    """Return a scenario file for the page, with the contents of its references.
 
     Parameters
     ----------
     file
-        The scenario.
+        Scenario file.
     settings
-        Values by key path, as ``--set`` takes them. The text is the file's own only if there are none.
+        Values by key path, as for ``--set``. With settings, the text is rewritten.
 
     Raises
     ------
     ScenarioError
-        If it is wrong.
+        If the scenario is invalid.
     """
     library: dict[str, dict[str, Any]] = {}
     with answered(library):
@@ -47,12 +47,11 @@ def read(file: Path, settings: Mapping[str, str] | None = None) -> Start:
 
 
 def packet_hops(world: _core.Scenario) -> float:
-    """Return how many packet-hops a run has at most, about: an estimate from above, without a run.
+    """Return an approximate upper bound on the number of packet-hops of a run, without a run.
 
-    Every flow sends until the end with its share of the narrowest link of its first path, which all flows over that
-    link have alike, or until its file is sent; each packet has an ACK; sources send as much as they are said to. Flows
-    that come at random are one for each of their paths.
-    Infinite where no link of a path has a rate of its own.
+    Each flow sends until the end of the run or of its file, at its equal share of the slowest link of its first path.
+    Each packet has an ACK. Sources send at their configured rate. Randomly drawn flows count as one per path. The
+    bound is infinite if no link of a path has a rate of its own.
     """
     return _packet_hops(json.loads(world.resolved()))
 
@@ -78,7 +77,7 @@ def _packet_hops(resolved: Mapping[str, Any]) -> float:
 
 
 def _rates(links: list[dict[str, Any]]) -> dict[str, int]:
-    """Of ports, by both names that a port may have."""
+    """Return the rates of ports, under both names of each port."""
     rates = {}
     for link in links:
         a, b = link["ends"]
@@ -88,17 +87,17 @@ def _rates(links: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def small(world: _core.Scenario) -> bool:
-    """Whether a browser simulates it while its reader waits, and has TCP to show."""
+    """Whether a browser simulates the scenario within seconds, and it has TCP flows."""
     resolved = json.loads(world.resolved())
     return any(group.get("routes") for group in resolved["flows"]) and _packet_hops(resolved) <= MOST_HOPS
 
 
 def observed(world: _core.Scenario, text: str) -> str:
-    """Return the text of a world with an observation of each kind that the page draws and the world may have."""
+    """Return the text of a scenario with all observations that the page draws, where possible."""
     resolved = json.loads(world.resolved())
     drawn = {"goodput": True, "tcp": False, "queue": True}
     if resolved.get("end_with_flows"):
-        drawn = {"tcp": False}  # nothing has intervals up to an end that nobody knows
+        drawn = {"tcp": False}  # intervals need a known end of the run
     kinds = [one["kind"] for one in resolved["observe"]]
     taken = {one["name"] for one in resolved["observe"]}
     interval_us = max(1, int(float(f"{resolved['stop_ps'] / PICTURES / 1e6:.1g}")))
@@ -113,26 +112,26 @@ def observed(world: _core.Scenario, text: str) -> str:
             lines += [f'interval = "{interval_us // size} {unit}"'] * has_interval
     if not lines:
         return text
-    added = "# Added for the pictures of the page; the run is the same."
+    added = "# Added for the plots of the page; the run is the same."
     return "\n".join([text.rstrip("\n"), "", added, *lines[1:], ""])
 
 
 def short(world: _core.Scenario, name: str) -> str:
-    """Return the address of a world in the page (see :func:`address`), or nothing if it is not small or names files.
+    """Return the address of a scenario (see :func:`address`), or an empty text if it is large or names files.
 
     Parameters
     ----------
     world
-        The world, of which all is seen that the page draws.
+        Scenario, to which the observations of the page are added.
     name
-        What its file is called on the page.
+        File name on the page.
     """
     if not small(world):
         return ""
     library: dict[str, dict[str, Any]] = {}
     text = observed(world, world.to_toml())
     try:
-        with given({}), answered(library):
+        with use_files({}), answered(library):
             _core.Scenario.parse(text, name)
     except _core.ScenarioError:
         return ""

@@ -225,7 +225,7 @@
     const cuts = new Set(about.down.map(([, from, to]) => from + " " + (to ?? about.stop)));
     for (const cut of cuts) { const [from, to] = cut.split(" ").map(Number); pen.fillRect(x(from), top, Math.max(x(to) - x(from), 1), base - top); }
     pen.font = "11px system-ui, sans-serif"; pen.fillStyle = ink.quiet;
-    pen.fillText("goodput, up to " + rate(most), side, 11);
+    pen.fillText("goodput, maximum " + rate(most), side, 11);
     let free = -1e9;
     for (const [from, to, share] of ends) {
       if (share * wide < 30) continue;
@@ -337,8 +337,8 @@
     if (nearest < 0) return;
     const [name, , , , , full, unit, limited, bits, fibre] = about.ports[nearest], shown = frame(), cell = nearest * shown.n + shown.at;
     const queue = (shown.queue[cell] / about.levels * full).toPrecision(3);
-    tip.textContent = `${name}, ${rate(bits)}: ${Math.round(100 * shown.load[cell] / about.levels)} % used` +
-      (fibre ? "" : `\nqueue ${queue}${limited ? " of " + full : ""} ${unit}`) + (shown.lost[cell] ? `\nlost: ${shown.lost[cell]}` : "") +
+    tip.textContent = `${name}, ${rate(bits)}: ${Math.round(100 * shown.load[cell] / about.levels)} % utilisation` +
+      (fibre ? "" : `\nqueue ${queue}${limited ? " of " + full : ""} ${unit}`) + (shown.lost[cell] ? `\ndropped: ${shown.lost[cell]}` : "") +
       (isDown[nearest] ? "\nfailed" : "");
     tip.style.left = Math.min(event.clientX + 12, window.innerWidth - tip.offsetWidth - 4) + "px";
     tip.style.top = event.clientY + 14 + "px";

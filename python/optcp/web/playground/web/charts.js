@@ -9,21 +9,21 @@ const MOST_CURVES = COLOURS.length;
  * every value up to the next point, and `dots` alone where they are no line. */
 const CHARTS = {
   goodput: {
-    title: ({ interval_ps: step }) => `Goodput in Mb/s (bytes that are new and in order), every ${duration(step / PS_A_MS)}`,
+    title: ({ interval_ps: step }) => `Goodput in Mb/s (new in-order bytes), per ${duration(step / PS_A_MS)}`,
     curves: ({ columns, names, interval_ps: step }) =>
       rows(columns.bytes, names.groups, step, (bytes) => (bytes * 8) / (step / PS_A_SECOND) / 1e6),
   },
   tcp: {
-    title: () => "Congestion window (cwnd) of each flow in kB",
+    title: () => "Congestion window (cwnd) per flow, in kB",
     curves: ({ columns, names }) => byName(names.flows, columns.flow, columns.time_ps, (row) => columns.cwnd_bytes[row] / 1000),
   },
   queue: {
-    title: ({ interval_ps: step }) => `Mean queue in packets, every ${duration(step / PS_A_MS)}`,
+    title: ({ interval_ps: step }) => `Mean queue in packets, per ${duration(step / PS_A_MS)}`,
     curves: ({ columns, names, interval_ps: step }) =>
       rows(columns.mean_packets, names.ports, step, (packets) => packets).filter(({ points }) => most(points) > 1),
   },
   packets: {
-    title: () => "Sequence: segments acknowledged (lines) and sent again (dots)",
+    title: () => "Sequence numbers: cumulative ACK (lines) and retransmissions (dots)",
     curves({ columns, names }) {
       const [acked, again] = ["acked", "resent"].map((name) => names.events.indexOf(name));
       const of = (event) => byName(names.flows, columns.flow, columns.time_ps, (row) => columns.seq[row], (row) => columns.event[row] === event);
@@ -141,7 +141,7 @@ function draw(canvas, curves, { stop, limit, marks, cursor }) {
     if (corners.length > 0) line(pen, [...corners, right, corners.at(-1)]);
   }
   legend(pen, curves, names, { left, right, inked, cursor });
-  canvas.setAttribute("aria-label", curves.slice(0, MOST_CURVES).map(({ name, points }) => `${name}: up to ${plain(most(points))}`).join("; "));
+  canvas.setAttribute("aria-label", curves.slice(0, MOST_CURVES).map(({ name, points }) => `${name}: maximum ${plain(most(points))}`).join("; "));
 }
 
 /** Names above the picture, as many as there is place for, and their values at the cursor. */

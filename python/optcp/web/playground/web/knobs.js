@@ -56,7 +56,7 @@ function ofFailure(failure, i, stopMs) {
   const what = [failure.link ?? failure.node ?? failure.risk ?? failure.links].flat(2).join("\u2013");
   const step = round125(stopMs / 400);
   const mended = (ms) => ({ set: [["failures", i, "repair"], JSON.stringify(duration(rounded((ms + stopMs) / 2, 3)))] });
-  return [["at", "fails at"], ["repair", "works again at"]].map(([key, verb]) => {
+  return [["at", "fails at"], ["repair", "is repaired at"]].map(([key, verb]) => {
     const ms = inMs(failure[key]);
     if (ms === null) return null;
     const path = ["failures", i, key];

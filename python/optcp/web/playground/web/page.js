@@ -103,7 +103,7 @@ const page = {
   arranged() {
     const two = this.worlds.length === 2;
     document.body.classList.toggle("pair", two);
-    $("pair").textContent = two ? "One world" : "Compare with a copy";
+    $("pair").textContent = two ? "One scenario" : "Compare with a copy";
     $("differences").hidden = !two;
     for (const world of this.worlds) {
       world.$("file").open = !two;
@@ -119,7 +119,7 @@ const page = {
     if (!this.playing) return;
     const seconds = Math.min(Math.max(this.stop, SHORTEST_S), LONGEST_S);
     const times = this.stop / seconds;
-    $("pace").textContent = times === 1 ? "in real time" : times > 1 ? `${plain(times)} times as fast` : `slowed ${plain(1 / times)} times`;
+    $("pace").textContent = times === 1 ? "in real time" : times > 1 ? `${plain(times)} times as fast` : `${plain(1 / times)} times slower`;
     let last = performance.now();
     this.cursor ??= 0;
     if (this.cursor >= this.stop) this.cursor = 0;
@@ -141,7 +141,7 @@ async function fromAddress() {
   try {
     return await unpacked(location.hash);
   } catch (error) {
-    $("said").textContent = `The address holds no world (${error.message}): this is the first one of the list.`;
+    $("said").textContent = `The address contains no valid scenario (${error.message}); showing the first one of the list.`;
     return null;
   }
 }
@@ -178,7 +178,7 @@ function listen() {
   $("share").addEventListener("click", async () => {
     const address = location.href.split("#")[0] + (await packed(page.state));
     const done = await copied(address);
-    $("said").textContent = done ? `Copied: a link of ${plain(address.length)} characters that opens this.` : "The address of this page opens this.";
+    $("said").textContent = done ? `Link copied (${plain(address.length)} characters).` : "Copy the address of this page; it opens this scenario.";
   });
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", async (event) => {

@@ -79,6 +79,6 @@ async function unpacked(address) {
   const bytes = Uint8Array.from(atob(address.slice(3).replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const found = JSON.parse(await new Response(stream).text());
-  if (typeof found?.text !== "string") throw new Error("it holds no text");
+  if (typeof found?.text !== "string") throw new Error("no scenario text");
   return found;
 }

@@ -102,7 +102,7 @@ class World {
     const at = (written.failures ?? []).findIndex((failure) => named(failure.link));
     if (at >= 0) return this.edit([{ remove: ["failures", at] }]);
     if (this.failures().some((failure) => failure.link === link.name)) {
-      return this.refuse(`${link.name} fails with others, or at random: change [[failures]] in the file.`);
+      return this.refuse(`${link.name} fails together with other links or at random; edit [[failures]] in the scenario.`);
     }
     const when = written.failures?.map((failure) => failure.at).find((one) => inMs(one) !== null);
     const early = duration(rounded((world.stop_ps / PS_A_MS) * 0.375, 2));
@@ -131,16 +131,16 @@ class World {
   heard({ question, answer, ms: took, refused, progress, ended }) {
     this.$("progress").hidden = progress === undefined;
     if (progress !== undefined) return (this.$("progress").value = progress);
-    if (ended !== undefined) return this.refuse(`The simulator has ended: ${ended}. It begins anew with the next change.`);
+    if (ended !== undefined) return this.refuse(`The simulator has stopped: ${ended}. It restarts with the next change.`);
     if (question.totals) return this.page.counted(this, question, answer?.totals);
     if (refused !== undefined) return this.refuse(refused);
     this.show(answer);
     this.page.drawn();
     const drawn = performance.now() - question.since;
     const { counts, forked_at_ps: forked } = answer.result;
-    const past = forked ? `; what lies before ${duration(forked / PS_A_MS)} was there already` : "";
+    const past = forked ? `; the time before ${duration(forked / PS_A_MS)} was reused` : "";
     this.$("speed").textContent = `${counts.packet_hops.toLocaleString("en")} packet-hops. Simulated in ${took.toFixed(0)} ms${past}. ` +
-      `Drawn ${drawn.toFixed(0)} ms after it was asked for.`;
+      `Drawn ${drawn.toFixed(0)} ms after the request.`;
     this.host.dataset.drawnMs = drawn;
     this.host.dataset.answers = Number(this.host.dataset.answers ?? 0) + 1;
   }
@@ -155,7 +155,7 @@ class World {
     const { scenario, result } = answer;
     this.host.classList.remove("refused");
     const swept = scenario.axes.map(([key]) => key).join(", ");
-    const notes = swept ? [`Here the file's own value of ${swept} stands; \`optcp run\` takes those of [sweep].`] : [];
+    const notes = swept ? [`This page uses the value of ${swept} in the file; \`optcp run\` uses the values of [sweep].`] : [];
     const warned = scenario.warnings.map(({ kind, message, place }) => `warning: ${message} [${kind}]\n  ${place}`);
     this.$("message").textContent = [...notes, ...warned].join("\n");
     this.$("title").textContent = scenario.world.title ?? answer.name;
@@ -184,14 +184,14 @@ class World {
   say() {
     const { mode } = this.network;
     if (mode !== "cut") {
-      const then = mode === "link" ? "another one; or, for a new node, free space or the key n" : "the one that it sends to";
-      return (this.$("now").textContent = `Choose a node, then ${then}`);
+      const then = mode === "link" ? "a second node; click free space or press n for a new node" : "its destination";
+      return (this.$("now").textContent = `Select a node, then ${then}`);
     }
     if (!this.shown) return;
     const switched = this.shown.result.switches.filter(({ to_backup: to, acks }) => to && !acks);
     const failures = this.failures().map(({ link, at_ps: at }) => `${link} fails at ${duration(at / PS_A_MS)}`);
-    const shown = failures.length > 3 ? [...failures.slice(0, 2), `${failures.length - 2} more fail`] : failures;
-    this.$("now").textContent = [...shown, ...(switched.length ? [`traffic switches at ${duration(switched[0].at_ps / PS_A_MS)}`] : [])].join(", ") || "Nothing fails";
+    const shown = failures.length > 3 ? [...failures.slice(0, 2), `${failures.length - 2} more failures`] : failures;
+    this.$("now").textContent = [...shown, ...(switched.length ? [`switchover at ${duration(switched[0].at_ps / PS_A_MS)}`] : [])].join(", ") || "No failures";
   }
 
   get stop() {
