@@ -157,7 +157,7 @@ def test_worlds_of_both_readings():
 
 @pytest.mark.parametrize("text", ["10", "10+20", "5+5", "ten+ten", "", "0+0"])
 def test_flow_readings_that_make_no_sense(text):
-    with pytest.raises(ValueError, match="expected flows a class"):
+    with pytest.raises(ValueError, match="expected flows per class"):
         section5.flow_readings(text)
 
 
@@ -261,7 +261,7 @@ def test_settles_in_a_second():
     # Half the level for one second: the first quiet interval of 100 ms begins 1.0 s after the switch.
     assert answer(fig7.settles_in_a_second, goodput=bytes_) is True
     text = fig7.settles_in_a_second(made(N, goodput=bytes_))[1].text
-    assert text == f"fixed, 0 ms: settles after: +1.00 s [+1.00, +1.00], n = {N}"
+    assert text == f"fixed, 0 ms: settling time: +1.00 s [+1.00, +1.00], n = {N}"
     bytes_[:, 1, 0, 505:] = 1000
     assert answer(fig7.settles_in_a_second, goodput=bytes_) is False
 

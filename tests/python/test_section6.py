@@ -196,10 +196,10 @@ def test_table5_says_how_far_it_is_from_ns2():
     level = 1 + np.vstack([np.zeros(5), values])
     first, second = table5.distances(relative(made(first_second_and_a_half(level))))
     assert first == (
-        "Against what independent ns-2 runs of the unchanged world gave: 1.00 points root mean square over the 25 "
-        "cells with d > 1 ms, at most +5.00 points (d = 50 ms, delta = 5 ms)."
+        "Against independent ns-2 runs of the unchanged network: 1.00 points root mean square over the 25 "
+        "combinations with d > 1 ms, at most +5.00 points (d = 50 ms, delta = 5 ms)."
     )
-    assert second.startswith("Against the printed values: ")
+    assert second.startswith("Against the published values: ")
 
 
 def test_falls_both_ways():
@@ -337,10 +337,10 @@ def test_deeper_until_equal():
 
     assert answer(fig12.deeper_until_equal, made(falls(depth, lambda *_: 5))) is True
     parts = fig12.deeper_until_equal(made(falls(depth, lambda *_: 5)))
-    assert parts[-1].text.endswith("(the smallest delta with this is 100 ms)")
+    assert parts[-1].text.endswith("(the smallest delta with equal falls is 100 ms)")
     apart = made(falls(lambda d, delta: 0.1 + d / 200 + delta / 400, lambda *_: 5))
     assert answer(fig12.deeper_until_equal, apart) is False
-    assert fig12.deeper_until_equal(apart)[-1].text.endswith("(it holds at no delta)")
+    assert fig12.deeper_until_equal(apart)[-1].text.endswith("(falls are equal at no delta)")
 
 
 def test_slower_not_deeper():

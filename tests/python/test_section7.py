@@ -15,7 +15,7 @@ from optcp.papers.options import Options
 from optcp.plots import figures
 from optcp_papers.gmpls import EXHIBITS, fig15, fig16, section7, section7_2, table6
 from optcp_papers.gmpls.goodput import Goodput, read
-from optcp_papers.gmpls.overtaking import count_needless, count_overtaken
+from optcp_papers.gmpls.overtaking import count_overtaken, count_spurious
 from optcp_papers.gmpls.section6 import D_MS, backup
 from optcp_papers.gmpls.section7 import STRATEGIES, over_electrical
 from optcp_papers.gmpls.section7_2 import DISCARDED, PORTS, QUEUES, TRACED, crossing_ms, traced_name
@@ -194,7 +194,7 @@ def test_a_retransmission_is_needless_until_its_segment_is_dropped():
         (10_005, "resent", 0, 2),
         (10_501, "resent", 0, 9),  # too late
     )
-    assert count_needless(handmade.run(traced), 10.0, 10.5) == 2
+    assert count_spurious(handmade.run(traced), 10.0, 10.5) == 2
 
 
 def test_ties_share_the_best_and_the_exact_rule_does_not_compete():
@@ -290,8 +290,8 @@ def test_the_merge_port_overflows_from_50_ms_on():
     drops = np.zeros(SHAPE)
     drops[:, 4:, ELECTRICAL] = 3
     assert judge.combine(found(drops))[0] is True
-    assert found(drops)[0].text.endswith("(drops a run: none)")
-    assert found(drops)[5].text.endswith("(drops a run: L2->L3 3.0)")
+    assert found(drops)[0].text.endswith("(drops per run: none)")
+    assert found(drops)[5].text.endswith("(drops per run: L2->L3 3.0)")
     drops[:, 4, ELECTRICAL] = 0
     assert judge.combine(found(drops))[0] is False
     drops[:, :, ELECTRICAL] = 3

@@ -163,7 +163,7 @@ def test_runs_are_reduced_in_the_order_of_the_branches():
 def test_switches_are_the_same_in_every_run():
     alike = [run(number) for number in range(32)]
     assert len(table8.switches(study(alike, alike))) == 16
-    with pytest.raises(RuntimeError, match="switch at different instants"):
+    with pytest.raises(RuntimeError, match="switch at different times"):
         table8.switches(study(alike, [*alike[:31], run(31, switched_ms=5006)]))
 
 

@@ -9,20 +9,20 @@ from optcp_papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, World, w
 
 WHY_STATED = (
     "With the stated 100+100 flows at the assumed 10 Mb/s the delays hardly differ: independent ns-2 runs "
-    "with as many flows also gain about 1 % or less, so a switch delay decides little and ties and order are chance."
+    "with as many flows also gain about 1 % or less. Ties and order are therefore chance."
 )
 WHY_FEW = (
-    "The most parameter-sensitive table of the paper: with 10+10 flows independent ns-2 runs also gain at every delay "
-    "but with 250 ms first, and no setting tried there gives the printed peak at 50 ms together with the rest."
+    "This table is the most sensitive to parameters. With 10+10 flows independent ns-2 runs also gain at every delay, "
+    "but most at 250 ms. No tested setting of ns-2 gives the published peak at 50 ms together with the other values."
 )
 DELAYED = DELTA_MS[1:]
 
 
 def find(found: Found) -> Findings:
-    """One row an (interpretation, delay, metric)."""
+    """Return one row per (interpretation, delay, metric)."""
 
     def why(key: Key) -> str:
-        """What is known, by the number of flows: the two known ones stand for those near them."""
+        """Return the known reason for a difference; it depends on whether there are more than 50 flows per class."""
         known = WHY_STATED if int(str(key["flows"]).partition("+")[0]) > 50 else WHY_FEW
         return WHY_CHANGED if found.changed else known
 
@@ -42,8 +42,8 @@ def find(found: Found) -> Findings:
 
 
 def metrics(world: World) -> dict[str, Estimates]:
-    """Mean gain over an immediate switch, how often a delay loses against it, and how often it is best."""
-    # No delay gains on itself or is worse than itself: at zero there is nothing to estimate.
+    """Return the mean gain over an immediate switchover, and how often a delay is worse than it and is best."""
+    # Delay 0 is the reference, so its gain and its share of worse runs are exactly 0.
     worse = (world.ratio < 1).share().times(100)
     return {
         "rel_goodput_pct": (100 * (world.ratio - 1)).mean().known(0.0, delta_ms=0),
@@ -64,7 +64,7 @@ def gain_falls(world: World) -> list[Part]:
 
 
 def shares_as_printed(world: World) -> list[Part]:
-    """Judge: the shares of Table 3's columns 2 and 3, and their order."""
+    """Judge: the shares in columns 2 and 3 of Table 3, and their order."""
     printed, n = tables("gmpls")["table3"], len(world.ratio.seeds)
     worse, best = world.ratio < 1, world.good.wins("delta_ms")
 
@@ -84,10 +84,10 @@ def shares_as_printed(world: World) -> list[Part]:
 
 
 def conclusions(found: Found) -> Differences:
-    """What sections 5.1 and 5.2 conclude: a delayed switch gains, 50 ms the most, and longer delays less."""
+    """Return the conclusions of sections 5.1 and 5.2: a delayed switchover gains, 50 ms most, longer delays less."""
     shown: dict[str, Cells] = {}
     for reading, world in worlds(found).items():
-        # Interpretations of the flow count are apart only where there are several.
+        # Name the interpretation of the flow count only if there are several.
         name = "" if len(found.done) == 1 else f"{reading} flows, "
         gain, worse = 100 * (world.ratio - 1), 100 * (world.ratio < 1)
         best = 100 * world.good.wins("delta_ms").at(delta_ms=DELAYED[0])
@@ -103,7 +103,7 @@ def conclusions(found: Found) -> Differences:
 
 
 def pairs() -> list[tuple[int, int]]:
-    """Each delay above zero with the next longer one."""
+    """Return each delay above zero with the next longer one."""
     return list(itertools.pairwise(DELAYED))
 
 
