@@ -1,4 +1,4 @@
-"""What capacity each mechanism needs, and what it spares for that."""
+"""Spare capacity that each mechanism needs, and the loss that it avoids."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,16 +14,16 @@ from optcp_papers.outage.population import NETWORKS, assumptions, inside, networ
 AGAINST = ("ti-lfa", "1:1")
 FEWER_PCT, SAME_PCT = 20.0, 10.0
 NOTES = [
-    "`spare_x` is what backups need beside the working capacity, over that, counted in directions of links: of "
-    "dedicated ones (1+1, 1:1) what they have reserved; of the others on each direction what the worst single "
-    "failure adds to it. `added_x` is what must be built so that no direction then carries more than its rate, at "
-    "the peak load of the study. Both are arithmetic on the demands. `mb_spared` is what a failure costs without "
-    "any mechanism less what it costs with this one, and `mb_spared_a_unit` that over `spare_x`.",
+    "`spare_x` is the backup capacity over the working capacity, counted per direction of a link. Dedicated backups "
+    "(1+1, 1:1) count what they reserve; the others count, on each direction, the largest load that a single failure "
+    "adds. `added_x` is the capacity to be built so that no direction carries more than its rate, at the peak load of "
+    "the study. Both are arithmetic on the demands. `mb_spared` is the cost of a failure without any mechanism minus "
+    "the cost with this one, and `mb_spared_a_unit` is `mb_spared` over `spare_x`.",
 ]
 
 
 def find(found: Found) -> Findings:
-    """Spare capacity beside what is lost."""
+    """Return the spare capacity, the loss, and the avoided loss."""
     by_network = every_cost(found)
     assumed = assumptions(found.chosen)
     shown = []
@@ -58,7 +58,7 @@ def find(found: Found) -> Findings:
 
 
 def worth(costs: Costs, who: str) -> list[Part]:
-    """Judge: 1+1 loses less than others by more than 20 % of what they lose; false where it is the same within 10 %."""
+    """Judge: 1+1 loses less than the others, by more than 20 % of their loss; false if equal within 10 %."""
     parts = []
     best = costs.mean((who, "1+1"), lambda one: one.total_mb)
     for mechanism in AGAINST:
@@ -68,7 +68,7 @@ def worth(costs: Costs, who: str) -> list[Part]:
         gain = per_cent_of(best - other, other)
         same = inside(f"1+1 against {mechanism}", gain, SAME_PCT, "%")
         if same.holds is True and same.p is not None and same.p < 0.05:
-            parts.append(replace(same, text=f"{same.text}: the same", holds=False))
+            parts.append(replace(same, text=f"{same.text}: equal", holds=False))
         else:
             parts.append(
                 side(

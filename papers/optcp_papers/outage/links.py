@@ -1,4 +1,4 @@
-"""What the failure of a link costs, by mechanism and sender, over every link of four networks."""
+"""Cost of a link failure, by mechanism and sender, over every link of four networks."""
 
 import functools
 from collections.abc import Mapping
@@ -37,29 +37,29 @@ SENDERS = {"cubic": EVERY, "bbr": FEW}
 """Mechanisms by sender."""
 QUICK = ("none", "ti-lfa", "1+1", "restoration, 2 s")
 CONGESTED = 0.8
-"""From which share of its rate on a detour counts as congested."""
+"""Share of its rate from which a link on a detour counts as congested."""
 NOTES = [
-    "Each link of each network fails alone and for good, in both directions, 4 s after the start and up to 100 ms "
-    "later. What is lost is in-order bytes against the same run without the failure, by the end of the 4 s that "
-    "follow (10 and 28 s with restoration in 2 and 8 s). Means are over failures, weighted with the km that are "
-    "cut; failures are resampled for intervals. Bridges, whose failure no mechanism can answer, are left out.",
-    "`outage_*_ms` are of long flows whose path the failure lay on: the longest time without new in-order bytes, "
-    "less the usual one. `stretch` is the sum of these outages over the sum of the times that the network itself "
-    "had no path for them. `hit_pct` is of all long flows. `fct_infl_*` are completion times of short flows over "
-    "those without the failure, of those under way while a path was cut or in the second after, of which "
-    "`unfinished` had not ended. `censored` flows were still silent at the end.",
+    "Each link of each network fails alone and permanently, in both directions, 4 s after the start and up to 100 ms "
+    "later. Loss is in-order bytes relative to the same run without the failure, at the end of the 4 s that "
+    "follow (10 and 28 s with restoration in 2 and 8 s). Means are over failures, weighted by the length of the "
+    "link; intervals resample failures. Bridges, whose failure no mechanism can repair, are excluded.",
+    "`outage_*_ms` are of affected long flows: the longest time without new in-order bytes, minus the usual time. "
+    "`stretch` is the sum of these stalls over the sum of the path outages. `hit_pct` is the share of affected long "
+    "flows. `fct_infl_*` are completion times of short flows relative to those without the failure, for flows in "
+    "progress during a path outage or in the second after it; `unfinished` of them had not ended. `censored` flows "
+    "were still stalled at the end.",
     CUT_NOTE,
 ]
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid a network and sender, over mechanisms and failures."""
+    """Return one grid per network and sender, over mechanisms and failures."""
     return _grids(assumptions(chosen), options)
 
 
 @functools.cache
 def _grids(assumed: Assumptions, options: Options) -> dict[str, Grid]:
-    """Made once: several exhibits share them, and each has thousands of cells."""
+    """Return the grids; cached, because several experiments share them and each has thousands of combinations."""
     found = {}
     for name in networks(options.size):
         of = world(name, assumed)
@@ -75,7 +75,7 @@ def _grids(assumed: Assumptions, options: Options) -> dict[str, Grid]:
 
 
 def networks(size: Size) -> list[str]:
-    """All of them; a quick look has one."""
+    """Return all networks, or one for quick runs."""
     return [QUICK_NETWORK] if size.is_quick else list(NETWORKS)
 
 
@@ -83,7 +83,7 @@ SETUP = Setup(PAPER, None, grids, seeds, ASSUMED)
 
 
 def every_cost(found: Found) -> dict[str, Costs]:
-    """By network: the costs over (sender, mechanism)."""
+    """Return the costs over (sender, mechanism), by network."""
     by_network: dict[str, Costs] = {}
     for key, done in found.done.items():
         name = key.partition(",")[0]
@@ -95,7 +95,7 @@ def every_cost(found: Found) -> dict[str, Costs]:
 
 
 def find(found: Found) -> Findings:
-    """What each mechanism leaves of the cost, and what is said of it."""
+    """Return the cost that each mechanism leaves, and judge the claims."""
     by_network = every_cost(found)
     shown = [
         one
@@ -119,7 +119,7 @@ def find(found: Found) -> Findings:
 
 
 def each_failure(costs: Costs, name: str) -> list[Row]:
-    """What the failure of each link costs under the mechanism of the map."""
+    """Return the cost of each link's failure under the mechanism of the map."""
     who, mechanism = at = ("cubic", "ti-lfa")
     return [
         row(
@@ -134,7 +134,7 @@ def each_failure(costs: Costs, name: str) -> list[Row]:
 
 
 def seconds_suffice(costs: Costs, assumed: Assumptions) -> list[Part]:
-    """Judge: what restoration in 2 s loses of a year's bytes, and how many flows it silences for twice as long."""
+    """Judge: share of a year's bytes that restoration in 2 s loses, and share of flows stalled for twice as long."""
     at = ("cubic", "restoration, 2 s")
     if at not in costs.cells:
         return [not_run("restoration")]
@@ -144,25 +144,25 @@ def seconds_suffice(costs: Costs, assumed: Assumptions) -> list[Part]:
             share_ = year_share(costs, ("cubic", mechanism), assumed)
             less = share_ - YEAR_SHARE
             parts.append(
-                side(f"{mechanism}: share of a year's bytes, in millionths, less 1", less.times(1e6), "below", "")
+                side(f"{mechanism}: share of a year's bytes, in millionths, minus 1", less.times(1e6), "below", "")
             )
     waits = [one.outage_ms > 2 * one.network_ms + 2 * RTT_MS for one in costs.cells[at]]
     silent = resampled.mean([100 * one.sum() for one in waits], costs.weights) / resampled.mean(
         [one.size for one in waits], costs.weights
     )
-    parts.append(side("flows silent for longer than 2 L + 2 R, less 5 %", silent - 5.0, "below", "points"))
+    parts.append(side("flows stalled for longer than 2 L + 2 R, minus 5 %", silent - 5.0, "below", "points"))
     return parts
 
 
 YEAR_SHARE = 1e-6
 RTT_MS = 30.0
-"""About the round trip of a flow, hosts included."""
+"""Typical RTT of a flow, including hosts."""
 CUTS_A_YEAR = 2.7 / 1000
-"""Cuts of a km of fibre in a year."""
+"""Cuts per km of fibre and year."""
 
 
 def year_share(costs: Costs, at: tuple[str, ...], assumed: Assumptions) -> Resampled:
-    """The share of a year's bytes that failures of links take."""
+    """Return the share of a year's bytes that link failures cost."""
     lost = costs.mean(at, lambda one: one.total_mb)
     carried_mb = np.mean([one.carried_mb for one in costs.cells[at]])
     counted_s = LATER_S + window_s(at[1], assumed)
@@ -171,7 +171,7 @@ def year_share(costs: Costs, at: tuple[str, ...], assumed: Assumptions) -> Resam
 
 
 def like_one_plus_one(costs: Costs, assumed: Assumptions) -> list[Part]:
-    """Judge: TI-LFA's outages are those of 1+1 where its detour is not congested, and longer where it is."""
+    """Judge: stalls with TI-LFA equal those with 1+1 if the detour is not congested, and are longer if it is."""
     loads = capacity.rerouted(costs.network, assumed, [one.name for one in costs.events])
     free = costs.part(lambda event: loads.busiest_detour(event.name) < CONGESTED)
     full = costs.part(lambda event: loads.busiest_detour(event.name) >= CONGESTED)
@@ -189,13 +189,13 @@ def _apart(costs: Costs, q: float) -> Resampled:
 
 
 def coverage_bill(costs: Costs) -> list[Part]:
-    """Judge: pairs without a loop-free alternate lose more than those that have one."""
+    """Judge: pairs without a loop-free alternate lose more than pairs with one."""
     at = ("cubic", "lfa")
     if at not in costs.cells:
         return [not_run("loop-free alternates")]
     uncovered = costs.mean(at, lambda one: one.lost_uncovered_mb)
     covered = costs.mean(at, lambda one: one.lost_hit_mb - one.lost_uncovered_mb)
-    return [side("lost by pairs without a backup less by pairs with one", uncovered - covered, "above", "MB a failure")]
+    return [side("lost by pairs without minus pairs with a backup", uncovered - covered, "above", "MB per failure")]
 
 
 LINKS = Exhibit(

@@ -1,4 +1,4 @@
-"""How far rates may be scaled down: the cost of a failure per unit of capacity, from 25 to 400 Mb/s."""
+"""Scale-down of rates: cost of a failure per unit of capacity, from 25 to 400 Mb/s."""
 
 import itertools
 
@@ -26,13 +26,13 @@ MECHANISM = {"routing.repair": "ti-lfa", "routing.converge": "synchronized"}
 MARGIN_PCT = 15.0
 SHOWN = ("lost_mb", "outage_p50_ms", "outage_p99_ms")
 NOTES = [
-    "Every link of abilene but the bridge, with TI-LFA. The rate of links is scaled and with it how many flows "
-    "there are, each as fast as before: `lost_mb_a_gbps` is what a failure costs over the rate of a link in Gb/s.",
+    "Every link of abilene except the bridge, with TI-LFA. The link rate is scaled, and the number of flows with it; "
+    "each flow is as fast as before. `lost_mb_a_gbps` is the cost of a failure over the link rate in Gb/s.",
 ]
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """A grid a rate, over senders and failures."""
+    """Return one grid per rate, over senders and failures."""
     found = {}
     for rate in QUICK_RATES_MBPS if options.size.is_quick else RATES_MBPS:
         assumed = assumptions(chosen, rate_mbps=float(rate))
@@ -45,7 +45,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def find(found: Found) -> Findings:
-    """The cost at each rate, and whether it is the same."""
+    """Return the cost at each rate, and judge whether it is the same."""
     by_rate = {int(rate): done.once(CostsOf(network(NETWORK), cut(NETWORK))) for rate, done in found.done.items()}
     shown = []
     for rate, costs in by_rate.items():
@@ -62,7 +62,7 @@ def find(found: Found) -> Findings:
 
 
 def scale_free(by_rate: dict[int, Costs], who: str) -> list[Part]:
-    """Judge: neighbouring rates cost the same per unit of capacity within 15 %, and so do the ends."""
+    """Judge: neighbouring rates cost the same per unit of capacity within 15 %, and so do the extremes."""
     parts = []
     rates = sorted(by_rate)
     lost = {rate: by_rate[rate].mean((who,), lambda one: one.total_mb).times(1 / rate) for rate in rates}
