@@ -106,10 +106,10 @@ def single(*starts):
 
 def test_the_print_is_reached_within_5_percent():
     # 19931 / 15280 = 1.3044.
-    assert combined(fig2.reaches_the_print(single(flow(15280, 19931)))) is True
-    assert combined(fig2.reaches_the_print(single(flow(15280, 15281), flow(15200, 19700)))) is True
-    assert combined(fig2.reaches_the_print(single(flow(18000, 23479)))) is False
-    assert combined(fig2.reaches_the_print(single(flow(15280, 19500)))) is False
+    assert combined(fig2.matches_published_run(single(flow(15280, 19931)))) is True
+    assert combined(fig2.matches_published_run(single(flow(15280, 15281), flow(15200, 19700)))) is True
+    assert combined(fig2.matches_published_run(single(flow(18000, 23479)))) is False
+    assert combined(fig2.matches_published_run(single(flow(15280, 19500)))) is False
 
 
 def test_gains_are_over_the_starts_that_are_hit():
@@ -136,13 +136,13 @@ def test_gains_are_over_the_starts_that_are_hit():
 )
 def test_das_removes_what_the_shorter_path_causes(change, holds):
     start = {"plain": 100, "das": 130} | change
-    assert combined(fig2.removes_every_false_one(single(flow(**start)))) is holds
+    assert combined(fig2.das_removes_false_retransmits(single(flow(**start)))) is holds
 
 
 def test_a_backup_works_if_das_has_no_false_retransmit_and_plain_has():
-    assert combined(fig2.works_with_the_backup(single(flow(100, 130)))) is True
-    assert combined(fig2.works_with_the_backup(single(flow(100, 130, false=(0, 0))))) is False
-    assert combined(fig2.works_with_the_backup(single(flow(100, 130, false=(1, 1))))) is False
+    assert combined(fig2.works_with_each_backup(single(flow(100, 130)))) is True
+    assert combined(fig2.works_with_each_backup(single(flow(100, 130, false=(0, 0))))) is False
+    assert combined(fig2.works_with_each_backup(single(flow(100, 130, false=(1, 1))))) is False
 
 
 def test_nothing_without_a_shorter_path_means_packet_by_packet():
@@ -152,9 +152,9 @@ def test_nothing_without_a_shorter_path_means_packet_by_packet():
     cells = len(fig2.LOSSES) * len(paper.RECEIVERS)
     axes = {"loss": fig2.LOSSES, "receiver": paper.RECEIVERS}
     equal = HandMade(axes, [[{"packets": same}] * cells])
-    assert combined(fig2.does_nothing_without_a_shorter_path(equal)) is True
+    assert combined(fig2.receivers_equal_without_failure(equal)) is True
     different = HandMade(axes, [[{"packets": same}] * (cells - 1) + [{"packets": other}]])
-    assert combined(fig2.does_nothing_without_a_shorter_path(different)) is False
+    assert combined(fig2.receivers_equal_without_failure(different)) is False
 
 
 def test_the_gain_falls_with_n():
@@ -191,12 +191,12 @@ def case_c(*ending):
 def test_duplicate_acks_are_counted_until_something_is_sent_again():
     one = case_c((40, "acked", 5), (41, "acked", 5), (42, "acked", 5), (42, "resent", 5), (43, "acked", 5))
     assert one.duplicates[:, 1].tolist() == [5, 5, 5]
-    assert combined(fig6.goes_on_telling(one)) is True
+    assert combined(fig6.still_signals_loss(one)) is True
 
 
 def test_case_c_fails_without_duplicate_acks_or_with_a_timeout():
     silent = case_c((230, "timeout", 0), (230, "resent", 5), (250, "arrived", 5))
-    assert combined(fig6.goes_on_telling(silent)) is False
+    assert combined(fig6.still_signals_loss(silent)) is False
     assert silent.filled_ms == pytest.approx(250)
 
 
@@ -209,9 +209,9 @@ def test_cases_a_and_b():
     three = [(10, "acked", 1), (11, "acked", 1), (12, "acked", 1), (13, "acked", 1), (13, "resent", 1)]
     beside = {name: case(*in_order) for name in fig6.CASES if name.startswith("lost")}
     told = {"a": case(*in_order), "b": case(*three), **beside}
-    assert combined(fig6.tells_both_apart(told, "das")) is True
-    assert combined(fig6.tells_both_apart(told | {"a": case(*three)}, "das")) is False
-    assert combined(fig6.tells_both_apart(told | {"b": case(*three[:3])}, "das")) is False
+    assert combined(fig6.distinguishes_loss_and_reordering(told, "das")) is True
+    assert combined(fig6.distinguishes_loss_and_reordering(told | {"a": case(*three)}, "das")) is False
+    assert combined(fig6.distinguishes_loss_and_reordering(told | {"b": case(*three[:3])}, "das")) is False
 
 
 def routed(announcements=0, on_failure=6, on_repair=6, converged=(), drops=None):
@@ -251,7 +251,7 @@ def timelines(**change):
     ],
 )
 def test_only_what_lasts_is_announced(change, holds):
-    assert combined(fig1.announces_what_lasts(timelines(**change))) is holds
+    assert combined(fig1.only_long_failure_is_announced(timelines(**change))) is holds
 
 
 def test_every_statement_of_the_paper_is_judged():

@@ -339,11 +339,11 @@ def test_the_bounds_are_those_of_a_sawtooth(peak):
 
 def test_the_print_is_beyond_steady_newreno():
     """The paper's page says about 0.03 Mb/s at 84 Mb/s a flow with 100 ms: 1.5 / 700^2 of 8.4 Gb/s."""
-    found = table2.of_print(CELLS[0])
+    found = table2.at_published(CELLS[0])
     assert found.law_mbps == pytest.approx(8.4e3 * 1.5 / 700**2, rel=0.2)
     rows = table2.law_rows()
     assert len(rows) == 30 * 2
     assert all(row.paper is None and row.n == 0 for row in rows)
     drops = {cell.name: cell.printed("table2_drop_mbps") for cell in CELLS}
-    assert all(table2.of_print(cell).most_mbps < drops[cell.name] for cell in CELLS)
+    assert all(table2.at_published(cell).most_mbps < drops[cell.name] for cell in CELLS)
     assert "1.7 to 18 times the second" in table2.law_note()

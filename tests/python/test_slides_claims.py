@@ -189,18 +189,18 @@ def test_recovery_or_timeout():
 
 
 def test_who_loses():
-    assert answer(traces.who_loses) is True
+    assert answer(traces.distribution_of_losses) is True
     dead = np.zeros((N, 3, 2))
     dead[:, :, 0] = dead[:, 1:, 1].max(axis=1, keepdims=True) + 20
-    assert answer(traces.who_loses, dead_link_drops=dead) is True
+    assert answer(traces.distribution_of_losses, dead_link_drops=dead) is True
     dead[5, 0, 1] = 1
-    assert answer(traces.who_loses, dead_link_drops=dead) is False
+    assert answer(traces.distribution_of_losses, dead_link_drops=dead) is False
     some = np.arange(N) % 3 > 0
-    assert answer(traces.who_loses, both_classes=np.column_stack([some] * 3)) is False
-    assert answer(traces.who_loses, lost_per_source=overflows(*((3.0, lost) for lost in GROWING))) is False
-    assert answer(traces.who_loses, lost_per_source=overflows(*[(3.0, np.nan)] * N)) == "undecided"
+    assert answer(traces.distribution_of_losses, both_classes=np.column_stack([some] * 3)) is False
+    assert answer(traces.distribution_of_losses, lost_per_source=overflows(*((3.0, lost) for lost in GROWING))) is False
+    assert answer(traces.distribution_of_losses, lost_per_source=overflows(*[(3.0, np.nan)] * N)) == "undecided"
     half = [(lost, 3.0) if i % 2 else (lost, np.nan) for i, lost in enumerate(GROWING)]
-    assert answer(traces.who_loses, lost_per_source=overflows(*half)) is True
+    assert answer(traces.distribution_of_losses, lost_per_source=overflows(*half)) is True
 
 
 def test_best_delay():

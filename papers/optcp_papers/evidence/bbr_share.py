@@ -1,4 +1,4 @@
-"""What BBR takes of a link that it shares with CUBIC or Reno, by the size of the queue."""
+"""Share of BBR on a link with CUBIC or Reno, by queue size."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ SCENARIO = "tcp-bbr-share"
 MODEL = "Ware et al. 2019, model"
 SEEDS = 10
 PRODUCT = 100 / 3
-"""Packets that the link holds in a base round trip: 10 Mb/s, 40 ms, 1500 bytes."""
+"""Number of packets in a base RTT: 10 Mb/s, 40 ms, 1500 bytes."""
 ROUND_TRIP_S, PACKET_S = 0.040, 0.0012
 OTHERS = {"cubic": "hystart", "reno": "standard"}
-"""What may end slow start, by congestion control: as in Linux."""
+"""Slow start by congestion control, as in Linux."""
 QUEUES = {
     "1": ("0.5", "1", "2", "4", "8", "16", "32"),
     "4": ("8", "16", "32"),
     "16": ("8", "16", "32"),
 }
-"""In bandwidth-delay products, by the number of other flows."""
+"""Queues in bandwidth-delay products, by the number of other flows."""
 
 
 def packets(queue: str) -> int:
-    """A queue in bandwidth-delay products as whole packets."""
+    """Convert a queue in bandwidth-delay products to whole packets."""
     return round(float(queue) * PRODUCT)
 
 
 def model(queue: int) -> float:
-    """BBR's share beside flows that always fill a queue of so many packets, however many they are.
+    """Return BBR's share with any number of other flows that always fill a queue of ``queue`` packets.
 
-    Ware et al. 2019: BBR keeps twice the product of its share and the least round trip, in which only the others'
-    packets wait. Theirs is 1/2 - 1/(2X) - 4/q with a queue of q packets and X products, or nothing; and BBR sends
-    nothing for q/c + 0.2 s + l in each 10 s, while it looks for the least round trip.
+    Ware et al. 2019: BBR keeps twice the product of its share and the minimum RTT in flight. Only packets of the others
+    wait in that RTT. The others' share is 1/2 - 1/(2X) - 4/q with a queue of q packets and X products, at least 0.
+    BBR sends nothing for q/c + 0.2 s + l in each 10 s, while it probes for the minimum RTT.
     """
     others = 0.5 - 0.5 * PRODUCT / queue - 4 / queue
     silent_s = queue * PACKET_S + 0.2 + ROUND_TRIP_S
@@ -44,7 +44,7 @@ def model(queue: int) -> float:
 
 
 def studies(seeds: int | None, version: str = "bbr") -> Studies:
-    """Every congestion control of the others, number of them and queue, beside a version of BBR."""
+    """Return all combinations of the others' congestion control, their number and the queue, for a BBR version."""
     ours = {} if version == "bbr" else {"tcp.bbr.congestion": version}
     controls = {
         f"beside {control}": {"parameters.congestion": control, "parameters.slow_start": slow_start, **ours}
@@ -63,7 +63,7 @@ def studies(seeds: int | None, version: str = "bbr") -> Studies:
 
 
 def shares(done: Found) -> Iterator[tuple[dict[str, str], Interval]]:
-    """BBR's part of all goodput after the warm-up."""
+    """Yield BBR's share of all goodput after the warm-up."""
     goodput = done["all"]["goodput"].between("60 s", "460 s")
     for at, ours in (goodput.at(group="bbr") / goodput.total("group")).mean():
         others, queue = at["others, queue"].split(", ")
@@ -71,7 +71,7 @@ def shares(done: Found) -> Iterator[tuple[dict[str, str], Interval]]:
 
 
 def find(done: Found) -> Figures:
-    """The share beside the model's."""
+    """Yield the share with that of the model."""
     for key, ours in shares(done):
         theirs = f"{model(packets(key['queue'])):.3f}"
         text = f"{theirs} (ours {100 * (ours.estimate / float(theirs) - 1):+.0f} %)"

@@ -1,4 +1,4 @@
-"""How much of a drop-tail link one flow fills, by the size of the buffer."""
+"""Utilisation of a drop-tail link by one flow, by buffer size."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from optcp_papers.evidence.variants import VARIANTS
 
 SCENARIO = "tcp-buffer"
 BUFFERS = {"1/4": 25, "1/2": 50, "1": 100}
-"""Packets, by the share of the 100 packets that the link and its round trip hold."""
+"""Buffer in packets, by its share of the 100 packets that the link holds per RTT."""
 SEEDS = 5
 RATE_BPS = 8_000_000
 SECONDS = 900
-"""Of the 1000 simulated ones; the first 100 are cut off."""
+"""Measured seconds: 1000 without the first 100."""
 
 
 def studies(seeds: int | None) -> Studies:
-    """Every variant with every buffer."""
+    """Return every variant with every buffer."""
     buffers = {share: {"parameters.buffer": f"{packets} packets"} for share, packets in BUFFERS.items()}
     return {"all": Study(SCENARIO, {"variant": VARIANTS, "buffer": buffers}, seeds=seeds or SEEDS)}
 
 
 def find(done: Found) -> Figures:
-    """Utilisation by a single flow."""
+    """Return the utilisation by a single flow."""
     sent = done["all"]["load"].between("100 s", "1000 s").at(port="R->D")
     return (8 * sent / SECONDS / RATE_BPS).mean()
 

@@ -1,4 +1,4 @@
-"""Congestion controls of Linux, against a kernel that was recorded."""
+"""Congestion controls of Linux compared with a recorded kernel."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ MSS_BYTES = 1448
 NONE_LOST = 100_000
 """Beyond every transfer."""
 SYN_S = 0.1
-"""The round trip of the SYN, behind which data begin."""
+"""RTT of the SYN, after which data start."""
 DIGITS = {"completion (s)": 2, "first ssthresh (segments)": 0, "second ssthresh (segments)": 0}
-"""Decimals of each recorded figure, in the order in which :func:`measured` gives them."""
+"""Number of decimals of each recorded figure, in the order of :func:`measured`."""
 
 
 @functools.cache
 def recorded() -> dict[str, Any]:
-    """What the kernel did."""
+    """Return the kernel's recordings."""
     return dict(json.loads(RUNS.read_text(encoding="utf-8")))
 
 
 def settings(world: Mapping[str, Any], control: str) -> dict[str, str]:
-    """Overrides of the scenario that make a recorded world."""
+    """Return scenario overrides for a recorded set-up."""
     pairs = {
         "congestion": control,
         "slow_start": "hystart" if control == "cubic" else "standard",
@@ -50,7 +50,7 @@ def settings(world: Mapping[str, Any], control: str) -> dict[str, str]:
 
 
 def measured(run: Run) -> list[float]:
-    """Every figure of a run that it has: from the first data to the ACK of the last, and the first thresholds."""
+    """Return the figures of a run: time from the first data to the ACK of the last, and the first thresholds."""
     segments = int(run.cell["parameters.segments"].removesuffix(" segments"))
     sent, acked = (run["packets"].where(event=event) for event in ("sent", "acked"))
     begin = sent["time_ps"][~sent["ack"] & (sent["seq"] > 0)][0]
@@ -63,14 +63,14 @@ def measured(run: Run) -> list[float]:
 
 
 def beside(key: Mapping[str, str], values: Sequence[float]) -> outside.Figure:
-    """The range of the repetitions, each with half a unit of its last digit either way."""
+    """Return the range of the repetitions, each plus or minus half a unit of its last digit."""
     low, high = (f"{value:.{DIGITS[key['figure']]}f}" for value in (min(values), max(values)))
     text = low if low == high else f"{low} to {high}"
     return outside.Figure(SOURCE, "controls", key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
 
 
 def studies(seeds: int | None) -> Studies:
-    """Every recorded world and control."""
+    """Return every recorded set-up and congestion control."""
     cases = {
         f"{world}, {control}": settings(recorded()["worlds"][world], control)
         for world, by_control in recorded()["runs"].items()
@@ -80,7 +80,7 @@ def studies(seeds: int | None) -> Studies:
 
 
 def find(done: Found) -> Figures:
-    """Each figure that the kernel has of a world and control, if ours has it too."""
+    """Yield each figure of a set-up and control that both the kernel and OpTCP have."""
     found = done["all"].each(measured, Axis("figure", tuple(DIGITS)))
     for at, ours in found.mean():
         world, control = at["case"].split(", ")

@@ -1,4 +1,4 @@
-"""CUBIC's average window over a line that loses packets, against RFC 9438 and Linux."""
+"""Average window of CUBIC on a lossy link, compared with RFC 9438 and Linux."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SENDERS = {
     "rfc cubic": {"parameters.profile": "rfc", "parameters.recovery": "sack", "tcp.long.congestion": "cubic"},
     "linux-6": {"parameters.profile": "linux-6", "parameters.recovery": "sack", "parameters.ack": "delayed"},
 }
-"""Settings of the scenario by sender; the second is the profile as it is, but for what the scenario sets."""
+"""Scenario settings by sender; the second is the profile, except for keys that the scenario sets."""
 
 
 def studies(seeds: int | None) -> Studies:
-    """One for each sender and kind of loss."""
+    """Return one study per sender and kind of loss."""
     return {
         (sender, kind): loss.study(sender, settings, kind, seeds or SEEDS)
         for sender, settings in SENDERS.items()
@@ -23,7 +23,7 @@ def studies(seeds: int | None) -> Studies:
 
 
 def find(done: Found) -> Figures:
-    """The response function: one figure a sender, kind of loss and probability."""
+    """Yield the response function: one figure per sender, kind of loss and probability."""
     for runs in done.values():
         yield from runs.each(loss.window).mean()
 

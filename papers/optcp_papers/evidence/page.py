@@ -1,4 +1,4 @@
-"""The page of evidence: one function makes it from stored results and the table of mechanisms."""
+"""Page of evidence, rendered from stored results and the table of mechanisms."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from optcp_papers.evidence import EXPERIMENTS, mechanisms, outside, public
 from optcp_papers.evidence.base import Compared, Result, Row
 
 FOLDER = "evidence"
-"""Where stored results are, beside the page."""
+"""Directory of stored results next to the page."""
 QUANTITY = "quantity"
-"""The part of a key that makes columns in place of rows."""
+"""Part of a key that makes columns instead of rows."""
 TABLE = "rows"
-"""The part of a key by which such a table is cut into several."""
+"""Part of a key that splits such a table into several."""
 
 HEAD = """\
 # TCP: evidence from outside
@@ -34,32 +34,32 @@ model is tuned to a figure on it.
 
 
 def read_results(folder: Path) -> list[Result]:
-    """Every stored result in a directory, in the order of the page."""
+    """Read all stored results of a directory, in the order of the page."""
     paths = [folder / f"{one.name}.json" for one in EXPERIMENTS]
-    # Version control shows changes: these results stand beside the page.
+    # No checksum is needed, because these results are under version control.
     return [stored.load(path, Result.from_json, seal=False) for path in paths if path.is_file()]
 
 
 def render(results: Sequence[Result]) -> str:
-    """Write the page."""
+    """Render the page."""
     parts = [HEAD, _counts(results), MADE, *_mechanisms(results), _rule(), _public()]
     return "\n".join([*parts, *(_section(result) for result in results)])
 
 
 def columns(result: Result) -> list[str]:
-    """The headings of a result's table."""
+    """Return the headings of a result's table."""
     keys = list(dict.fromkeys(name for row in result.rows for name in row.key))
     interval = ["95 % interval"] if any(row.ci95 for row in result.rows) else []
     return [*keys, result.value, *interval, result.unit_n, *sources(result)]
 
 
 def sources(result: Result) -> list[str]:
-    """The outside sources that a result is compared with, in the order of their first row."""
+    """Return the external sources of a result, in the order of their first row."""
     return list(dict.fromkeys(one.source for row in result.rows for one in row.outside))
 
 
 def line(result: Result, row: Row) -> list[str]:
-    """The cells of a row, as many as there are headings."""
+    """Return the cells of a row, one per heading."""
     cells = [row.key.get(name, "") for name in dict.fromkeys(name for each in result.rows for name in each.key)]
     cells.append(f"{row.value:.{result.digits}f}")
     if any(each.ci95 for each in result.rows):
@@ -82,7 +82,7 @@ def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def _folded(result: Result) -> str:
-    """The tables of a result with several quantities of each case: a line a case, a column a quantity."""
+    """Render the tables of a result with several quantities per case: one line per case, one column per quantity."""
     tables = dict.fromkeys(row.key.get(TABLE, "") for row in result.rows)
     cut = {name: [row for row in result.rows if row.key.get(TABLE, "") == name] for name in tables}
     return "\n".join((f"`{name}`:\n\n" if name else "") + _lines(rows, result) for name, rows in cut.items())
@@ -101,7 +101,7 @@ def _lines(rows: Sequence[Row], result: Result) -> str:
 
 
 def _missed(value: float, one: Compared) -> str:
-    """What it is compared with, and by how much it misses that."""
+    """Return the external figure, and the distance from it."""
     low, high = outside.printed_range(one.text)
     nearest = min(max(value, low), high)
     share = f", {100 * (value - nearest) / nearest:+.1f} %" if nearest and one.verdict != "agrees" else ""
@@ -109,13 +109,13 @@ def _missed(value: float, one: Compared) -> str:
 
 
 def _digits(row: Row, result: Result) -> int:
-    """As many decimals as the outside figure has."""
+    """Return the number of decimals of the external figure."""
     of = [len(one.text.split()[0].partition(".")[2]) for one in row.outside]
     return of[0] if of else result.digits
 
 
 def _counts(results: Sequence[Result]) -> str:
-    """The first lines: how much of each sort there is."""
+    """Render the first lines: amount of each kind of evidence."""
     shown = mechanisms.shown(results)
     standing = Counter(mechanisms.standing(shown).values())
     lines = [
@@ -142,7 +142,7 @@ def _counts(results: Sequence[Result]) -> str:
 
 
 def _mechanisms(results: Sequence[Result]) -> list[str]:
-    """A table for each sort of evidence, and what has a line in neither."""
+    """Render one table per kind of evidence, and the mechanisms without evidence."""
     lines = mechanisms.shown(results)
     standing = mechanisms.standing(lines)
     headings = ["family", "mechanism", "evidence", "what it says", "source"]
@@ -164,7 +164,7 @@ def _mechanisms(results: Sequence[Result]) -> list[str]:
 
 
 def _public() -> str:
-    """Public scripts: counts, what failed, and why others were refused."""
+    """Render the public scripts: counts, failures, and reasons for refusal."""
     suites = public.suites()
     counts = [
         [suite.name, f"`{suite.repository}`", suite.commit, f"`{suite.folder}`", str(len(suite.scripts))]

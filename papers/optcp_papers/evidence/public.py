@@ -1,4 +1,4 @@
-"""Public suites of packetdrill scripts: what became of each script. The scripts are not part of the project."""
+"""Public suites of packetdrill scripts, with the outcome of each script. The scripts are not part of the project."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ BLOB_DIGITS = 12
 
 @dataclass(frozen=True)
 class Script:
-    """What became of a script.
+    """Outcome of a script.
 
     Attributes
     ----------
     path
-        In the suite's folder.
+        Path in the suite's directory.
     blob
-        The first digits of its name in Git: which text it was.
+        First digits of its Git object name, which identify the text.
     reason
-        Why it was refused, or what it expects and what happened.
+        Reason for refusal, or expected and actual behaviour.
     """
 
     path: str
@@ -59,11 +59,11 @@ class Suite:
     Attributes
     ----------
     commit
-        Or the version.
+        Commit or version.
     folder
-        Where in the repository they are.
+        Directory of the scripts in the repository.
     version
-        That of ``optcp`` which ran them.
+        Version of ``optcp`` that ran them.
     """
 
     name: str
@@ -81,12 +81,12 @@ def suites() -> tuple[Suite, ...]:
 
 
 def count(suite: Suite) -> Counter[str]:
-    """How many scripts of a suite had which verdict."""
+    """Count the scripts of a suite by verdict."""
     return Counter(script.verdict for script in suite.scripts)
 
 
 def verdicts() -> dict[str, str]:
-    """The verdict of each script that is not refused, as ``suite/path``."""
+    """Return the verdict of each script that is not refused, by ``suite/path``."""
     return {
         f"{suite.name}/{script.path}": script.verdict
         for suite in suites()
@@ -96,7 +96,7 @@ def verdicts() -> dict[str, str]:
 
 
 def passed(patterns: Sequence[str]) -> str:
-    """How many of the scripts that patterns stand for pass, without those that are refused."""
+    """Describe how many scripts of some patterns pass, without those that are refused."""
     found = [verdict for name, verdict in verdicts().items() if any(fnmatchcase(name, one) for one in patterns)]
     listed = ", ".join(f"`{one}`" for one in patterns)
     return f"[{TITLE}](#public-packetdrill-scripts): {found.count('ok')} of {len(found)} pass: {listed}"
@@ -126,7 +126,7 @@ def run(suite: Suite, folder: Path) -> Suite:
 
 
 def write(found: Sequence[Suite]) -> None:
-    """Store the table, a line a script."""
+    """Store the table, one line per script."""
     parts = []
     for suite in found:
         scripts = ",\n".join(f"  {json.dumps(asdict(script), ensure_ascii=False)}" for script in suite.scripts)
@@ -136,12 +136,12 @@ def write(found: Sequence[Suite]) -> None:
 
 
 def main(folders: Sequence[str]) -> None:
-    """Run suites anew, each given as ``name=folder``; the others stay as they are.
+    """Run suites again, each given as ``name=folder``; the others stay unchanged.
 
     Raises
     ------
     InputError
-        If there is no such suite, or no script in its folder.
+        If a suite is unknown, or its folder contains no script.
     """
     known = {suite.name for suite in suites()}
     given = {name: folder for name, _, folder in (one.partition("=") for one in folders)}

@@ -1,4 +1,4 @@
-"""Queue disciplines, against records of ns-2, ns-3 and Linux in the same worlds, and against closed forms."""
+"""Queue disciplines compared with recordings of ns-2, ns-3 and Linux in the same set-ups, and with closed forms."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ from optcp_papers.evidence.queue_measures import (
 NS2, NS3, LINUX = "ns-2.35, queues", "ns-3.37, queues", "Linux 6.1, queues"
 TEXT, FORMULA, SHARES = "RFC 8289, worked", "Alizadeh et al. 2010, worked", "max-min fairness, worked"
 PACKET_MS = 1.2
-"""1500 bytes at 10 Mb/s."""
+"""Transmission time of 1500 bytes at 10 Mb/s."""
 DETERMINISTIC, RANDOM = 2, 10
-"""Runs of a world: two alike, or enough for an interval."""
+"""Runs per set-up: two equal ones, or enough for an interval."""
 TCP_SEEDS, NS2_SEEDS = 5, 20
 DIGITS = {
     LOST: 0, SAME: 0, MARKED: 0, MEDIAN: 1, LATE: 1, LATENESS: 1, GOODPUT: 2, QUEUE: 1, LEAST: 1, MOST: 1, SIGNALS: 0,
     JAIN: 3, SHARE: 3, DROPPED: 4, MARKS: 4, USE: 4, PEAK: 1, SWING: 1, PERIOD: 1,
 }  # fmt: skip
-"""Decimals of each figure, by its name."""
+"""Number of decimals of each figure, by name."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """By how much a figure may miss, as a share and in units of the quantity."""
+    """Tolerance of a figure, as a share and in units of the quantity."""
 
     share: float = 0.0
     units: Mapping[str, float] | None = None
@@ -73,7 +73,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Family:
-    """Rows of one kind, which have one tolerance; ``why`` is its reason."""
+    """Rows of one kind, which share a tolerance; ``why`` is its reason."""
 
     name: str
     tolerance: Tolerance
@@ -114,7 +114,7 @@ FAMILIES = (EXACT, CONTROLLED, DRAWN, INTERVALS, LOOP, WAVES, CLOSED, FAIR)
 
 @dataclass(frozen=True)
 class World:
-    """A recorded world, or one that a closed form is for."""
+    """Recorded set-up, or one with a closed form."""
 
     family: Family
     source: str
@@ -123,17 +123,17 @@ class World:
     seeds: int
     measure: Callable[[Run], Measured]
     theirs: Mapping[Name, tuple[float, float]]
-    """The range of each figure."""
+    """Range of each figure."""
 
     def figures(self, run: Run) -> list[float]:
-        """Ours, in the order of theirs."""
+        """Return our figures, in the order of ``theirs``."""
         ours = self.measure(run)
         return [ours.get(name, np.nan) for name in self.theirs]
 
 
 @functools.cache
 def every() -> Mapping[str, World]:
-    """Every world by a name of its own."""
+    """Return all set-ups by unique names."""
     listed = [*_laws(), *_constant_ns3(), *_constant_linux(), *_fair(), *_red(), *_dctcp(), *_tcp()]
     return {f"{one.source}: {one.name}": one for one in listed}
 
@@ -143,19 +143,19 @@ def _alike(values: Mapping[Name, float]) -> dict[Name, tuple[float, float]]:
 
 
 def _range(rows: Iterable[Measured]) -> dict[Name, tuple[float, float]]:
-    """From the least to the greatest of some runs; what is zero in all of them is left out."""
+    """Return minimum and maximum over runs, without quantities that are zero in all of them."""
     listed = list(rows)
     found = {name: [row[name] for row in listed] for name in listed[0]}
     return {name: (min(values), max(values)) for name, values in found.items() if any(values)}
 
 
 def _repetitions(world: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The runs of a world of Linux."""
+    """Return the runs of a set-up of Linux."""
     return [world["runs"][0] if run.get("same_as_first") else run for run in world["runs"]]
 
 
 def _record(lost_in_all: float, marked: float, sojourn_ms: list[list[float]]) -> dict[Name, float]:
-    """The same of a record."""
+    """Return the metrics of :func:`unresponsive` from a record."""
     found: dict[Name, float] = {("", LOST): lost_in_all, ("", MARKED): marked}
     for source, (_, _, median, _, late, _) in enumerate(sojourn_ms):
         case = f"source {source + 1}" if len(sojourn_ms) > 1 else ""
@@ -164,7 +164,7 @@ def _record(lost_in_all: float, marked: float, sojourn_ms: list[list[float]]) ->
 
 
 def _laws() -> Iterable[World]:
-    """CoDel's pseudocode, and the distances of its drops."""
+    """Yield CoDel's pseudocode, and the intervals between its drops."""
     record = worlds.recorded("ns3")
     for name, text in record["codel_text"].items():
         world = record["cbr"][name]
@@ -175,7 +175,7 @@ def _laws() -> Iterable[World]:
             numbers, at_ms = lost(run)
             law = itertools.accumulate((interval_ms / np.sqrt(count) for count in range(1, 100)), initial=at_ms[0])
             behind = [at - due for at, due in zip(at_ms, law, strict=False)]
-            # The instant that is furthest outside of one packet's sending time.
+            # Use the time that is furthest outside of one packet's transmission time.
             furthest = max(behind, key=lambda value: abs(value - PACKET_MS / 2))
             return {
                 ("", LOST): len(numbers),
@@ -190,20 +190,20 @@ def _laws() -> Iterable[World]:
 
 
 def _kind(queue: Mapping[str, Any]) -> tuple[Family, int]:
-    """How a world with this discipline is compared, and how often it is run."""
+    """Return the family and the number of runs of a discipline."""
     if queue["kind"] in {"drop-tail", "head-drop"}:
         return EXACT, DETERMINISTIC
-    # A hash leads flows to queues.
+    # A random hash assigns flows to queues, so several runs are needed.
     return (DRAWN, RANDOM) if queue["kind"] in {"red", "pie", "dualpi2"} else (CONTROLLED, RANDOM)
 
 
 def _constant_ns3() -> Iterable[World]:
-    """Sources that do not respond, in ns-3."""
+    """Yield unresponsive sources in ns-3."""
     for name, world in worlds.recorded("ns3")["cbr"].items():
         if queue := worlds.discipline(name, worlds.NS3):
             family, seeds = _kind(queue)
             measure = functools.partial(unresponsive, sources=len(world["sources"]))
-            # No more numbers are kept than these: then it is not known how many there were.
+            # Recordings keep at most this many numbers, so the total is unknown if they are full.
             marked = len(world["marked"]) if len(world["marked"]) not in {FIRST, 1000} else 0
             theirs = _range([_record(world["lost_in_all"], marked, world["sojourn_ms"])])
             scenario = functools.partial(worlds.constant, queue, world["sources"], world["seconds"])
@@ -211,7 +211,7 @@ def _constant_ns3() -> Iterable[World]:
 
 
 def _constant_linux() -> Iterable[World]:
-    """Sources that do not respond, in Linux."""
+    """Yield unresponsive sources in Linux."""
     for name, world in worlds.recorded("linux")["udp"].items():
         if not (queue := worlds.discipline(world["discipline"], worlds.LINUX)):
             continue
@@ -233,7 +233,7 @@ def _constant_linux() -> Iterable[World]:
 
 
 def _fair() -> Iterable[World]:
-    """Two sources that want more than their share get what two others leave, each half of it."""
+    """Yield two sources above their fair share, which share the rest of two others equally."""
     for name, world in worlds.recorded("linux")["udp"].items():
         if world["discipline"].startswith("fq-codel"):
             wanted = [one["bytes"] * 8e9 / one["every_ns"] / 1e7 for one in world["sources"]]
@@ -270,14 +270,14 @@ def _red() -> Iterable[World]:
 
 
 def _dctcp() -> Iterable[World]:
-    """DCTCP over a threshold: the paper's formula, ns-3 and Linux."""
+    """Yield DCTCP with a threshold: the paper's formula, ns-3 and Linux."""
     for name, world in worlds.recorded("ns3")["dctcp"].items():
         scenario = functools.partial(worlds.dctcp, world, worlds.NS3_ACKS)
         round_trip_us = world["rtt_us"] + world["threshold_packets"] * 12000 / world["bps"] * 1e6
         kept = {"round_trip_us": round_trip_us, "sample_us": world["sample_us"], "warm_s": world["warm_s"]}
         least, late, mean = (world["queue_packets"][place] for place in (1, 5, 7))
         theirs = {("", LEAST): least, ("", MOST): late, ("", QUEUE): mean}
-        # More flows are out of step, and have no wave.
+        # More flows are not synchronised, and do not oscillate.
         few = world["flows"] <= 2
         if few:
             theirs |= {("", SWING): world["swing_packets"], ("", PERIOD): world["period_us"] / round_trip_us}
@@ -290,7 +290,7 @@ def _dctcp() -> Iterable[World]:
         yield World(WAVES, NS3, name, scenario, TCP_SEEDS, measure, _alike(theirs))
         given = world["formula"]
         form = {PEAK: given["greatest_packets"], SWING: given["swing_packets"], PERIOD: given["period_round_trips"]}
-        # The threshold of the paper is one of the whole queue.
+        # The paper's threshold applies to the whole queue.
         paper = functools.partial(waves, lacks=1, **kept)
         scenario = functools.partial(worlds.dctcp, world, {"ack": "every-packet"})
         yield World(CLOSED, FORMULA, name, scenario, TCP_SEEDS, paper, _alike({("", k): v for k, v in form.items()}))
@@ -315,7 +315,7 @@ def _dctcp() -> Iterable[World]:
 
 
 def _tcp() -> Iterable[World]:
-    """Reno and CUBIC of Linux over its disciplines."""
+    """Yield Reno and CUBIC of Linux over its disciplines."""
     for name, world in worlds.recorded("linux")["tcp"].items():
         if "dctcp" in world["controls"]:
             continue
@@ -337,7 +337,7 @@ def _tcp() -> Iterable[World]:
 
 
 def beside(world: World, key: Mapping[str, str], low: float, high: float) -> outside.Figure:
-    """The recorded range as it is shown, and as the family's tolerance widens it."""
+    """Return the recorded range as it is shown, widened by the family's tolerance for the comparison."""
     digits = DIGITS[key["quantity"]]
     texts = [f"{value:.{digits}f}" for value in (low, high)]
     ends = [outside.printed_range(text) for text in texts]
@@ -351,7 +351,7 @@ def beside(world: World, key: Mapping[str, str], low: float, high: float) -> out
 
 
 def studies(seeds: int | None) -> Studies:
-    """One for each world; the title tells them apart in stored results."""
+    """Return one study per set-up; the title distinguishes them in stored results."""
     return {
         name: Study(world.scenario(), {"world": {name: {"title": name}}}, seeds=seeds or world.seeds, title=name)
         for name, world in every().items()
@@ -359,7 +359,7 @@ def studies(seeds: int | None) -> Studies:
 
 
 def find(done: Found) -> Figures:
-    """Each figure of each world."""
+    """Yield each figure of each set-up."""
     for name, runs in done.items():
         world = every()[name]
         names = list(world.theirs)

@@ -1,4 +1,4 @@
-"""How two flows of unlike round trips share a drop-tail link."""
+"""Share of a drop-tail link between two flows of different RTTs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from optcp_papers.evidence.variants import VARIANTS
 
 SCENARIO = "tcp-share"
 DRAWS = outside.DATA / "share-draws.json"
-"""Delays of the near and the far flow's own link in ms, and their starts in s, by base round trip of the far one: draws
-that ns-2 has run too.
+"""Random draws that ns-2 has also run: delays of the near and the far flow's own link in ms, and their starts in s, by
+base RTT of the far flow.
 """
 HOST_TIMES = ("0", "1.2")
-"""How long a host keeps a packet at most, in ms."""
+"""Maximum delay of a packet in a host, in ms."""
 
 
 def studies(seeds: int | None) -> Studies:
-    """One for each variant, round trip of the far flow and host time; ``seeds`` is the number of draws."""
+    """Return one study per variant, RTT of the far flow and host time; ``seeds`` is the number of draws."""
     return {
         (variant, round_trip, host_time): Study(
             SCENARIO,
@@ -47,7 +47,7 @@ def _drawn(draw: list[float], host_time_ms: str) -> dict[str, str]:
 
 
 def find(done: Found) -> Figures:
-    """Ratio of goodputs by ratio of round trips, and ours divided by that of ns-2, draw by draw."""
+    """Yield the ratio of goodputs by ratio of RTTs, and ours divided by that of ns-2, by draw."""
     for (variant, round_trip, host_time), runs in done.items():
         key = {"variant": variant, "far RTT (ms)": round_trip, "host time (ms)": host_time}
         goodput = runs["goodput"].between("50 s", "500 s")

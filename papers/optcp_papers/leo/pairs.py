@@ -1,4 +1,4 @@
-"""Four pairs of cities and six senders: what each gets, in the published window and over a day."""
+"""Goodput and RTT for four pairs of cities and six senders, in the published window and over a day."""
 
 import functools
 
@@ -19,14 +19,14 @@ MEASURED = (
     "goodput_mbps", "rtt_mean_ms", "rtt_max_ms", "needless", "overtaken", "resent", "recoveries", "timeouts", "dropped",
 )  # fmt: skip
 NOTES = [
-    "Intervals of `window` = day are over windows that begin at instants drawn from a day; published is one run.",
-    "A round trip is that of the path, what its links take to transmit, and the wait in the sender's queue. `needless` "
-    "are segments that came although they had come before; `recoveries` are those that began for a loss, real or not.",
+    "Intervals of `window` = day are over windows that start at random times of a day; published is one run.",
+    "An RTT includes the path, transmission times, and the wait in the sender's queue. `needless` "
+    "are segments that the receiver got again; `recoveries` are started for losses, real or not.",
 ]
 
 
 def made(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> Made:
-    """The world of a pair, a sender and a window."""
+    """Return the scenario of a pair, a sender and a window."""
     found = windows.window(pair, at_s)
     observe = [
         {"name": "seen", "kind": "outages", "after": "0 s"},
@@ -38,7 +38,7 @@ def made(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> M
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Senders over pairs and windows, the published one first."""
+    """Return the grid of senders over pairs and windows, the published one first."""
     drawn = options.size.of(windows.DRAWN, QUICK_WINDOWS)
     rate_mbps, packets = chosen_rate(chosen), float(chosen["queue_packets"])
     worlds: Worlds = {
@@ -51,7 +51,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 
 def round_trips(run: Run, rate_mbps: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of segments that left the sender's queue in each step: how many, and the mean and greatest round trip in ms."""
+    """Return the number of segments that left the sender's queue per step, and mean and maximum of their RTTs in ms."""
     found = windows.window(run.cell["pair"], int(run.cell["window"]))
     count, mean, longest = waits(run, found)
     base = empty_ms(found.series, rate_mbps)
@@ -59,7 +59,7 @@ def round_trips(run: Run, rate_mbps: float) -> tuple[NDArray[np.float64], NDArra
 
 
 def measure(run: Run, rate_mbps: float) -> NDArray[np.float64]:
-    """Everything of :data:`MEASURED`."""
+    """Return all :data:`MEASURED`."""
     seen, events = run["seen"], run["events"]
     count, (mean, longest) = round_trips(run, rate_mbps)
     sent = count > 0
@@ -79,7 +79,7 @@ def measure(run: Run, rate_mbps: float) -> NDArray[np.float64]:
 
 
 def find(found: Found) -> Findings:
-    """Every metric by pair and sender, and curves of the published window."""
+    """Return all metrics by pair and sender, and curves of the published window."""
     rate_mbps = found.number("rate_mbps")
     cells = found.only.each(lambda run: measure(run, rate_mbps), Axis("metric", MEASURED))
     drawn = [at for at in cells.axis("window").values if at != PUBLISHED]
@@ -93,7 +93,7 @@ def find(found: Found) -> Findings:
 
 
 def curves(done: Done, rate_mbps: float) -> list[Series]:
-    """Round trips and goodput over the published window, by pair and sender; and the path without any queue."""
+    """Return RTTs and goodput over the published window, by pair and sender, and the RTT of the path without queues."""
     drawn = []
     a_second = round(CURVE_S / windows.STEP_S)
     for branch in done.grid.branches:
@@ -115,7 +115,7 @@ def curves(done: Done, rate_mbps: float) -> list[Series]:
 
 
 def _curve(name: str, key: dict[str, str | int | float], values: list[float | None], unit: str) -> Series:
-    """A curve over time; instants without a value are left out."""
+    """Return a curve over time, without times that have no value."""
     points = [
         (CURVE_S * at, finite(value)) for at, value in enumerate(values) if value is not None and np.isfinite(value)
     ]
@@ -124,7 +124,7 @@ def _curve(name: str, key: dict[str, str | int | float], values: list[float | No
 
 
 def claims(day: Cells) -> dict[str, list[Part]]:
-    """Each statement, over windows of the day."""
+    """Return all claims, over windows of the day."""
     goodput, rtt = day.at(metric="goodput_mbps"), day.at(metric="rtt_mean_ms")
     each = list(windows.PAIRS)
 

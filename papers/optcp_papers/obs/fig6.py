@@ -1,4 +1,4 @@
-"""Figures 6 and 7: a burst with several segments of the flow is lost, and one with the whole window."""
+"""Figures 6 and 7: loss of a burst with several segments of the flow, and of one with the whole window."""
 
 from collections.abc import Mapping
 
@@ -12,13 +12,13 @@ from optcp_papers.obs.traces import Trace, curve, round_trip_s, setup, traced
 
 LOST = range(2, 41)
 SHOWN = 2
-"""The number of lost segments that the figure shows."""
+"""Number of lost segments in the figure."""
 TIMER_S = 1e-3
 SENDERS = ("reno", "sack")
 
 
 def some_lost(found: Found) -> Findings:
-    """How long each recovery took, the trace of two losses, and the claim."""
+    """Return the duration of each recovery, the trace of two losses, and the claim."""
     traces = {lost: traced(found, "sack", lost) for lost in LOST}
     rows = [
         row({"lost": lost}, metric, None, interval, "")
@@ -28,7 +28,7 @@ def some_lost(found: Found) -> Findings:
             ("timeouts", stats.mean([float(one.timeouts[-1])])),
         )
     ]
-    # A window travels as a train: its last segment brings its ACK that much after its first.
+    # A window travels as a train, so the ACK of its last segment arrives one transmission time of the window later.
     claims = {"sack-repairs-burst": {"sack": repairs(traces, round_trip_s(found.chosen, TIMER_S, WINDOW))}}
     shown = traces[SHOWN]
     series = [curve("sack", shown), *point_curves("sack", shown, "detection")]
@@ -36,7 +36,7 @@ def some_lost(found: Found) -> Findings:
 
 
 def repairs(traces: Mapping[int, Trace], trip_s: float) -> list[Part]:
-    """Judge: no timeout, cwnd held at half the flight, a round trip up to half a window and two beyond."""
+    """Judge: no RTO, cwnd constant at half the flight, one RTT up to half a window and two above."""
     parts = []
     for lost, one in traces.items():
         first, after = one.span()
@@ -50,7 +50,7 @@ def repairs(traces: Mapping[int, Trace], trip_s: float) -> list[Part]:
 
 
 def whole_window_lost(found: Found) -> Findings:
-    """Both traces, and the claim."""
+    """Return both traces, and the claim."""
     traces = {sender: traced(found, sender, WINDOW) for sender in SENDERS}
     rows = [
         row({"recovery": sender}, metric, None, stats.mean([float(value)]), "")
@@ -62,7 +62,7 @@ def whole_window_lost(found: Found) -> Findings:
 
 
 def both_time_out(reno: Trace, sack: Trace) -> list[Part]:
-    """Judge: no duplicate ACK, one timeout, and the same segments at the same instants under the same window."""
+    """Judge: no duplicate ACK, one RTO, and equal segments, times and windows."""
     same = np.array_equal(reno.sent, sack.sent) and np.array_equal(reno.cwnd, sack.cwnd)
     return [
         *(
