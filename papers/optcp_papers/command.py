@@ -16,7 +16,7 @@ class Experiments(click.Command):
         from optcp_papers.evidence import EXPERIMENTS
 
         super().format_help_text(ctx, formatter)
-        *names, last = (one.name for one in EXPERIMENTS)
+        *names, last = (experiment.name for experiment in EXPERIMENTS)
         text = f"NAME is an experiment: {', '.join(names)} or {last}; all by default."
         formatter.write_paragraph()
         # Click would break lines at the hyphens of names.

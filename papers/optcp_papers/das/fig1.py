@@ -89,18 +89,18 @@ def routing_results(run: Run) -> dict[str, Any]:
 
 def timeline(key: Key, run: Run) -> list[Series]:
     """Return the number of entries that each router rewrote over time, and the flow's goodput."""
-    found = []
+    result = []
     for cause in CAUSES:
         steps = [step for step in routing_results(run)["steps"] if step["cause"] == cause]
         x = [round(step["at_ps"] / PICOSECONDS_A_SECOND, 6) for step in steps]
         y = [float(ROUTERS.index(step["router"])) for step in steps]
         of_cause: Key = {**key, "routers": " ".join(ROUTERS), "seed": run.seed}
-        found.append(Series(cause, of_cause, "time", "s", "router", "", x, y))
+        result.append(Series(cause, of_cause, "time", "s", "router", "", x, y))
     goodput = run["goodput"]["bytes"].astype(float)
     x = [round(0.1 * (i + 1), 3) for i in range(goodput.size)]
     y = [round(value * 8 / 0.1 / 1e6, 4) for value in goodput.tolist()]
-    found.append(Series("goodput", {**key, "seed": run.seed}, "time", "s", "goodput", "Mb/s", x, y))
-    return found
+    result.append(Series("goodput", {**key, "seed": run.seed}, "time", "s", "goodput", "Mb/s", x, y))
+    return result
 
 
 def only_long_failure_is_announced(kinds: Cells) -> list[Part]:

@@ -166,8 +166,8 @@ def find(found: Found) -> Findings:
         shown += share_rows({"routing": BACKUP + name}, worlds[BACKUP + name])
     told = {name: worlds[name] for name in (*LOSSLESS, *(name + SLOWER for name in LOSSLESS))}
     claims = {
-        "goodput-gain": {name: matches_published_run(one) for name, one in told.items()},
-        "no-false-retransmits": {name: das_removes_false_retransmits(one) for name, one in told.items()},
+        "goodput-gain": {name: matches_published_run(item) for name, item in told.items()},
+        "no-false-retransmits": {name: das_removes_false_retransmits(item) for name, item in told.items()},
         "receiver-only": {UNBROKEN: receivers_equal_without_failure(found.done[UNBROKEN])},
         "any-backup": {name: works_with_each_backup(worlds[BACKUP + name]) for name in BACKUPS},
     }
@@ -188,7 +188,7 @@ def share_rows(prefix: Key, world: World) -> list[Row]:
 
 def all_rows(prefix: Key, world: World) -> list[Row]:
     """Return these shares, and goodput and gain of start times with a false retransmit, if there are any."""
-    found = share_rows(prefix, world)
+    result = share_rows(prefix, world)
     printed = tables("das")
     prints = {
         "plain": {"goodput_kbps": printed["single_flow_plain_kbps"]},
@@ -206,8 +206,8 @@ def all_rows(prefix: Key, world: World) -> list[Row]:
             metrics["gain_pct"] = gain.mean()
             # The maximum over these start times is exact, not an estimate.
             metrics["gain_pct_max"] = gain.mean().known(np.nanmax(gain.values))
-        found += rows(metrics, prints.get(receiver), WHY_LEVEL, {"receiver": receiver, **prefix})
-    return found
+        result += rows(metrics, prints.get(receiver), WHY_LEVEL, {"receiver": receiver, **prefix})
+    return result
 
 
 def distribution(routing: str, world: World) -> list[Series]:
@@ -222,12 +222,12 @@ def one_run(world: World) -> list[Series]:
     time = world.goodput.axis("time")
     x = [round(end, 6) for end in time.numbers or ()]
     mbps = kbps(1, STOP_S / len(time)) / 1000 * world.goodput
-    found = []
+    result = []
     for receiver in RECEIVERS:
         key: Key = {"routing": "both", "receiver": receiver, "seed": mbps.seeds[world.best]}
         y = mbps.at(receiver=receiver).values[world.best].round(4).tolist()
-        found.append(Series("one run", key, "time", "s", "goodput", "Mb/s", x, y))
-    return found
+        result.append(Series("one run", key, "time", "s", "goodput", "Mb/s", x, y))
+    return result
 
 
 def matches_published_run(world: World) -> list[Part]:

@@ -39,11 +39,11 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     common = overrides(ASSUMED, chosen)
     axes = {"receiver": receivers("plain", "das")}
 
-    def one(topology: str, n: int) -> Grid:
+    def make_grid(topology: str, n: int) -> Grid:
         settings = {**common, **TOPOLOGIES[topology], "parameters.flows": n}
         return options.grid(scenario("fig4"), settings, axes, f"das fig4, {study(topology, n)}")
 
-    return {study(topology, n): one(topology, n) for topology in TOPOLOGIES for n in CONNECTIONS}
+    return {study(topology, n): make_grid(topology, n) for topology in TOPOLOGIES for n in CONNECTIONS}
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def find(found: Found) -> Findings:
     """Return the gain and the share of affected connections, by topology and n."""
     networks = {topology: measure(topology, found) for topology in TOPOLOGIES}
     shown, series = [], []
-    for topology, one in networks.items():
-        metrics = {metric: getattr(one, metric).mean() for metric in LABELS}
+    for topology, item in networks.items():
+        metrics = {metric: getattr(item, metric).mean() for metric in LABELS}
         of_topology = rows(metrics, key=behind({"topology": topology}))
         shown += of_topology
         for metric, label in LABELS.items():
@@ -104,7 +104,7 @@ def find(found: Found) -> Findings:
         "`false_recoveries_pct` is the number of recoveries and RTOs per connection with the plain receiver minus "
         "with DAS, in %. Reordering after the repair is the only cause, because no queue overflows."
     )
-    claims = {"gain-falls-with-connections": {topology: falls_with_n(one) for topology, one in networks.items()}}
+    claims = {"gain-falls-with-connections": {topology: falls_with_n(entry) for topology, entry in networks.items()}}
     return Findings(shown, claims, series, [note])
 
 

@@ -34,11 +34,11 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per case, over the receivers."""
     common = overrides(ASSUMED, chosen)
 
-    def one(case: str, lost: int | None) -> Grid:
+    def make_grid(case: str, lost: int | None) -> Grid:
         losses = {"losses": []} if lost is None else {"parameters.lost": [FIRST + lost]}
         return options.grid(scenario("fig6"), {**common, **losses}, {"receiver": receivers()}, f"das fig6, {case}")
 
-    return {case: one(case, lost) for case, lost in CASES.items()}
+    return {case: make_grid(case, lost) for case, lost in CASES.items()}
 
 
 def find(found: Found) -> Findings:
@@ -49,9 +49,9 @@ def find(found: Found) -> Findings:
         traces[case] = {receiver: trace(run, CASES[case]) for receiver, run in runs.items()}
     shown, series = [], []
     for case, by_receiver in traces.items():
-        for receiver, one in by_receiver.items():
-            shown += all_rows({"case": case, "receiver": receiver}, one)
-            series += curves({"case": case, "receiver": receiver}, one)
+        for receiver, item in by_receiver.items():
+            shown += all_rows({"case": case, "receiver": receiver}, item)
+            series += curves({"case": case, "receiver": receiver}, item)
     claims = {
         "overtaking-silent": {name: distinguishes_loss_and_reordering(traces, name) for name in SUPPRESSING},
         "first-packet-lost": {name: still_signals_loss(traces["c"][name]) for name in SUPPRESSING},
@@ -146,12 +146,12 @@ def curves(key: Key, one: Trace) -> list[Series]:
             strict=True,
         )
     )
-    found = []
+    result = []
     for kind, pairs in points.items():
         shown = pairs[(pairs[:, 0] > start) & (pairs[:, 0] <= end)]
         x, y = shown[:, 0].round(4).tolist(), shown[:, 1].tolist()
-        found.append(Series(kind, key, "time since the repair", "ms", "packet", "", x, y))
-    return found
+        result.append(Series(kind, key, "time since the repair", "ms", "packet", "", x, y))
+    return result
 
 
 def distinguishes_loss_and_reordering(traces: Mapping[str, Mapping[str, Trace]], receiver: str) -> list[Part]:

@@ -69,7 +69,7 @@ def _shares(result: Result) -> list[Figure]:
     with page(result, caption, (8.2, 0.27 * len(routings) + 1.2), part="shares") as made:
         for shift, receiver in ((-0.15, "plain"), (0.15, "das")):
             chosen = where(rows, receiver=receiver)
-            y = [routings.index(one.key["routing"]) + shift for one in chosen]
+            y = [routings.index(item.key["routing"]) + shift for item in chosen]
             intervals.marks_across(made.panel, chosen, y, RECEIVER_COLOURS[receiver], receiver)
         made.panel.set_yticks(range(len(routings)), routings)
         made.panel.invert_yaxis()
@@ -87,7 +87,7 @@ def _gains(result: Result) -> list[Figure]:
         "Gain in goodput with DAS, of the starts that have a false fast retransmit without it, in bins of 1 %, with "
         "normal fits. Dotted: the published maximum."
     )
-    printed = next((one.paper for one in result.rows if one.metric == "gain_pct_max" and one.paper), None)
+    printed = next((row.paper for row in result.rows if row.metric == "gain_pct_max" and row.paper), None)
     with page(result, caption, (8.2, 2.8), part="gain") as made:
         panel = made.panel
         for colour, routing in zip(ROUTING_COLOURS, distinct(curves, "routing"), strict=False):
@@ -187,7 +187,7 @@ def repairs(result: Result) -> list[Figure]:
         for line, duration in zip(made.panels, durations, strict=True):
             for panel, sender in zip(line, SENDERS, strict=True):
                 curves = where(result.series, failure_s=duration)
-                _repairs_panel(panel, [one for one in curves if str(one.key["sender"]).startswith(sender)])
+                _repairs_panel(panel, [curve for curve in curves if str(curve.key["sender"]).startswith(sender)])
                 panel.set_title(f"{sender}, failure of {duration:g} s")
         made.label(x="additional backup delay (ms)", y="goodput (Mb/s)")
         made.legend(4, of=made.panels[0, SENDERS.index("SACK")])

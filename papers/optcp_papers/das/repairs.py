@@ -53,12 +53,14 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per duration of the failure, over the paths' difference and the ways."""
     del chosen
 
-    def one(duration_s: float) -> Grid:
+    def make_grid(duration_s: float) -> Grid:
         works_at_s = FAILURE_S + duration_s
         failure = {"parameters.works_at": f"{works_at_s:g} s", "stop": f"{works_at_s + AFTER_S:g} s"}
         axes = {
             "failure_s": {f"{duration_s:g}": failure},
-            "difference_ms": {one: {"parameters.difference": f"{one} ms"} for one in DIFFERENCES_MS},
+            "difference_ms": {
+                differences_m: {"parameters.difference": f"{differences_m} ms"} for differences_m in DIFFERENCES_MS
+            },
             "way": {
                 way: {**SENDERS[sender], "tcp.all.duplicate_acks": "every" if receiver == "plain" else receiver}
                 for way, (sender, receiver) in WAYS.items()
@@ -66,7 +68,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         }
         return options.grid(scenario("repairs"), {}, axes, f"das repairs, {study(duration_s)}")
 
-    return {study(duration_s): one(duration_s) for duration_s in DURATIONS_S}
+    return {study(duration_s): make_grid(duration_s) for duration_s in DURATIONS_S}
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ def base(way: str) -> str:
 
 def all_rows(world: World) -> list[Row]:
     """Return goodput, spurious recoveries and gain, and retransmissions and RTOs if there are any."""
-    found = []
+    result = []
     (failure,) = world.mbps.axis("failure_s").values
     for difference in DIFFERENCES_MS:
         for way, (sender, receiver) in WAYS.items():
@@ -158,8 +160,8 @@ def all_rows(world: World) -> list[Row]:
                 "difference_ms": difference,
                 "failure_s": float(failure),
             }
-            found += rows(metrics, key=key)
-    return found
+            result += rows(metrics, key=key)
+    return result
 
 
 REPAIRS = Exhibit(

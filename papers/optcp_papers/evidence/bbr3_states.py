@@ -95,9 +95,9 @@ def measured(run: Run) -> Measured:
     probes = stays((window == HALF) & (at_ms > STEADY_MS), at_ms)
     # Use cycles without a PROBE_RTT only.
     pairs = [
-        (one, next_)
-        for one, next_ in itertools.pairwise(ups)
-        if not any(one[0] < begin < next_[0] for begin, _ in probes)
+        (item, next_)
+        for item, next_ in itertools.pairwise(ups)
+        if not any(item[0] < begin < next_[0] for begin, _ in probes)
     ]
     down_ms = [at_ms[(at_ms > end) & (flight <= PRODUCT)][0] - end for _, end in ups[:-1]]
     least = [flight[(at_ms >= begin) & (at_ms < end)].min() for begin, end in probes]

@@ -96,11 +96,15 @@ class Version:
         for seed in zip(*(done[name] for name in self.links), strict=True):
             runs = zip(self.links.values(), seed, strict=True)
             found.append({key: value for measure, (_, (run,)) in runs for key, value in measure(run).items()})
-        for one in self.wanted:
-            key = {"state": one.state, "figure": one.figure, "test": f"`{one.test}`" if one.test else "this experiment"}
-            beside = zip(self.sources, (one.draft, one.worked), strict=True)
+        for item in self.wanted:
+            key = {
+                "state": item.state,
+                "figure": item.figure,
+                "test": f"`{item.test}`" if item.test else "this experiment",
+            }
+            beside = zip(self.sources, (item.draft, item.worked), strict=True)
             more = tuple(outside.Figure(source, self.name, key, *figure) for source, figure in beside if figure)
-            yield key, stats.mean([of_seed[one.state, one.figure] for of_seed in found]), *more
+            yield key, stats.mean([of_seed[item.state, item.figure] for of_seed in found]), *more
 
 
 def sender(run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -130,7 +134,7 @@ def startup(run: Run) -> Measured:
         rounds.append(int(((sent >= begin_ms) & (sent < end_ms)).sum()))
         begin_ms, first = end_ms, first + rounds[-1]
     second = np.diff(sent[rounds[0] : rounds[0] + rounds[1]])
-    early, later = (one.figure for one in GROWTH)
+    early, later = (item.figure for item in GROWTH)
     return {
         ("STARTUP", early): rounds[2] / rounds[1],
         ("STARTUP", later): (rounds[-1] / rounds[2]) ** (1 / (ROUNDS - 3)),

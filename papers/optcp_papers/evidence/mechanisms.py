@@ -76,7 +76,7 @@ class Shown:
 @functools.cache
 def mechanisms() -> tuple[Mechanism, ...]:
     """Read the table, in its order."""
-    return tuple(stored.one(Mechanism, one) for one in _table()["mechanisms"])
+    return tuple(stored.one(Mechanism, item) for item in _table()["mechanisms"])
 
 
 @functools.cache
@@ -93,15 +93,20 @@ def shown(results: Sequence[Result]) -> list[Shown]:
     """Return all lines. A stored result with figures of both kinds of sources has two."""
     by_name = {result.experiment: result for result in results}
     return [
-        Shown(one, each, *figure) for one in mechanisms() for each in one.evidence for figure in figures(each, by_name)
+        Shown(mechanism, each, *figure)
+        for mechanism in mechanisms()
+        for each in mechanism.evidence
+        for figure in figures(each, by_name)
     ]
 
 
 def standing(lines: Sequence[Shown]) -> dict[tuple[str, str], Literal["outside", "here", "none"]]:
     """Return the best evidence for each mechanism: external, else derived in this project, else none."""
-    found: dict[tuple[str, str], Literal["outside", "here", "none"]] = {one.key: "none" for one in mechanisms()}
-    found |= {line.mechanism.key: "here" for line in lines}
-    return found | {line.mechanism.key: "outside" for line in lines if not line.worked_here}
+    result: dict[tuple[str, str], Literal["outside", "here", "none"]] = {
+        mechanism.key: "none" for mechanism in mechanisms()
+    }
+    result |= {line.mechanism.key: "here" for line in lines}
+    return result | {line.mechanism.key: "outside" for line in lines if not line.worked_here}
 
 
 def figures(evidence: Evidence, results: Mapping[str, Result]) -> list[tuple[str, bool]]:
@@ -127,7 +132,7 @@ def _of_result(evidence: Evidence, result: Result | None) -> list[tuple[str, boo
     rows = matching(evidence, result)
     found = []
     for here in (False, True):
-        compared = [one for row in rows for one in row.outside if (one.source in outside.worked_here()) == here]
+        compared = [item for row in rows for item in row.outside if (item.source in outside.worked_here()) == here]
         if compared and not any(row.ci95 for row in rows):
             agree, cases = sum(round(row.value) for row in rows), sum(row.n for row in rows)
             found.append((f"{link}: {agree} of {cases} agree", here))
@@ -141,7 +146,7 @@ def by_sharpness(compared: Iterable[Compared]) -> str:
     parts = []
     listed = list(compared)
     for sharp, name in ((True, "sharp"), (False, "wide")):
-        counts = Counter(one.verdict for one in listed if one.sharp == sharp)
+        counts = Counter(item.verdict for item in listed if item.sharp == sharp)
         words = ", ".join(f"{counts[verdict]} {word}" for verdict, word in VERDICTS.items() if counts[verdict])
         parts += [f"{name}: {words}"] if words else []
     return "; ".join(parts)

@@ -110,14 +110,14 @@ def worked_here() -> dict[str, str]:
 def figures(experiment: str, key: Mapping[str, str]) -> list[Figure]:
     """Return every external figure for a row, in the order of the sources."""
     order = list(sources())
-    found = [figure for figure in _figures() if figure.about(experiment, key)]
-    return sorted(found, key=lambda figure: order.index(figure.source))
+    result = [figure for figure in _figures() if figure.about(experiment, key)]
+    return sorted(result, key=lambda figure: order.index(figure.source))
 
 
 def ns2_values(experiment: str, key: Mapping[str, str]) -> list[float]:
     """Return the values of the ns-2 runs behind a figure, by run; empty if there are none."""
-    found = (entry for entry in _runs() if entry["experiment"] == experiment and key.items() <= entry["key"].items())
-    return next((list(entry["values"]) for entry in found), [])
+    result = (entry for entry in _runs() if entry["experiment"] == experiment and key.items() <= entry["key"].items())
+    return next((list(entry["values"]) for entry in result), [])
 
 
 @functools.cache

@@ -35,7 +35,7 @@ model is tuned to a figure on it.
 
 def read_results(folder: Path) -> list[Result]:
     """Read all stored results of a directory, in the order of the page."""
-    paths = [folder / f"{one.name}.json" for one in EXPERIMENTS]
+    paths = [folder / f"{experiment.name}.json" for experiment in EXPERIMENTS]
     # No checksum is needed, because these results are under version control.
     return [stored.load(path, Result.from_json, seal=False) for path in paths if path.is_file()]
 
@@ -55,7 +55,7 @@ def columns(result: Result) -> list[str]:
 
 def sources(result: Result) -> list[str]:
     """Return the external sources of a result, in the order of their first row."""
-    return list(dict.fromkeys(one.source for row in result.rows for one in row.outside))
+    return list(dict.fromkeys(item.source for row in result.rows for item in row.outside))
 
 
 def line(result: Result, row: Row) -> list[str]:
@@ -66,7 +66,7 @@ def line(result: Result, row: Row) -> list[str]:
         low, high = row.ci95 or (None, None)
         cells.append("-" if low is None or high is None else f"{low:.{result.digits}f} to {high:.{result.digits}f}")
     cells.append(str(row.n))
-    beside = {one.source: one for one in row.outside}
+    beside = {item.source: item for item in row.outside}
     return cells + [_beside(beside.get(source)) for source in sources(result)]
 
 
@@ -94,7 +94,7 @@ def _lines(rows: Sequence[Row], result: Result) -> str:
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
         case = tuple(row.key.get(name, "") for name in keys)
-        beside = "".join(f" ({_missed(row.value, one)})" for one in row.outside)
+        beside = "".join(f" ({_missed(row.value, item)})" for item in row.outside)
         lines.setdefault(case, {})[row.key[QUANTITY]] = f"{row.value:.{_digits(row, result)}f}{beside}"
     cells = [[*case, *(of.get(name, "") for name in quantities)] for case, of in lines.items()]
     return _table([*keys, *quantities], cells)
@@ -110,7 +110,7 @@ def _missed(value: float, one: Compared) -> str:
 
 def _digits(row: Row, result: Result) -> int:
     """Return the number of decimals of the external figure."""
-    of = [len(one.text.split()[0].partition(".")[2]) for one in row.outside]
+    of = [len(item.text.split()[0].partition(".")[2]) for item in row.outside]
     return of[0] if of else result.digits
 
 
@@ -121,16 +121,16 @@ def _counts(results: Sequence[Result]) -> str:
     lines = [
         f"Mechanisms: {standing.total()}, of which {standing['outside']} have evidence from outside, "
         f"{standing['here']} only values that the project worked out itself, and {standing['none']} none yet.",
-        f"Rows of evidence: {sum(not one.worked_here for one in shown)} from outside, "
-        f"{sum(one.worked_here for one in shown)} worked out by the project.",
+        f"Rows of evidence: {sum(not item.worked_here for item in shown)} from outside, "
+        f"{sum(item.worked_here for item in shown)} worked out by the project.",
     ]
     for here, whose in ((False, "from outside"), (True, "that the project worked out")):
         listed = [
-            one
+            item
             for result in results
             for row in result.rows
-            for one in row.outside
-            if one.sharp is not None and (one.source in outside.worked_here()) == here
+            for item in row.outside
+            if item.sharp is not None and (item.source in outside.worked_here()) == here
         ]
         lines.append(f"Comparisons with figures {whose}: {len(listed)}; {mechanisms.by_sharpness(listed)}.")
     suites = sum((public.count(suite) for suite in public.suites()), Counter[str]())
@@ -153,7 +153,7 @@ def _mechanisms(results: Sequence[Result]) -> list[str]:
             name += ", nothing else"
         return [f"`{one.mechanism.family}`", name, one.evidence.kind, one.figure, one.evidence.source]
 
-    tables = [_table(headings, [cells(one) for one in lines if one.worked_here == here]) for here in (False, True)]
+    tables = [_table(headings, [cells(item) for item in lines if item.worked_here == here]) for here in (False, True)]
     none = ", ".join(f"`{family}` `{name}`" for (family, name), found in standing.items() if found == "none")
     return [
         f"## Mechanisms: from outside\n\n{tables[0]}",

@@ -77,7 +77,7 @@ class Suite:
 @functools.cache
 def suites() -> tuple[Suite, ...]:
     """Read the table."""
-    return tuple(stored.one(Suite, one) for one in stored.table(TABLE.read_text(encoding="utf-8"))["suites"])
+    return tuple(stored.one(Suite, item) for item in stored.table(TABLE.read_text(encoding="utf-8"))["suites"])
 
 
 def count(suite: Suite) -> Counter[str]:
@@ -97,9 +97,11 @@ def verdicts() -> dict[str, str]:
 
 def passed(patterns: Sequence[str]) -> str:
     """Describe how many scripts of some patterns pass, without those that are refused."""
-    found = [verdict for name, verdict in verdicts().items() if any(fnmatchcase(name, one) for one in patterns)]
-    listed = ", ".join(f"`{one}`" for one in patterns)
-    return f"[{TITLE}](#public-packetdrill-scripts): {found.count('ok')} of {len(found)} pass: {listed}"
+    result = [
+        verdict for name, verdict in verdicts().items() if any(fnmatchcase(name, pattern) for pattern in patterns)
+    ]
+    listed = ", ".join(f"`{pattern}`" for pattern in patterns)
+    return f"[{TITLE}](#public-packetdrill-scripts): {result.count('ok')} of {len(result)} pass: {listed}"
 
 
 def run(suite: Suite, folder: Path) -> Suite:
@@ -144,7 +146,7 @@ def main(folders: Sequence[str]) -> None:
         If a suite is unknown, or its folder contains no script.
     """
     known = {suite.name for suite in suites()}
-    given = {name: folder for name, _, folder in (one.partition("=") for one in folders)}
+    given = {name: folder for name, _, folder in (item.partition("=") for item in folders)}
     for name in given:
         if name not in known:
             raise InputError(f"there is no suite {name!r}; {nearest(name, known)}")

@@ -29,8 +29,8 @@ def lost(run: Run) -> tuple[list[int], list[float]]:
     """Return numbers of lost packets, in order of arrival, and times of drops by the AQM in ms."""
     packets = run["packets"]
     sent, dropped = packets["event"] == "sent", packets["event"] == "dropped"
-    number = {one: place for place, one in enumerate(zip(packets["flow"][sent], packets["seq"][sent], strict=True))}
-    numbers = sorted(number[one] for one in zip(packets["flow"][dropped], packets["seq"][dropped], strict=True))
+    number = {item: place for place, item in enumerate(zip(packets["flow"][sent], packets["seq"][sent], strict=True))}
+    numbers = sorted(number[item] for item in zip(packets["flow"][dropped], packets["seq"][dropped], strict=True))
     by_law = dropped & (packets["reason"] == "aqm")
     return numbers, (packets["time_ps"][by_law] / 1e9).tolist()
 
@@ -63,12 +63,12 @@ def _quantile(values: list[float], part: float) -> float:
 def unresponsive(run: Run, sources: int) -> dict[Name, float]:
     """Return lost and marked packets, and waiting times, by source if there are several."""
     numbers, _ = lost(run)
-    found: dict[Name, float] = {("", LOST): len(numbers), ("", MARKED): int(np.sum(run["ports"]["marked"]))}
+    result: dict[Name, float] = {("", LOST): len(numbers), ("", MARKED): int(np.sum(run["ports"]["marked"]))}
     for source in range(sources):
         case = f"source {source + 1}" if sources > 1 else ""
         values = waits(run, source)
-        found[case, MEDIAN], found[case, LATE] = _quantile(values, 0.5), _quantile(values, 0.95)
-    return found
+        result[case, MEDIAN], result[case, LATE] = _quantile(values, 0.5), _quantile(values, 0.95)
+    return result
 
 
 def shares(run: Run, sources: int) -> Measured:
@@ -121,14 +121,14 @@ def waves(run: Run, *, round_trip_us: float, sample_us: float, lacks: int, warm_
     queue = run["queue"]
     late = (queue["port"] == "L->R") & (queue["time_ps"] > warm_s * 1e12)
     series = np.maximum(queue["mean_packets"][late] - lacks, 0)
-    found = {
+    result = {
         ("", LEAST): sample_quantile(series, 0.05),
         ("", MOST): sample_quantile(series, 0.95),
         ("", QUEUE): series.mean(),
     }
     if lag := period(series[:4000]):
         cut = series[: len(series) // lag * lag].reshape(-1, lag)
-        found["", PEAK] = cut.max(axis=1).mean()
-        found["", SWING] = np.ptp(cut, axis=1).mean()
-        found["", PERIOD] = lag * sample_us / round_trip_us
-    return found
+        result["", PEAK] = cut.max(axis=1).mean()
+        result["", SWING] = np.ptp(cut, axis=1).mean()
+        result["", PERIOD] = lag * sample_us / round_trip_us
+    return result

@@ -135,7 +135,7 @@ class World:
 def every() -> Mapping[str, World]:
     """Return all set-ups by unique names."""
     listed = [*_laws(), *_constant_ns3(), *_constant_linux(), *_fair(), *_red(), *_dctcp(), *_tcp()]
-    return {f"{one.source}: {one.name}": one for one in listed}
+    return {f"{item.source}: {item.name}": item for item in listed}
 
 
 def _alike(values: Mapping[Name, float]) -> dict[Name, tuple[float, float]]:
@@ -145,8 +145,8 @@ def _alike(values: Mapping[Name, float]) -> dict[Name, tuple[float, float]]:
 def _range(rows: Iterable[Measured]) -> dict[Name, tuple[float, float]]:
     """Return minimum and maximum over runs, without quantities that are zero in all of them."""
     listed = list(rows)
-    found = {name: [row[name] for row in listed] for name in listed[0]}
-    return {name: (min(values), max(values)) for name, values in found.items() if any(values)}
+    result = {name: [row[name] for row in listed] for name in listed[0]}
+    return {name: (min(values), max(values)) for name, values in result.items() if any(values)}
 
 
 def _repetitions(world: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -156,11 +156,11 @@ def _repetitions(world: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _record(lost_in_all: float, marked: float, sojourn_ms: list[list[float]]) -> dict[Name, float]:
     """Return the metrics of :func:`unresponsive` from a record."""
-    found: dict[Name, float] = {("", LOST): lost_in_all, ("", MARKED): marked}
+    result: dict[Name, float] = {("", LOST): lost_in_all, ("", MARKED): marked}
     for source, (_, _, median, _, late, _) in enumerate(sojourn_ms):
         case = f"source {source + 1}" if len(sojourn_ms) > 1 else ""
-        found[case, MEDIAN], found[case, LATE] = median, late
-    return found
+        result[case, MEDIAN], result[case, LATE] = median, late
+    return result
 
 
 def _laws() -> Iterable[World]:
@@ -218,10 +218,10 @@ def _constant_linux() -> Iterable[World]:
         family, seeds = _kind(queue)
 
         def measure(run: Run, world: Any = world, family: Family = family) -> Measured:  # noqa: ANN401 - JSON
-            found = unresponsive(run, len(world["sources"]))
+            result = unresponsive(run, len(world["sources"]))
             if family is EXACT:
-                found["", SAME] = same(lost(run)[0], world["runs"][0]["lost"], 1)
-            return found
+                result["", SAME] = same(lost(run)[0], world["runs"][0]["lost"], 1)
+            return result
 
         runs = _repetitions(world)
         theirs = _range(_record(run["lost_in_all"], run["marked_in_all"], run["sojourn_ms"]) for run in runs)
@@ -236,8 +236,8 @@ def _fair() -> Iterable[World]:
     """Yield two sources above their fair share, which share the rest of two others equally."""
     for name, world in worlds.recorded("linux")["udp"].items():
         if world["discipline"].startswith("fq-codel"):
-            wanted = [one["bytes"] * 8e9 / one["every_ns"] / 1e7 for one in world["sources"]]
-            theirs = {(f"source {n + 1}", SHARE): (one, one) for n, one in enumerate(max_min(wanted))}
+            wanted = [item["bytes"] * 8e9 / item["every_ns"] / 1e7 for item in world["sources"]]
+            theirs = {(f"source {n + 1}", SHARE): (item, item) for n, item in enumerate(max_min(wanted))}
             measure = functools.partial(shares, sources=len(wanted))
             scenario = functools.partial(worlds.constant, worlds.LINUX[world["discipline"]], world["sources"], 6)
             yield World(FAIR, SHARES, name, scenario, RANDOM, measure, theirs)
@@ -245,11 +245,11 @@ def _fair() -> Iterable[World]:
 
 def max_min(wanted: list[float]) -> list[float]:
     """What each of some gets of one, by max-min fairness."""
-    left, found = 1.0, [0.0] * len(wanted)
+    left, result = 1.0, [0.0] * len(wanted)
     for place, number in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
-        found[number] = min(wanted[number], left / (len(wanted) - place))
-        left -= found[number]
-    return found
+        result[number] = min(wanted[number], left / (len(wanted) - place))
+        left -= result[number]
+    return result
 
 
 def _red() -> Iterable[World]:
@@ -261,11 +261,11 @@ def _red() -> Iterable[World]:
     for name, world in worlds.recorded("ns2")["flows"].items():
 
         def measure(run: Run) -> Measured:
-            found = greedy(run, 10)
-            return found | {("", QUEUE): found["", QUEUE] - found["", USE]}
+            result = greedy(run, 10)
+            return result | {("", QUEUE): result["", QUEUE] - result["", USE]}
 
-        both = {("", one): world[key] for one, key in names.items()}
-        theirs = {one: (mean - half, mean + half) for one, (mean, half) in both.items() if mean}
+        both = {("", item): world[key] for item, key in names.items()}
+        theirs = {item: (mean - half, mean + half) for item, (mean, half) in both.items() if mean}
         yield World(INTERVALS, NS2, name, functools.partial(worlds.ns2_flows, world), NS2_SEEDS, measure, theirs)
 
 
@@ -385,7 +385,7 @@ QUEUES = Experiment(
         "and `marked` are of all packets; drops and marks of TCP are those of 15 s; queues are in packets.",
         "Each kind of rows has one tolerance, set before any row was judged, when numbers of lost packets of some "
         "worlds had been seen: the outside range, widened by it, is what the page's rule is applied to. It is shown as "
-        "it was recorded. " + " ".join(f"`{one.name}`: {one.why}." for one in FAMILIES),
+        "it was recorded. " + " ".join(f"`{family.name}`: {family.why}." for family in FAMILIES),
         "What is decided step by step is compared so in tests: RED at each of 400 to 600 arrivals with ns-2's own "
         "draws (`ns_2_decides_alike_at_each_arrival` in `crates/net/src/queue/red/recorded.rs`), PIE at each of a "
         "thousand updates of ns-3 (`ns_3_updates_alike` in `crates/net/src/queue/pie/recorded.rs`). `drop behind "

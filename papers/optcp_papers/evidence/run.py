@@ -27,7 +27,7 @@ def select(names: Sequence[str]) -> list[Experiment]:
     InputError
         If a name is unknown.
     """
-    known = {one.name: one for one in EXPERIMENTS}
+    known = {experiment.name: experiment for experiment in EXPERIMENTS}
     for name in names:
         if name not in known:
             raise InputError(f"there is no experiment {name!r}; {nearest(name, known)}")
@@ -50,17 +50,17 @@ def evidence(
         Raised by :func:`optcp.study.runner.execute`.
     """
     results = []
-    for one in chosen:
-        if isinstance(one.source, Runs):
-            wanted = one.source.studies(seeds)
+    for item in chosen:
+        if isinstance(item.source, Runs):
+            wanted = item.source.studies(seeds)
             done = dict(zip(wanted, execute(list(wanted.values()), out / "runs", jobs, progress), strict=True))
-            rows = [_row(one.name, *figure) for figure in one.source.find(done)]
-            origin = {"scenario": one.source.scenario, **_cells(done.values())}
+            rows = [_row(item.name, *figure) for figure in item.source.find(done)]
+            origin = {"scenario": item.source.scenario, **_cells(done.values())}
         else:
-            rows, origin = one.source()
+            rows, origin = item.source()
         made = cast(Provenance, {"version": _core.version(), **origin})
-        result = Result(one.name, one.title, list(one.about), one.value, one.unit_n, one.digits, rows, made)
-        write_text(out / f"{one.name}.json", result.to_json())
+        result = Result(item.name, item.title, list(item.about), item.value, item.unit_n, item.digits, rows, made)
+        write_text(out / f"{item.name}.json", result.to_json())
         results.append(result)
     return results
 

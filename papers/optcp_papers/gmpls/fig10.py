@@ -35,7 +35,7 @@ def find(found: Found) -> Findings:
             "spurious-timeouts": longer_makes_late(counts["late_timeouts"].at(delta_ms=DELTA_MS)),
             "longer-drops-deeper": deeper_and_slower(shared),
         },
-        series=[one for d in D_MS for one in shared.over_time(d_ms=d, delta_ms=DELTA_MS)],
+        series=[item for d in D_MS for item in shared.over_time(d_ms=d, delta_ms=DELTA_MS)],
         notes=[LOST_NOTE, before_failure(found.done[section6.GRID], found.number("backbone_bps"))],
     )
 

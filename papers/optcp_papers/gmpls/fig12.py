@@ -23,12 +23,12 @@ def find(found: Found) -> Findings:
     """Return a curve and two rows per (d, delta), grouped by delta as in the figure."""
     shared = goodput(found)
     return Findings(
-        rows=sorted(rows(shared.falls()), key=lambda one: float(one.key["delta_ms"])),
+        rows=sorted(rows(shared.falls()), key=lambda row: float(row.key["delta_ms"])),
         claims={
             "slower-deepens-short": deeper_until_equal(shared),
             "long-backup-same-drop": slower_not_deeper(shared),
         },
-        series=[one for delta in DELTA_MS for d in D_MS for one in shared.over_time(d_ms=d, delta_ms=delta)],
+        series=[item for delta in DELTA_MS for d in D_MS for item in shared.over_time(d_ms=d, delta_ms=delta)],
         notes=[LOST_NOTE],
     )
 
@@ -65,8 +65,8 @@ def deeper_until_equal(goodput: Goodput) -> list[Part]:
 def slower_not_deeper(goodput: Goodput) -> list[Part]:
     """Judge: at d = 100 ms a slower switchover does not deepen or lengthen the drop, but costs goodput meanwhile."""
     n, curves = goodput.seeds, curves_by_delta(goodput, LONG_MS)
-    dips = {name: resampling.bootstrap(one, curve.dip_pct) for name, one in curves.items()}
-    settled = {name: resampling.bootstrap(one, curve.back_s) for name, one in curves.items()}
+    dips = {name: resampling.bootstrap(item, curve.dip_pct) for name, item in curves.items()}
+    settled = {name: resampling.bootstrap(item, curve.back_s) for name, item in curves.items()}
     (slow, slow_samples), (fast, fast_samples) = dips[f"{SLOW_MS} ms"], dips[f"{FAST_MS} ms"]
     margin = (-SAME_POINTS, SAME_POINTS)
     spread = np.ptp([estimate for estimate, _ in settled.values()])

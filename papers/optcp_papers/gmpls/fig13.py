@@ -15,7 +15,7 @@ def find(found: Found) -> Findings:
     shares = rows({"best_pct": best.share().times(100)})
     return Findings(
         rows=[
-            *sorted(shares, key=lambda one: float(one.key["delta_ms"])),
+            *sorted(shares, key=lambda share: float(share.key["delta_ms"])),
             *rows({"best_rank": best_rank(best).mean()}),
         ],
         claims={"slower-favours-short": shorter_dominates(best)},

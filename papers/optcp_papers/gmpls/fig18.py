@@ -54,16 +54,16 @@ def find(found: Found) -> Findings:
     metrics = {**shared.falls(), "overflow_l0_l5_pct": overflowed.share().times(100)}
     shown = replace(shared, end_s=END_S)
     return Findings(
-        rows=sorted(rows(metrics), key=lambda one: MECHANISMS.index(str(one.key["mechanism"]))),
+        rows=sorted(rows(metrics), key=lambda row: MECHANISMS.index(str(row.key["mechanism"]))),
         claims={
             "variant-overflows-in-d": variant_recovers_faster_unless_d(shared, overflowed.at(mechanism=VARIANT)),
             "scenarios-alike-for-local": local_is_alike_others_worsen(shared, section_6),
         },
         series=[
-            one
+            item
             for mechanism in MECHANISMS
             for scenario in SCENARIOS
-            for one in shown.over_time(scenario=scenario, mechanism=mechanism)
+            for item in shown.over_time(scenario=scenario, mechanism=mechanism)
         ],
         notes=[LOST_NOTE, BEFORE_NOTE],
     )

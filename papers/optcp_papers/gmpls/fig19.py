@@ -82,11 +82,11 @@ def compared(pct: dict[str, Cells], unit: str) -> list[Row]:
 def differences(pct: dict[str, Cells]) -> list[Row]:
     """Return one row per window, scenario and pair of schemes."""
     return [
-        one
+        item
         for name, cells in pct.items()
         for scenario in SCENARIOS
         for first, second in PAIRS
-        for one in rows(
+        for item in rows(
             {f"{name}_points": gap(cells, scenario, first, second).mean()},
             key={"scenario": scenario, "mechanism": f"{first} minus {second}"},
         )

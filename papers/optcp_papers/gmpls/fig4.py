@@ -65,32 +65,32 @@ def find(found: Found) -> Findings:
 
 def progress_rows(profile: str, world: World) -> list[Row]:
     """Return the new segments of whole recoveries, with equation 2 as the published value."""
-    found = []
+    result = []
     for window, lengths in ROW_BURSTS.items():
         for burst in lengths:
             key: Key = {"profile": profile, "window": window, "burst": burst}
             total = stats.exact(float(world.windows[window][burst].recovery.new.sum()))
-            found.append(row(key, "progress_segments", law_progress(window, burst), total, WHY_NO_NEW))
-    return found
+            result.append(row(key, "progress_segments", law_progress(window, burst), total, WHY_NO_NEW))
+    return result
 
 
 def crossing_rows(profile: str, world: World) -> list[Row]:
     """Return the largest burst for which recovery is not behind, with equation 3 as published, and with the RTO."""
-    found = []
+    result = []
     why = WHY_NO_NEW if profile == "ns2-2001" else WHY_BUFFERED
     for window in QUICK_WINDOWS:
         by_burst = world.windows[window]
         key: Key = {"profile": profile, "window": window}
         at, waiting = (stats.exact(float(crossing(window, by_burst, wait))) for wait in (0.0, world.wait))
-        found.append(row(key, "crossing_burst_segments", float(law_crossing(window, printed=True)), at, why))
-        found.append(row(key, "crossing_burst_with_wait_segments", None, waiting, ""))
-    return found
+        result.append(row(key, "crossing_burst_segments", float(law_crossing(window, printed=True)), at, why))
+        result.append(row(key, "crossing_burst_with_wait_segments", None, waiting, ""))
+    return result
 
 
 def round_trips(profile: str, world: World) -> list[Series]:
     """Return new segments over the round trip, for some bursts of the shown window, with the law."""
     labels = ("round trip of recovery", "RTT", "new segments", "segments")
-    found = []
+    result = []
     for panel, lengths in SHOWN_BURSTS.items():
         for burst in lengths:
             key: Key = {"profile": profile, "window": SHOWN_WINDOW, "burst": burst, "panel": panel}
@@ -100,8 +100,8 @@ def round_trips(profile: str, world: World) -> list[Series]:
             }
             for name, new in curves.items():
                 x = [float(number) for number in range(1, new.size + 1)]
-                found.append(Series(name, key, *labels, x, new.astype(float).tolist()))
-    return found
+                result.append(Series(name, key, *labels, x, new.astype(float).tolist()))
+    return result
 
 
 def crossings(profile: str, world: World) -> list[Series]:

@@ -227,14 +227,14 @@ def measure(done: Done) -> dict[int, Bursts]:
     RunFailed
         If a recovery had an RTO, or a restart did not have exactly one.
     """
-    found: dict[int, Bursts] = {}
+    result: dict[int, Bursts] = {}
     for seed in done.seeds:
         branches = done.grid.branches
         for recovery, restart in zip(branches[::2], branches[1::2], strict=True):
             window, burst = int(recovery.key["window"]), int(recovery.key["burst"])
             runs = done.run(recovery, seed), done.run(restart, seed)
-            found.setdefault(window, {})[burst] = measure_burst(window, burst, *runs)
-    return found
+            result.setdefault(window, {})[burst] = measure_burst(window, burst, *runs)
+    return result
 
 
 def measure_burst(window: int, burst: int, recovered: Run, restarted: Run) -> Burst:
@@ -255,13 +255,13 @@ def measure_burst(window: int, burst: int, recovered: Run, restarted: Run) -> Bu
 
 def waits_in_round_trips(done: Done) -> dict[str, float]:
     """Return the time from the last ACK to the RTO of each profile, in round trips."""
-    (seed,), found = done.seeds, {}
+    (seed,), result = done.seeds, {}
     for branch in done.grid.branches:
         events = Events.of(done.run(branch, seed))
         fired_s = float(events.times("resent")[0])
         last_s = float(events.times("acked")[events.times("acked") < fired_s][-1])
-        found[branch.key["profile"]] = (fired_s - last_s) / ROUND_TRIP_S
-    return found
+        result[branch.key["profile"]] = (fired_s - last_s) / ROUND_TRIP_S
+    return result
 
 
 def law_new(window: int, burst: int) -> NDArray[np.int64]:

@@ -54,12 +54,12 @@ ASSUMED = (
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per interpretation of the flow count, over the switch delays."""
 
-    def one(reading: str) -> Grid:
+    def make_grid(reading: str) -> Grid:
         per_source = int(reading.partition("+")[0]) // SOURCES
         settings = {**overrides(ASSUMED, chosen), "parameters.flows_per_source": per_source}
         return options.grid(SCENARIO, settings, {"delta_ms": DELAYS}, f"gmpls section 5, {reading} flows")
 
-    return {reading: one(reading) for reading in str(chosen["flows"]).split(", ")}
+    return {reading: make_grid(reading) for reading in str(chosen["flows"]).split(", ")}
 
 
 SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, 20, {"10+10": (PAPER_RUNS, 40)}), ASSUMED)

@@ -115,7 +115,7 @@ def grid_of(kind: str, world: World) -> str:
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per variant with compared delays, and one per variant observed until it settles."""
-    found = {}
+    result = {}
     for kind, worlds, delays, stop_s, observe in (
         ("delays", COMPARED, DELTA_MS, WINDOW_S[1], [{**GOODPUT, "interval": "500 ms"}, OFFERED]),
         ("settling", SETTLING, (SETTLE_DELTA_MS,), END_S, [{**GOODPUT, "interval": "50 ms"}]),
@@ -124,10 +124,10 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         for world in worlds:
             more = {**world.settings, "stop": f"{stop_s:g} s", "observe": observe}
             name = grid_of(kind, world)
-            found[name] = options.grid(
+            result[name] = options.grid(
                 SCENARIO, {**overrides(ASSUMED, chosen), **more}, axes, f"gmpls section 5.2, {name}"
             )
-    return found
+    return result
 
 
 @dataclass(frozen=True)
@@ -213,19 +213,19 @@ def find(found: Found) -> Findings:
 
 def compared(measured: Measured) -> list[Row]:
     """Return the rows of each variant."""
-    found = []
+    result = []
     for world, delays in measured.delays.items():
-        found += rows({"rel_goodput_pct": delays.gain_pct.mean()}, key=world.key)
+        result += rows({"rel_goodput_pct": delays.gain_pct.mean()}, key=world.key)
         best, spread = resampled(delays.good, best_delay_ms), resampled(delays.gain_pct, spread_pct)
-        found.append(row(world.key, "best_delay_ms", None, best, ""))
-        found.append(row(world.key, "spread_to_250ms_pct", None, spread, ""))
-        found += rows({"offered_load_pct": delays.offered_pct.mean()}, key=world.key)
+        result.append(row(world.key, "best_delay_ms", None, best, ""))
+        result.append(row(world.key, "spread_to_250ms_pct", None, spread, ""))
+        result += rows({"offered_load_pct": delays.offered_pct.mean()}, key=world.key)
     for world in measured.goodput:
         for name in CLASSES:
             settled = resampled(measured.settling(world, name), settled_s)
             key = {**world.key, "class": name, "delta_ms": SETTLE_DELTA_MS}
-            found.append(row(key, "settle_s", None, settled, ""))
-    return found
+            result.append(row(key, "settle_s", None, settled, ""))
+    return result
 
 
 def resampled(
@@ -249,8 +249,8 @@ def gain_curves(measured: Measured) -> list[Series]:
                 world.key,
                 *("delta", "ms", "goodput against delta = 0", "%"),
                 x=[float(delta) for delta in DELTA_MS],
-                y=[round(one.estimate, 3) for one in found],
-                ci95=[(round(one.low, 3), round(one.high, 3)) for one in found] if gain.seeds > 1 else [],
+                y=[round(item.estimate, 3) for item in found],
+                ci95=[(round(item.low, 3), round(item.high, 3)) for item in found] if gain.seeds > 1 else [],
             )
         )
     return series
@@ -261,7 +261,7 @@ def lower_load_lower_delay(measured: Measured, flows: int) -> list[Part]:
     stated, lower = (World(access, flows) for access in (STATED_ACCESS, LOWER_ACCESS))
     high, low = measured.delays[stated], measured.delays[lower]
     (best, samples), (best_low, samples_low) = (
-        resampling.bootstrap(one.good.values, best_delay_ms) for one in (high, low)
+        resampling.bootstrap(item.good.values, best_delay_ms) for item in (high, low)
     )
     moved = resampling.bootstrap_difference(samples_low, samples, best_low - best, len(high.good.seeds))
     parts = [

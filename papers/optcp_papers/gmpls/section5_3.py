@@ -45,7 +45,7 @@ def reserved(reading: str) -> str:
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return, per number of flows, the grids of a link down for delta and of section 5 with a reserved backup."""
-    found = {}
+    result = {}
     for reading in readings(chosen):
         per_source = int(reading.partition("+")[0]) // SOURCES
         settings = {**overrides(ASSUMED, chosen), "parameters.flows_per_source": per_source}
@@ -54,8 +54,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             (link_down(reading), "gmpls-section5-optical.toml", {"delta_ms": REPAIRS}),
             (reserved(reading), "gmpls-section5.toml", {"backup": BACKUPS}),
         ):
-            found[name] = options.grid(SCENARIOS / scenario, settings, axes, f"gmpls section 5.3, {name}")
-    return found
+            result[name] = options.grid(SCENARIOS / scenario, settings, axes, f"gmpls section 5.3, {name}")
+    return result
 
 
 def readings(chosen: Chosen) -> list[str]:
@@ -101,11 +101,11 @@ class World:
 def worlds(found: Found) -> dict[str, World]:
     """Return the results of each interpretation of the flow count."""
 
-    def one(reading: str) -> World:
+    def make_world(reading: str) -> World:
         good = found.done[link_down(reading)].once(in_window)
         return World(good.total("group"), found.done[reserved(reading)].once(in_window))
 
-    return {reading: one(reading) for reading in readings(found.chosen)}
+    return {reading: make_world(reading) for reading in readings(found.chosen)}
 
 
 def in_window(done: Done) -> Cells:

@@ -97,7 +97,7 @@ def find(found: Found) -> Findings:
             "queue-moves-crossing": smaller_queue_sooner(ratio),
         },
         series=[
-            *(one for d in D_MS for strategy in STRATEGIES for one in shared.over_time(d_ms=d, strategy=strategy)),
+            *(item for d in D_MS for strategy in STRATEGIES for item in shared.over_time(d_ms=d, strategy=strategy)),
             *ratio_series(ratio),
         ],
         notes=[OPTICAL_NOTE, OVERTAKING_NOTE],
@@ -112,10 +112,10 @@ def overlap_ends_s() -> list[float]:
 def lost_until(drops: Observed, until: float | list[float]) -> dict[str, Cells]:
     """Return the packets lost after the repair: at ports with a full queue, and discarded by the merging nodes."""
     since = {"after": REPAIR_S, "until": until}
-    found = {port: drops.count(**since, port=port, reason="queue-full") for port in PORTS}
-    found["elsewhere"] = drops.count(**since, port=lambda port: port not in PORTS, reason="queue-full")
+    result = {port: drops.count(**since, port=port, reason="queue-full") for port in PORTS}
+    result["elsewhere"] = drops.count(**since, port=lambda port: port not in PORTS, reason="queue-full")
     # After the repair every link works, so all other losses are discards of merging nodes.
-    return found | {
+    return result | {
         place: drops.count(**since, reason=lambda reason: reason != "queue-full", ack=ack)
         for place, ack in DISCARDED.items()
     }
@@ -176,18 +176,18 @@ def crossing_ms(mean: NDArray[np.float64]) -> NDArray[np.float64]:
         Last zero of f - 1 over d, interpolated linearly, shape (k,). It is 1 ms if optical is ahead at every d, and
         100 ms, the maximum simulated d, if it is not ahead there.
     """
-    found = []
+    result = []
     for gain in mean - 1:
         behind = np.flatnonzero(gain <= 0)
         if not behind.size:
-            found.append(float(D_MS[0]))
+            result.append(float(D_MS[0]))
         elif behind[-1] == len(D_MS) - 1:
-            found.append(float(D_MS[-1]))
+            result.append(float(D_MS[-1]))
         else:
             last = int(behind[-1])
             share = gain[last] / (gain[last] - gain[last + 1])
-            found.append(D_MS[last] + share * (D_MS[last + 1] - D_MS[last]))
-    return np.array(found)
+            result.append(D_MS[last] + share * (D_MS[last + 1] - D_MS[last]))
+    return np.array(result)
 
 
 def place_rows(lost: Mapping[str, Cells]) -> list[Row]:
@@ -197,28 +197,28 @@ def place_rows(lost: Mapping[str, Cells]) -> list[Row]:
         kind = "discarded" if place in DISCARDED else "drops"
         return f"{kind}_{place.removeprefix('discarded at ').replace('->', '_').lower()}"
 
-    return [one for one in rows({metric(place): cells.mean() for place, cells in lost.items()}) if one.measured]
+    return [item for item in rows({metric(place): cells.mean() for place, cells in lost.items()}) if item.measured]
 
 
 def packet_rows(packets: Cells) -> list[Row]:
     """Return two rows per combination with packet traces."""
-    found = []
+    result = []
     for d, strategy in TRACED:
         means = packets.at(traced=traced_name(d, strategy)).mean()
         for place, metric in enumerate(("overtaken_per_run", "needless_retransmissions_per_run")):
-            found.append(row({"d_ms": d, "strategy": strategy}, metric, None, means.interval((place,)), ""))
-    return found
+            result.append(row({"d_ms": d, "strategy": strategy}, metric, None, means.interval((place,)), ""))
+    return result
 
 
 def queue_rows(ratio: Mapping[int, Cells]) -> list[Row]:
     """Return, per queue limit, the d at which optical passes electrical, and its gain by d."""
-    found = []
+    result = []
     for limit, f in ratio.items():
         estimate, samples = resampling.bootstrap(f.values, crossing_ms)
         crossing = resampling.percentile(samples, estimate, len(f.seeds))
-        found.append(row({"merge_queue": limit}, "crossing_d_ms", None, crossing, ""))
-        found += rows({"opt_vs_el_pct": (100 * (f - 1)).mean()}, key={"merge_queue": limit})
-    return found
+        result.append(row({"merge_queue": limit}, "crossing_d_ms", None, crossing, ""))
+        result += rows({"opt_vs_el_pct": (100 * (f - 1)).mean()}, key={"merge_queue": limit})
+    return result
 
 
 def ratio_series(ratio: Mapping[int, Cells]) -> list[Series]:
@@ -270,7 +270,7 @@ def small_dip_soon_over(goodput: Goodput, backbone_bps: float) -> list[Part]:
         name = f"d = {d} ms, electrical settling time"
         parts.append(judge.within_part(name, back_samples, back, n, (-np.inf, SOON_S), 2, "s"))
         (deep, deep_samples), (flat, flat_samples) = (
-            resampling.bootstrap(one, curve.dip_pct) for one in (optical, electrical)
+            resampling.bootstrap(item, curve.dip_pct) for item in (optical, electrical)
         )
         test = resampling.bootstrap_difference(deep_samples, flat_samples, deep - flat, n)
         parts.append(judge.side_part(f"d = {d} ms, optical dip minus electrical", test, "above", "points"))
@@ -309,11 +309,11 @@ def merge_overflows(lost: Mapping[str, Cells]) -> list[Part]:
         also = ", ".join(text for place, text in full.items() if place not in DISCARDED)
         overflowed, n = float((here["L2->L3"] > 0).sum()), len(here["L2->L3"])
         if d >= 50:
-            found = judge.share_part(f"drops at L2->L3, d = {d} ms, above 50 %", overflowed, n, OFTEN_SHARE)
+            result = judge.share_part(f"drops at L2->L3, d = {d} ms, above 50 %", overflowed, n, OFTEN_SHARE)
         else:
-            found = judge.share_part(f"drops at L2->L3, d = {d} ms, below 5 %", overflowed, n, RARE_SHARE)
-            found = replace(found, holds="undecided" if found.holds == "undecided" else not found.holds)
-        return replace(found, text=f"{found.text} (drops per run: {also or 'none'})")
+            result = judge.share_part(f"drops at L2->L3, d = {d} ms, below 5 %", overflowed, n, RARE_SHARE)
+            result = replace(result, holds="undecided" if result.holds == "undecided" else not result.holds)
+        return replace(result, text=f"{result.text} (drops per run: {also or 'none'})")
 
     return [part(d) for d in D_MS]
 

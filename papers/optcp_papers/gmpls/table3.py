@@ -57,9 +57,9 @@ def gain_falls(world: World) -> list[Part]:
     gain = 100 * (world.ratio - 1)
     return [
         judge.paired_part(
-            f"f({one} ms) minus f({longer} ms)", gain.at(delta_ms=one), gain.at(delta_ms=longer), "above", "points"
+            f"f({item} ms) minus f({longer} ms)", gain.at(delta_ms=item), gain.at(delta_ms=longer), "above", "points"
         )
-        for one, longer in pairs()
+        for item, longer in pairs()
     ]
 
 
@@ -76,9 +76,9 @@ def shares_as_printed(world: World) -> list[Part]:
 
     parts = [against("worse than 0 ms", worse, "worse_than_zero_pct", delta) for delta in DELAYED]
     parts += [against("best", best, "best_pct", delta) for delta in DELTA_MS]
-    for one, longer in pairs():
-        test = stats.mcnemar(worse.at(delta_ms=longer), worse.at(delta_ms=one))
-        title = f"share worse, {longer} ms minus {one} ms (McNemar p = {test.p:.2g})"
+    for item, longer in pairs():
+        test = stats.mcnemar(worse.at(delta_ms=longer), worse.at(delta_ms=item))
+        title = f"share worse, {longer} ms minus {item} ms (McNemar p = {test.p:.2g})"
         parts.append(judge.side_part(title, test.times(100), "above", "points"))
     return [*parts, judge.share_part("best, 50 ms, above 50 %", best.at(delta_ms=50).values.sum(), n, 0.5)]
 
@@ -92,12 +92,12 @@ def conclusions(found: Found) -> Differences:
         gain, worse = 100 * (world.ratio - 1), 100 * (world.ratio < 1)
         best = 100 * world.good.wins("delta_ms").at(delta_ms=DELAYED[0])
         shown |= {f"{name}gain at {delta} ms (%)": gain.at(delta_ms=delta) for delta in DELAYED}
-        for one, longer in pairs():
-            difference = gain.at(delta_ms=one) - gain.at(delta_ms=longer)
-            shown[f"{name}gain, {one} ms minus {longer} ms (points)"] = difference
-        for one, longer in pairs():
-            difference = worse.at(delta_ms=longer) - worse.at(delta_ms=one)
-            shown[f"{name}runs worse than 0 ms, {longer} ms minus {one} ms (points)"] = difference
+        for item, longer in pairs():
+            difference = gain.at(delta_ms=item) - gain.at(delta_ms=longer)
+            shown[f"{name}gain, {item} ms minus {longer} ms (points)"] = difference
+        for entry, longer in pairs():
+            difference = worse.at(delta_ms=longer) - worse.at(delta_ms=entry)
+            shown[f"{name}runs worse than 0 ms, {longer} ms minus {entry} ms (points)"] = difference
         shown[f"{name}runs in which {DELAYED[0]} ms is best, above half (points)"] = best - 50
     return {name: cells.values for name, cells in shown.items()}
 

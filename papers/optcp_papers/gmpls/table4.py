@@ -57,8 +57,8 @@ def compare(f: Cells, best: Cells, *, changed: bool) -> list[Row]:
     worse = (f < 1).share().times(100).known(0.0, d_ms=1)
     shares = {"worse_than_1ms_pct": worse, "best_pct": best.share().times(100)}
     gain = (100 * (f - 1)).mean().known(0.0, d_ms=1)
-    found = rows({"rel_goodput_pct": gain}, printed, why_goodput) + rows(shares, printed, why_share)
-    return sorted(found, key=lambda one: float(one.key["d_ms"]))
+    result = rows({"rel_goodput_pct": gain}, printed, why_goodput) + rows(shares, printed, why_share)
+    return sorted(result, key=lambda item: float(item.key["d_ms"]))
 
 
 def costs_nothing_then_grows(gain: Cells, compared: Sequence[Row]) -> list[Part]:
@@ -70,10 +70,10 @@ def costs_nothing_then_grows(gain: Cells, compared: Sequence[Row]) -> list[Part]
         judge.paired_part(f"f({longer} ms) minus f({d} ms)", gain.at(d_ms=longer), gain.at(d_ms=d), "below", "points")
         for d, longer in itertools.pairwise(LONGER_MS)
     ]
-    for one in compared:
-        if one.metric == "rel_goodput_pct" and one.key["d_ms"] != 1:
-            agrees: Holds = {"match": True, "differs": False}.get(one.verdict, "undecided")
-            text = f"f({one.key['d_ms']} ms) - 1: {one.value:+.2f} %, published {one.paper:+.2f} %: {one.verdict}"
+    for row in compared:
+        if row.metric == "rel_goodput_pct" and row.key["d_ms"] != 1:
+            agrees: Holds = {"match": True, "differs": False}.get(row.verdict, "undecided")
+            text = f"f({row.key['d_ms']} ms) - 1: {row.value:+.2f} %, published {row.paper:+.2f} %: {row.verdict}"
             parts.append(Part(text, agrees))
     return parts
 

@@ -177,11 +177,11 @@ def count_lost(done: Done) -> dict[str, Cells]:
     """Count the lost packets, by direction (:attr:`Measured.lost`)."""
     drops, ports = done["drops"], tuple(DEAD_LINK.values())
 
-    def one(packets: str) -> Cells:
+    def select(packets: str) -> Cells:
         lost = drops.count(port=ports, reason=lambda reason: reason != "queue-full", ack=packets == "acks")
         return lost.at(delta_ms=DELTA)
 
-    return {packets: one(packets) for packets in DIRECTIONS}
+    return {packets: select(packets) for packets in DIRECTIONS}
 
 
 def count_arriving(done: Done) -> dict[str, Cells]:
@@ -196,8 +196,8 @@ def switches(done: Done) -> dict[tuple[str, str], list[Switch]]:
     columns = [table[name].tolist() for name in ("node", "packets", "to", "time_ps")]
     cells = list(itertools.product(SCENARIOS, DELTA_MS, MECHANISMS))
     of_run: list[set[Switch]] = [set() for _ in range(len(done.seeds) * len(cells))]
-    for at, *one in set(zip(run.tolist(), *columns, strict=True)):
-        of_run[at].add(Switch(*one))
+    for at, *item in set(zip(run.tolist(), *columns, strict=True)):
+        of_run[at].add(Switch(*item))
     if of_run != of_run[: len(cells)] * len(done.seeds):
         raise RuntimeError("runs of one scenario switch at different times")
     return {
@@ -209,7 +209,7 @@ def switches(done: Done) -> dict[tuple[str, str], list[Switch]]:
 
 def ordered(switches: Iterable[Switch]) -> list[Switch]:
     """Sort switchovers by time and node."""
-    return sorted(switches, key=lambda one: (one.at_ps, one.node, one.packets))
+    return sorted(switches, key=lambda switch: (switch.at_ps, switch.node, switch.packets))
 
 
 def probes(done: Done) -> dict[tuple[str, str], Phases]:
@@ -231,14 +231,14 @@ def mean_round_trip_ps(done: Done) -> Cells:
 def expected_switches(scenario: str, mechanism: str, delta_ms: int) -> list[Switch]:
     """Return the switchovers by section 8.1, per node and direction, in order of time and node."""
     delays = Delays.of(scenario)
-    found = []
+    result = []
     adjacent = [("L1", "data", 0), ("L2", "acks", 0)]
     ends = [("L0", "data", delays.a), ("L3", "acks", delays.c)]
     acting = {LOCAL: adjacent, LOOPBACK: adjacent, PATH: ends, VARIANT: adjacent + ends}[mechanism]
     for node, packets, notification_ms in acting:
         for to, at_ms in (("backup", 1000 * FAILURE_S + delta_ms), ("working", 1000 * REPAIR_S)):
-            found.append(Switch(node, packets, to, round(at_ms + notification_ms) * MS_PS))
-    return ordered(found)
+            result.append(Switch(node, packets, to, round(at_ms + notification_ms) * MS_PS))
+    return ordered(result)
 
 
 def expected_extra_ms(scenario: str, mechanism: str) -> list[int]:
@@ -279,8 +279,8 @@ def compared(measured: Measured, scenario: str, mechanism: str) -> list[Row]:
     """Return the rows of a scenario and scheme."""
     key: Key = {"scenario": scenario, "mechanism": mechanism}
     delays, in_table = Delays.of(scenario), mechanism != VARIANT
-    to_backup = [one for one in measured.switches[scenario, mechanism] if one.to == "backup"]
-    first = {packets: min(one.at_ps for one in to_backup if one.packets == packets) for packets in DIRECTIONS}
+    to_backup = [switch for switch in measured.switches[scenario, mechanism] if switch.to == "backup"]
+    first = {packets: min(item.at_ps for item in to_backup if item.packets == packets) for packets in DIRECTIONS}
     extra, _ = measured.extra_ps(scenario, mechanism)
     printed_delay = DELTA + (delays.a if mechanism == PATH else 0)
     values = {
@@ -290,12 +290,12 @@ def compared(measured: Measured, scenario: str, mechanism: str) -> list[Row]:
         "data_extra_ms": (extra[0], None),
         "ack_extra_ms": (extra[1], None),
     }
-    found = [row(key, metric, paper, stats.exact(value / MS_PS), WHY) for metric, (value, paper) in values.items()]
+    result = [row(key, metric, paper, stats.exact(value / MS_PS), WHY) for metric, (value, paper) in values.items()]
     lost = {
         f"lost_{packets}": cells.at(scenario=scenario, mechanism=mechanism).mean()
         for packets, cells in measured.lost.items()
     }
-    return found + rows(lost, key=key)
+    return result + rows(lost, key=key)
 
 
 def as_table_8_says(measured: Measured) -> list[Part]:
@@ -305,7 +305,9 @@ def as_table_8_says(measured: Measured) -> list[Part]:
         for mechanism in MECHANISMS[:-1]:
             switched = measured.switches[scenario, mechanism]
             extra, one_value = measured.extra_ps(scenario, mechanism)
-            times = ", ".join(f"{one.node} {one.packets} to {one.to} at {one.at_ps / MS_PS:g} ms" for one in switched)
+            times = ", ".join(
+                f"{item.node} {item.packets} to {item.to} at {item.at_ps / MS_PS:g} ms" for item in switched
+            )
             longer = f"data {extra[0] / MS_PS:g} ms and ACKs {extra[1] / MS_PS:g} ms longer"
             after = "as before" if one_value else "not as before"
             text = f"{scenario}, {mechanism}: {times}; {longer}, {after} after the repair"

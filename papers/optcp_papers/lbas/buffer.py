@@ -71,11 +71,11 @@ def saving(utilisation: Cells) -> tuple[list[Row], list[str]]:
     notes : list
         Notes with the number of seeds that do not reach it.
     """
-    found, notes = [], []
+    result, notes = [], []
     products, seeds = utilisation.axis("buffer_products").numbers or (), utilisation.seeds
     for degree in [int(degree) for degree in utilisation.axis("bundling_degree").values if degree != "1"]:
         bundle = utilisation.at(bundling_degree=degree)
-        for reference in (one for one in REFERENCES if one in products):
+        for reference in (item for item in REFERENCES if item in products):
             wanted = bundle.at(anycast="no", buffer_products=reference).values
             each = zip(bundle.at(anycast="yes").values, wanted, strict=True)
             needed = Cells(np.array([equal(products, curve, value) for curve, value in each]), (), seeds)
@@ -89,8 +89,8 @@ def saving(utilisation: Cells) -> tuple[list[Row], list[str]]:
             if left_out < len(seeds):
                 metrics = {"equal_buffer_products": needed, "saved_pct": 100 * (1 - needed / reference)}
                 here: Key = {"bundling_degree": degree, "buffer_products": reference}
-                found += rows({name: cells.mean() for name, cells in metrics.items()}, key=here)
-    return found, notes
+                result += rows({name: cells.mean() for name, cells in metrics.items()}, key=here)
+    return result, notes
 
 
 def equal(products: Sequence[float], curve: NDArray[np.float64], wanted: float) -> float:

@@ -96,9 +96,9 @@ def _seed(file: Path) -> int:
 def not_committed(kept: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a note on runs of :attr:`Stored.origin` whose program is not in any commit."""
     dirty: dict[str, list[str]] = {}
-    for one in kept:
-        if one["git"].endswith(".dirty"):
-            dirty.setdefault(one["reading"], []).append(f"{one['cell']} (seed {one['seed']})")
+    for item in kept:
+        if item["git"].endswith(".dirty"):
+            dirty.setdefault(item["reading"], []).append(f"{item['cell']} (seed {item['seed']})")
     if not dirty:
         return []
     names = "; ".join(f"{reading}: {', '.join(cells)}" for reading, cells in dirty.items())
@@ -111,9 +111,9 @@ def _intervals(measured: Measured) -> str:
     seeds = sorted({len(of_cell) for of_cell in measured.cells.values()})
     number = " to ".join(str(end) for end in dict.fromkeys((seeds[0], seeds[-1])))
     found = {
-        (round(lag_one(one["throughput_gbps"]), 2), f"{cell.name}, seed {seed}")
+        (round(lag_one(item["throughput_gbps"]), 2), f"{cell.name}, seed {seed}")
         for cell, of_cell in measured.cells.items()
-        for seed, one in of_cell.items()
+        for seed, item in of_cell.items()
     }
     (low, at_low), (high, at_high) = min(found), max(found)
     return (

@@ -72,7 +72,7 @@ def measured(done: Done) -> tuple[Cells, Samples]:
         of_run = runs[at[0]][at[1]][1]
         times[at], bounds[at] = of_run.values, of_run.at_least
     shape = [len(runs), *(len(axis) for axis in done.axes)]
-    metrics = np.array([[list(one.values()) for one, _ in of_seed] for of_seed in runs])
+    metrics = np.array([[list(item.values()) for item, _ in of_seed] for of_seed in runs])
     cells = done.cells(metrics[..., 0], (Axis("metric", names),), at_least=metrics[..., 1])
     return cells, Samples(times.reshape(shape), done.axes, done.seeds, at_least=bounds.reshape(shape))
 
@@ -80,7 +80,8 @@ def measured(done: Done) -> tuple[Cells, Samples]:
 def _pooled(times: Samples) -> Censored:
     """Return the values of all seeds of a combination."""
     values, bounds = (
-        np.concatenate(list(one)) for one in (times.values, times.values if times.at_least is None else times.at_least)
+        np.concatenate(list(item))
+        for item in (times.values, times.values if times.at_least is None else times.at_least)
     )
     return Censored(bounds, np.isfinite(values))
 
@@ -145,15 +146,15 @@ def measure(run: Run, first_s: float) -> tuple[dict[str, Bounded], Censored]:
     counted = start >= first_s
     took_ms = 1000 * (short["time_ps"].astype(np.float64) / PS - start)
     times_ms = Censored(took_ms, short["finished"].astype(bool))[counted]
-    found = {"completion_mean_ms": times_ms.mean()}
-    found |= {f"completion_p{percent}_ms": times_ms.quantile(percent / 100) for percent in (50, 95, 99)}
+    result = {"completion_mean_ms": times_ms.mean()}
+    result |= {f"completion_p{percent}_ms": times_ms.quantile(percent / 100) for percent in (50, 95, 99)}
     shares = {name: float(batch.mean()) for name, batch in smaller.shares(outcome.batches(run)).items()}
     known = {
         "unfinished_pct": 100 * times_ms.cut / times_ms.known.size,
         **udp(run["udp"], first_s),
         **shares,
     }
-    return found | {name: (value, value) for name, value in known.items()}, times_ms
+    return result | {name: (value, value) for name, value in known.items()}, times_ms
 
 
 def udp(datagrams: Table, first_s: float) -> dict[str, float]:

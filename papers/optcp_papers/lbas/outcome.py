@@ -85,8 +85,8 @@ class _Ports:
     def delay_ms(self) -> NDArray[np.float64]:
         queued = self.column("mean_bytes").sum(axis=0) * self._interval_s * 1000
         passed = self.column("bytes").sum(axis=0)
-        found: NDArray[np.float64] = np.divide(queued, passed, out=np.zeros_like(queued), where=passed > 0)
-        return found
+        result: NDArray[np.float64] = np.divide(queued, passed, out=np.zeros_like(queued), where=passed > 0)
+        return result
 
 
 def of_study(done: Done) -> list[dict[int, Batches]]:
@@ -133,7 +133,7 @@ class Measured:
         It is exact for these runs, because batches of a maximum are not a sample.
         """
         runs = self.cells[cell].values()
-        return replace(stats.exact(max(float(one[metric][-1]) for one in runs)), n=len(runs))
+        return replace(stats.exact(max(float(run[metric][-1]) for run in runs)), n=len(runs))
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,9 @@ class Together:
     def _values(self, metric: str) -> list[NDArray[np.float64]]:
         columns = [[run[metric] for run in runs] for runs in self.runs]
         if not self.batches:
-            return [np.array([one.mean() for one in column]) for column in columns]
-        shortest = min(one.size for column in columns for one in column)
-        return [np.concatenate([one[:shortest] for one in column]) for column in columns]
+            return [np.array([item.mean() for item in column]) for column in columns]
+        shortest = min(item.size for column in columns for item in column)
+        return [np.concatenate([item[:shortest] for item in column]) for column in columns]
 
     def mean(self, values: NDArray[np.float64]) -> Interval:
         """Return the mean of values from :meth:`values`; ``n`` is the number of seeds."""

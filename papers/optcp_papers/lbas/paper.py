@@ -94,10 +94,10 @@ class Cell:
 
     def flows_by_lightpath(self) -> list[int]:
         """Return the number of flows per lightpath by the static formula: source g sends to subnetwork g mod K b_D."""
-        found = [0] * self.bundling_degree
+        result = [0] * self.bundling_degree
         for source in range(self.metro_nodes * self.bundling_degree * self.hosts):
-            found[source % (self.metro_nodes * self.bundling_degree) % self.bundling_degree] += 1
-        return found
+            result[source % (self.metro_nodes * self.bundling_degree) % self.bundling_degree] += 1
+        return result
 
 
 CELLS = tuple(
@@ -166,7 +166,7 @@ ASSUMED = (
 """Unstated parameters of the paper."""
 
 
-DEFAULTS: dict[str, Value] = {one.name: one.default for one in ASSUMED}
+DEFAULTS: dict[str, Value] = {parameter.name: parameter.default for parameter in ASSUMED}
 
 READINGS: tuple[dict[str, Value], ...] = (
     DEFAULTS,
@@ -183,7 +183,7 @@ def overrides(chosen: Mapping[str, Value]) -> dict[str, Any]:
 
 def changed(chosen: Mapping[str, Value]) -> list[str]:
     """Return the parameters that differ from their defaults."""
-    return [one.name for one in ASSUMED if chosen[one.name] != one.default]
+    return [parameter.name for parameter in ASSUMED if chosen[parameter.name] != parameter.default]
 
 
 def reading(chosen: Mapping[str, Value]) -> str:

@@ -67,7 +67,7 @@ def page(text: str, found: Sequence[Result], of_trends: Result) -> str:
         If the page lacks the place for them.
     """
     kept = found[0].provenance["kept"]
-    hours = sum(one["cpu_seconds"] for one in kept) / 3600
+    hours = sum(item["cpu_seconds"] for item in kept) / 3600
     text = _replaced(text, "The long runs took ", " CPU hours", f"{hours:.1f}")
     text = _replaced(text, VALUES, "\n\n", "\n".join(_values(found)))
     text = _replaced(text, VERDICTS, "\n\n", "\n".join(_verdicts(found)))
@@ -152,7 +152,7 @@ def _with_interval(row: Row) -> str:
 
 def _reading_json(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]:
     name = reading(chosen)
-    kept = [one for one in result.provenance["kept"] if one["reading"] == name]
+    kept = [item for item in result.provenance["kept"] if item["reading"] == name]
     return {
         "exhibit": result.exhibit,
         "title": result.title,
@@ -162,7 +162,7 @@ def _reading_json(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]
         "rows": [row.record() for row in result.rows if row.key["profile"] == name],
         "claims": [_claim(claim, name) for claim in result.claims if name in claim.readings],
         "notes": [note for note in result.notes if note.startswith(f"{name}: ")],
-        "cpu_hours": round(sum(one["cpu_seconds"] for one in kept) / 3600, 2),
+        "cpu_hours": round(sum(item["cpu_seconds"] for item in kept) / 3600, 2),
         "kept": kept,
     }
 

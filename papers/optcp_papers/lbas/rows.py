@@ -20,14 +20,14 @@ def both_modes(metrics: Mapping[str, Cells], key: Callable[[Key], Key] = dict) -
         Function from the values of the other axes to the first part of the rows' keys, before ``anycast``.
     """
     others = [axis for axis in next(iter(metrics.values())).axes if axis.name != "anycast"]
-    found = []
+    result = []
     for at, where in cells_of(others):
         here = {name: cells.at(**where) for name, cells in metrics.items()}
         change = {_difference(name): cells.at(anycast="yes") - cells.at(anycast="no") for name, cells in here.items()}
         place = key({axis.name: key_value(axis, i) for axis, i in zip(others, at, strict=True)})
-        found += rows({name: cells.mean() for name, cells in here.items()}, key=place)
-        found += rows({name: cells.mean() for name, cells in change.items()}, key={**place, "anycast": DIFFERENCE})
-    return found
+        result += rows({name: cells.mean() for name, cells in here.items()}, key=place)
+        result += rows({name: cells.mean() for name, cells in change.items()}, key={**place, "anycast": DIFFERENCE})
+    return result
 
 
 def _difference(metric: str) -> str:
@@ -43,5 +43,5 @@ def curves(rows: Sequence[Row], metric: str, axis: str, labels: tuple[str, str],
     labels, unit
         Labels and units of x and y.
     """
-    shown = (one for one in rows if one.metric == metric and one.key["anycast"] != DIFFERENCE)
+    shown = (row for row in rows if row.metric == metric and row.key["anycast"] != DIFFERENCE)
     return curves_over(shown, axis, Axis(labels[0], unit[0]), Axis(labels[1], unit[1]))

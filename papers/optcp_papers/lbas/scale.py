@@ -61,7 +61,7 @@ PAPER_SCALE = Scale(10_000, 100, 600)
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per scale, with and without anycast switching."""
 
-    def one(scale: Scale) -> Grid:
+    def make_grid(scale: Scale) -> Grid:
         buffer, warm_up = f"{scale.buffer_bytes} B", scale.seconds // 10
 
         def settings(anycast: str) -> Settings:
@@ -75,7 +75,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         }
         return smaller.grid(f"lbas, {scale.name}", {"anycast": ("yes", "no")}, settings, chosen, options, length)
 
-    return {scale.name: one(scale) for scale in (QUICK_SCALES if options.size.is_quick else SCALES)}
+    return {scale.name: make_grid(scale) for scale in (QUICK_SCALES if options.size.is_quick else SCALES)}
 
 
 def find(found: Found) -> Findings:

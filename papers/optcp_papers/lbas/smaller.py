@@ -34,9 +34,9 @@ COUNTED = ("throughput_gbps", "drop_mbps", "queue_mb")
 
 WORLD = (
     *(
-        one
-        for one in ASSUMED
-        if one.name not in ("profile", "timeout_basis", "buffer", "far_buffer", "initial_ssthresh_segments")
+        parameter
+        for parameter in ASSUMED
+        if parameter.name not in ("profile", "timeout_basis", "buffer", "far_buffer", "initial_ssthresh_segments")
     ),
     built_in("smaller_copy", "100 Mb/s, buffers of 125 kB, 60 s of which the first 6 s are left out"),
 )
@@ -94,8 +94,8 @@ def grid(
 
 def counted(done: Done) -> dict[str, Cells]:
     """Return the port counters by metric."""
-    found = done.each(lambda run: [outcome.batches(run)[name].mean() for name in COUNTED], Axis("metric", COUNTED))
-    return {name: found.at(metric=name) for name in COUNTED}
+    result = done.each(lambda run: [outcome.batches(run)[name].mean() for name in COUNTED], Axis("metric", COUNTED))
+    return {name: result.at(metric=name) for name in COUNTED}
 
 
 def measured(done: Done) -> dict[str, Cells]:

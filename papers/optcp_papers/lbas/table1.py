@@ -40,7 +40,7 @@ def find(found: Found) -> Findings:
     rows = runs.rows(lambda measured, cell: {METRIC: measured.interval(cell, METRIC)}, PRINTED, WHY)
     claims = runs.judged(CLAIMS) | {"shortest-queue-keeps-order": runs.of_chosen(keeps_order(overtaken))}
     counts = "; ".join(
-        f"{way}: {one.segments} segments and {one.acks} ACKs of {one.sent}" for way, one in overtaken.items()
+        f"{way}: {item.segments} segments and {item.acks} ACKs of {item.sent}" for way, item in overtaken.items()
     )
     note = (
         f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}. An ACK counts where "
@@ -89,7 +89,7 @@ def only_bottleneck(measured: Measured) -> list[Part]:
     losing = [
         cell.name
         for cell in measured.cells
-        if any(one["metro_drop_mbps"].any() for one in measured.cells[cell].values())
+        if any(item["metro_drop_mbps"].any() for item in measured.cells[cell].values())
     ]
     if measured.cells:
         waits = {cell: measured.longest(cell, "metro_longest_ms").estimate for cell in measured.cells}

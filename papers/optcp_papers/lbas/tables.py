@@ -110,11 +110,13 @@ class Shown:
 
     def judged(self, judges: Mapping[str, Callable[[Measured], list[Part]]]) -> dict[str, dict[str, list[Part]]]:
         """Return the parts of each claim under each interpretation."""
-        found = {id_: {name: judged(one) for name, one in self.measured.items()} for id_, judged in judges.items()}
+        result = {id_: {name: judged(item) for name, item in self.measured.items()} for id_, judged in judges.items()}
         if self.kept:
-            return found
+            return result
         # Runs that are still in their first slow start say nothing about 600 s.
-        return {id_: {name: list(map(_tentative, parts)) for name, parts in one.items()} for id_, one in found.items()}
+        return {
+            id_: {name: list(map(_tentative, parts)) for name, parts in item.items()} for id_, item in result.items()
+        }
 
     def of_chosen(self, parts: list[Part]) -> dict[str, list[Part]]:
         """Return parts from other runs, under the chosen interpretation."""
@@ -128,8 +130,8 @@ def shown(found: Found) -> Shown:
     if short:
         return Shown({reading(found.chosen): Measured(short)}, [_length_of_short(short)], [])
     first, *others = map(stored, [found.chosen] if found.changed else READINGS)
-    there = [first, *(one for one in others if one.runs)]
-    kept = [one for runs in there for one in runs.origin]
+    there = [first, *(item for item in others if item.runs)]
+    kept = [item for runs in there for item in runs.origin]
     notes = [*(runs.note() for runs in there), *not_committed(kept)]
     return Shown({runs.reading: runs.measured for runs in there}, notes, kept)
 
@@ -152,9 +154,9 @@ def curves(rows: Iterable[Row], metric: str) -> list[Series]:
     """Return curves of a metric over the bundling degree, by number of flows, mode and interpretation."""
     name, _, unit = metric.rpartition("_")
     label = name.replace("_", " ")
-    mine = [one for one in rows if one.metric == metric]
-    found = curves_over(mine, "bundling_degree", Axis("bundling degree", ""), Axis(label, UNITS[unit]))
-    return [replace(curve, ci95=[]) for curve in found]
+    mine = [item for item in rows if item.metric == metric]
+    result = curves_over(mine, "bundling_degree", Axis("bundling degree", ""), Axis(label, UNITS[unit]))
+    return [replace(curve, ci95=[]) for curve in result]
 
 
 def missing_part(measured: Measured, groups: Sequence[Sequence[Cell]]) -> list[Part]:

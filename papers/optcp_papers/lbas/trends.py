@@ -110,7 +110,7 @@ def trends(network: Network, measured: Measured) -> dict[str, Together]:
         both = [(pair, (pair[0].without, pair[1].without)) for pair in pairs]
         # Use the same pairs with and without anycast switching.
         whole = [(one, other) for one, other in both if {*one, *other} <= set(cells)]
-        found[f"{name}, with anycast"] = [one for one, _ in whole]
+        found[f"{name}, with anycast"] = [item for item, _ in whole]
         found[f"{name}, without"] = [other for _, other in whole]
     together = {
         name: measured.together([cell for pair in pairs for cell in pair]) for name, pairs in found.items() if pairs

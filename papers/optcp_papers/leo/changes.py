@@ -77,33 +77,33 @@ class Change:
 
     def around(self, kept: bool) -> Window:
         """Return the part of the window around the change; with ``kept``, the path before it continues."""
-        found = windows.window(self.pair, self.window_s).part(self.start_s - BEFORE_S, self.end_s + BEHIND_S)
-        return replace(found, kept=found.first + round(BEFORE_S / windows.STEP_S) - 1) if kept else found
+        result = windows.window(self.pair, self.window_s).part(self.start_s - BEFORE_S, self.end_s + BEHIND_S)
+        return replace(result, kept=result.first + round(BEFORE_S / windows.STEP_S) - 1) if kept else result
 
 
 @functools.cache
 def changes(drawn: int) -> tuple[Change, ...]:
     """Return all changes in the published and the first drawn windows, except those near another or near an end."""
-    found = []
+    result = []
     for pair in windows.PAIRS:
         for window_s in (windows.PUBLISHED_S, *windows.WINDOWS_S[:drawn]):
             series = windows.window(pair, window_s).series
             stretches = series.stretches()
-            for place, one in enumerate(stretches[1:], 1):
+            for place, item in enumerate(stretches[1:], 1):
                 behind_it = stretches[place + 1 :]
-                end_s, stays_until_s = one.start_s, one.end_s
-                if one.change == "outage":
+                end_s, stays_until_s = item.start_s, item.end_s
+                if item.change == "outage":
                     if not behind_it:
                         continue
                     end_s, stays_until_s = behind_it[0].start_s, behind_it[0].end_s
-                early = one.start_s - BEFORE_S < float(series.seconds[0])
+                early = item.start_s - BEFORE_S < float(series.seconds[0])
                 before = stretches[place - 1]
-                if one.change not in KINDS or early or stays_until_s < end_s + BEHIND_S - 1e-9:
+                if item.change not in KINDS or early or stays_until_s < end_s + BEHIND_S - 1e-9:
                     continue
-                hops = len(one.satellites) - len(before.satellites)
-                way_ms = 0.0 if one.change == "outage" else (one.rtt_ms - one.before_ms) / 2 + hops * MUCH_MS / 3
-                found.append(Change(pair, window_s, one.start_s, end_s, one.change, float(way_ms)))
-    return tuple(found)
+                hops = len(item.satellites) - len(before.satellites)
+                way_ms = 0.0 if item.change == "outage" else (item.rtt_ms - item.before_ms) / 2 + hops * MUCH_MS / 3
+                result.append(Change(pair, window_s, item.start_s, end_s, item.change, float(way_ms)))
+    return tuple(result)
 
 
 def drawn_windows(size: Size) -> int:
@@ -122,9 +122,9 @@ def twins(
 ) -> Grid:  # fmt: skip
     """Return the grid of each change and its twin, under named settings."""
     worlds: Worlds = {
-        (name, one.name, world): functools.partial(made, one, world == "kept", values, rate_mbps)
+        (name, item.name, world): functools.partial(made, item, world == "kept", values, rate_mbps)
         for name, values in settings.items()
-        for one in of
+        for item in of
         for world in WORLDS
     }
     return grid(title, worlds, (axis, "change", "world"), options)
@@ -161,7 +161,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 def changes_of_study(done: Done) -> list[Change]:
     """Return the changes of a study, in the order of its axis."""
-    by_name = {one.name: one for one in changes(windows.DRAWN)}
+    by_name = {change.name: change for change in changes(windows.DRAWN)}
     return [by_name[name] for name in next(axis for axis in done.grid.axes if axis.name == "change").values]
 
 
@@ -169,12 +169,12 @@ def find(found: Found) -> Findings:
     """Return the cost of each kind of change by sender, and the cost of each change by its delay increase."""
     of = changes_of_study(found.only)
     cost = costs(found.only, found.number("rate_mbps"))
-    by_class = {name: those(cost, [one.of_class == name for one in of]) for name in CLASSES}
+    by_class = {name: those(cost, [item.of_class == name for item in of]) for name in CLASSES}
     found_rows = [
-        one
+        row
         for name, mine in by_class.items()
         if mine.seeds
-        for one in rows({metric: mine.at(metric=metric).mean() for metric in MEASURED}, key=behind({"change": name}))
+        for row in rows({metric: mine.at(metric=metric).mean() for metric in MEASURED}, key=behind({"change": name}))
     ]
     counts = ", ".join(f"{len(mine.seeds)} {name}" for name, mine in by_class.items())
     much = f"`much` means at least {MUCH_MS:.2f} ms one way, the transmission time of three segments at 10 Mb/s."
@@ -183,22 +183,22 @@ def find(found: Found) -> Findings:
 
 def points(cost: Cells, of: Sequence[Change], more: Key | None = None) -> list[Curve]:
     """Return the cost of each change (no outages) over its delay increase, one curve per value of the first axis."""
-    order = sorted((one.way_ms, at) for at, one in enumerate(of) if one.kind != "outage")
-    found = []
+    order = sorted((item.way_ms, at) for at, item in enumerate(of) if item.kind != "outage")
+    result = []
     axis = cost.axes[0]
     for name in axis.values:
         lost = cost.at(**{axis.name: name, "metric": "lost_ms"}).values
         x, y = [round(way, 4) for way, _ in order], [round(float(lost[at]), 4) for _, at in order]
         key: Key = {axis.name: name, **(more or {})}
-        found.append(Curve("cost", key, "one-way delay increase", "ms", "lost", "ms", x, y))
-    return found
+        result.append(Curve("cost", key, "one-way delay increase", "ms", "lost", "ms", x, y))
+    return result
 
 
 def claims(cost: Cells, of: Sequence[Change]) -> dict[str, list[Part]]:
     """Return all claims, over changes."""
-    way = {kind: np.array([one.way_ms for one in of if one.kind == kind]) for kind in KINDS}
-    dark_ms = np.array([1000 * (one.end_s - one.start_s) for one in of if one.kind == "outage"])
-    by_kind = {kind: those(cost, [one.kind == kind for one in of]) for kind in KINDS}
+    way = {kind: np.array([item.way_ms for item in of if item.kind == kind]) for kind in KINDS}
+    dark_ms = np.array([1000 * (item.end_s - item.start_s) for item in of if item.kind == "outage"])
+    by_kind = {kind: those(cost, [item.kind == kind for item in of]) for kind in KINDS}
 
     def at(kind: str, name: str, metric: str = "lost_ms") -> NDArray[np.float64]:
         return by_kind[kind].at(sender=name, metric=metric).values

@@ -41,8 +41,8 @@ NOTES = [
 
 def made(pair: str, name: str, rate_mbps: float, packets: float) -> Made:
     """Return the scenario of a pair and a sender in the published window."""
-    found = windows.window(pair, windows.PUBLISHED_S)
-    return found, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": OBSERVE}
+    result = windows.window(pair, windows.PUBLISHED_S)
+    return result, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": OBSERVE}
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
@@ -79,7 +79,7 @@ def beyond_ms(run: Run, found: Series, rate_mbps: float) -> tuple[float, float]:
     The maximum is only over stable paths: after a change, packets of two paths meet in satellites.
     """
     sent, acknowledged = round_trips(run)
-    starts = np.array([one.start_s for one in found.stretches()]) - found.seconds[0]
+    starts = np.array([item.start_s for item in found.stretches()]) - found.seconds[0]
     stretch = np.searchsorted(starts, sent, "right")
     same = stretch == np.searchsorted(starts, acknowledged, "right")
     more = 1000 * (acknowledged - sent) - empty_ms(found, rate_mbps)[(sent / windows.STEP_S).astype(np.int64)]
@@ -96,7 +96,7 @@ def peaks(run: Run, found: Series, rate_mbps: float, packets: float) -> NDArray[
     tcp, events = run["tcp"], run["events"]
     at_ps, cwnd = tcp["time_ps"], tcp["cwnd_bytes"].astype(np.float64) / 1380
     held = holds(found, rate_mbps, packets)
-    starts = np.array([one.start_s for one in found.stretches()]) - found.seconds[0]
+    starts = np.array([stretch.start_s for stretch in found.stretches()]) - found.seconds[0]
     shares = []
     for when_ps in events.where(event="recovery")["time_ps"].tolist():
         when = when_ps / PS
@@ -124,17 +124,17 @@ def outage(run: Run, found: Series, rate_mbps: float) -> list[float]:
 
 def measure(run: Run, rate_mbps: float, packets: float) -> NDArray[np.float64]:
     """Return all :data:`MEASURED`."""
-    found = windows.window(run.cell["pair"], windows.PUBLISHED_S).series
-    shares = peaks(run, found, rate_mbps, packets)
+    result = windows.window(run.cell["pair"], windows.PUBLISHED_S).series
+    shares = peaks(run, result, rate_mbps, packets)
     least, most = (shares.min(), shares.max()) if shares.size else (np.nan, np.nan)
-    return np.array([*beyond_ms(run, found, rate_mbps), least, most, *outage(run, found, rate_mbps)])
+    return np.array([*beyond_ms(run, result, rate_mbps), least, most, *outage(run, result, rate_mbps)])
 
 
 def find(found: Found) -> Findings:
     """Return all metrics by pair and sender, and windows over time with the capacity of path and queue."""
     rate_mbps, packets = found.number("rate_mbps"), found.number("queue_packets")
     cells = found.only.each(lambda run: measure(run, rate_mbps, packets), Axis("metric", MEASURED))
-    found_rows = [one for one in rows({metric: cells.at(metric=metric).mean() for metric in MEASURED}) if one.n]
+    found_rows = [row for row in rows({metric: cells.at(metric=metric).mean() for metric in MEASURED}) if row.n]
     values = {(pair, name): dict(zip(MEASURED, cells.at(pair=pair, sender=name).values[0], strict=True))
               for pair in windows.PAIRS for name in NAMES}  # fmt: skip
     curves = []
@@ -188,9 +188,9 @@ def claims(values: dict[tuple[str, str], dict[str, float]], rate_mbps: float, pa
             for metric in ("peak_least_share", "peak_most_share")
         ],
         "leo-outage-ends-with-a-timer": [
-            one
+            item
             for at in dark
-            for one in (
+            for item in (
                 part(at, "dark_bytes", 0, 0),
                 part(at, "back_s", 0.0, np.inf),
                 part(at, "timer_before_ms", values[at]["way_ms"] - 1, values[at]["way_ms"] + 1),

@@ -27,14 +27,14 @@ NOTES = [
 
 def made(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> Made:
     """Return the scenario of a pair, a sender and a window."""
-    found = windows.window(pair, at_s)
+    result = windows.window(pair, at_s)
     observe = [
         {"name": "seen", "kind": "outages", "after": "0 s"},
         {"name": "events", "kind": "reordering"},
         {"name": "goodput", "kind": "goodput", "interval": f"{CURVE_S:g} s"},
-        {"name": "wait", "kind": "sojourn", "links": [first_link(found)], "interval": f"{windows.STEP_S:g} s"},
+        {"name": "wait", "kind": "sojourn", "links": [first_link(result)], "interval": f"{windows.STEP_S:g} s"},
     ]
-    return found, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": observe}
+    return result, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": observe}
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
@@ -85,9 +85,9 @@ def find(found: Found) -> Findings:
     drawn = [at for at in cells.axis("window").values if at != PUBLISHED]
     day, published = over(cells.part(window=drawn), "window"), cells.at(window=PUBLISHED)
     found_rows = [
-        one
+        row
         for name, of in (("published", published), ("day", day))
-        for one in rows({metric: of.at(metric=metric).mean() for metric in MEASURED}, key=behind({"window": name}))
+        for row in rows({metric: of.at(metric=metric).mean() for metric in MEASURED}, key=behind({"window": name}))
     ]
     return Findings(found_rows, claims(day), curves(found.only, rate_mbps), NOTES)
 
@@ -104,7 +104,7 @@ def curves(done: Done, rate_mbps: float) -> list[Series]:
         count, (mean, _) = round_trips(run, rate_mbps)
         sums = (count * np.where(count > 0, mean, 0)).reshape(-1, a_second).sum(axis=1)
         counts = count.reshape(-1, a_second).sum(axis=1)
-        rtt = [float(one / of) if of else None for one, of in zip(sums, counts, strict=True)]
+        rtt = [float(item / of) if of else None for item, of in zip(sums, counts, strict=True)]
         if name == next(iter(SENDERS)):
             base = empty_ms(windows.window(pair, windows.PUBLISHED_S).series, rate_mbps).reshape(-1, a_second)[:, 0]
             drawn.append(_curve("round trip", {"pair": pair, "sender": "path"}, base.tolist(), "ms"))

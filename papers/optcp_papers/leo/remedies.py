@@ -43,19 +43,19 @@ NOTES = [
 
 def settings(packets: float) -> dict[str, Settings]:
     """Return the scenario settings of each way."""
-    found = {name: {**queue(packets), **sender(of)} for name, of in SENDERS.items()}
-    return found | {name: queue(packets, kind) for name, kind in QUEUES.items()}
+    result = {name: {**queue(packets), **sender(of)} for name, of in SENDERS.items()}
+    return result | {name: queue(packets, kind) for name, kind in QUEUES.items()}
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return ways over changes to a much shorter path, one grid per rate."""
-    found = {}
+    result = {}
     for rate_mbps in QUICK_DRAWN if options.size.is_quick else DRAWN:
         drawn = options.size.of(DRAWN[rate_mbps], QUICK_DRAWN.get(rate_mbps, 0))
-        of = [one for one in changes(drawn) if one.of_class == CLASS]
+        of = [change for change in changes(drawn) if change.of_class == CLASS]
         ways = settings(float(chosen["queue_packets"]) * rate_mbps / RATES_MBPS[0])
-        found[f"{rate_mbps} Mb/s"] = twins(f"leo remedies, {rate_mbps} Mb/s", of, ways, "way", rate_mbps, options)
-    return found
+        result[f"{rate_mbps} Mb/s"] = twins(f"leo remedies, {rate_mbps} Mb/s", of, ways, "way", rate_mbps, options)
+    return result
 
 
 def find(found: Found) -> Findings:
@@ -69,11 +69,11 @@ def find(found: Found) -> Findings:
         fewer = cost.at(way=BASE) - cost
         key = behind({"rate_mbps": rate_mbps})
         less = fewer.part(way=[way for way in WAYS if way != BASE])
-        found_rows += rows({one: cost.at(metric=one).mean() for one in MEASURED}, key=key)
-        found_rows += rows({FEWER[one]: less.at(metric=one).mean() for one in FEWER}, key=key)
+        found_rows += rows({item: cost.at(metric=item).mean() for item in MEASURED}, key=key)
+        found_rows += rows({FEWER[item]: less.at(metric=item).mean() for item in FEWER}, key=key)
         curves += points(cost, of, {"rate_mbps": rate_mbps})
         notes.append(f"{len(of)} changes at {name}.")
-        for id_, judged in claims(cost, fewer, np.array([one.way_ms for one in of])).items():
+        for id_, judged in claims(cost, fewer, np.array([item.way_ms for item in of])).items():
             parts.setdefault(id_, {})[name] = judged
     return Findings(found_rows, parts, curves, [*NOTES, *notes])
 

@@ -118,34 +118,35 @@ def _path(nexts: NDArray[np.integer]) -> tuple[int, ...]:
 @functools.cache
 def _stored(pair: str, at_s: int) -> list[NDArray[np.int64]]:
     """Return the next hops of every step, without nodes that no packet reaches."""
-    found: list[NDArray[np.int64]] = []
+    result: list[NDArray[np.int64]] = []
     now = np.full((2, SHELL.size + 2), forwarding.NOWHERE)
     for step, node, to, following in _rows()[pair, at_s]:
-        found += [now] * (step - len(found))
-        if len(found) == step:
+        result += [now] * (step - len(result))
+        if len(result) == step:
             now = now.copy()
         now[to - SHELL.size, node] = following
-    return found + [now] * (STEPS - len(found))
+    return result + [now] * (STEPS - len(result))
 
 
 @functools.cache
 def _rows() -> dict[tuple[str, int], list[tuple[int, ...]]]:
     """Return step, node, destination and next hop of each entry, by pair and window."""
     text = (resources.files("optcp_papers.leo") / "tables.csv").read_text(encoding="utf-8")
-    found: dict[tuple[str, int], list[tuple[int, ...]]] = {}
+    result: dict[tuple[str, int], list[tuple[int, ...]]] = {}
     for line in text.splitlines()[1:]:
         pair, at, *numbers = line.split(",")
-        found.setdefault((pair, int(at)), []).append(tuple(int(one) for one in numbers))
-    return found
+        result.setdefault((pair, int(at)), []).append(tuple(int(number) for number in numbers))
+    return result
 
 
 def rows(pair: str, at_s: int) -> list[str]:
     """Compute the stored entries of a window."""
     stations = [station(name) for name in PAIRS[pair]]
     seconds = np.round(at_s + STEP_S * np.arange(STEPS), 9)
-    found = forwarding.tables(forwarding.states(SHELL, stations, seconds), [(0, 1)], SHELL.size)
+    result = forwarding.tables(forwarding.states(SHELL, stations, seconds), [(0, 1)], SHELL.size)
     return [
-        f"{pair},{at_s},{round((one.at_s - at_s) / STEP_S)},{one.node},{one.to},{one.next}" for one in found.entries
+        f"{pair},{at_s},{round((entry.at_s - at_s) / STEP_S)},{entry.node},{entry.to},{entry.next}"
+        for entry in result.entries
     ]
 
 

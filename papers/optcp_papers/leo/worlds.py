@@ -89,9 +89,9 @@ def chosen_rate(chosen: Chosen) -> float:
 
 def over(cells: Cells, axis: str) -> Cells:
     """Return cells with the values of an axis, such as windows, in place of seeds, so that intervals are over them."""
-    place = [one.name for one in cells.axes].index(axis)
+    place = [item.name for item in cells.axes].index(axis)
     values = np.moveaxis(cells.values[0], place, 0)
-    axes = tuple(one for one in cells.axes if one.name != axis)
+    axes = tuple(item for item in cells.axes if item.name != axis)
     return Cells(values, axes, tuple(range(1, len(values) + 1)), cells.name, cells.unit)
 
 

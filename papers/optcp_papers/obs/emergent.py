@@ -212,10 +212,12 @@ def find(found: Found) -> Findings:
         own, path = (goodput.at(way=name), counts.at(way=name)), text(way.alone())
         measured = intervals(*own, steps.at(path=path), burst_steps.at(path=path), way.alone().data)
         rows += [row({**way.key(), **more}, metric, None, interval, "") for metric, more, interval in measured]
-    rows.sort(key=lambda one: ORDER.get(one.metric, len(ORDER)))
+    rows.sort(key=lambda item: ORDER.get(item.metric, len(ORDER)))
     series = []
     for metric, what in SHOWN.items():
-        series += curves([one for one in rows if one.metric == metric and one.key["cross"] in (ALIKE, BEHIND)], *what)
+        series += curves(
+            [item for item in rows if item.metric == metric and item.key["cross"] in (ALIKE, BEHIND)], *what
+        )
     for cross in (ALIKE, BEHIND):
         by_length, curve = by_lengths(cross, counts)
         rows += by_length
@@ -237,7 +239,7 @@ def intervals(
     centre
         Probability at step 1.
     """
-    found: list[tuple[str, Key, stats.Interval]] = [
+    result: list[tuple[str, Key, stats.Interval]] = [
         ("goodput_mbps", {"losses": CONTENTION}, stats.mean(goodput.values)),
         ("goodput_mbps", {"losses": INDEPENDENT}, independent(counts, steps, centre)),
         ("difference_pct", {}, difference(goodput, counts, steps, centre)),
@@ -247,8 +249,8 @@ def intervals(
         ("loss_pct", {"direction": "acks"}, ratio(counts, "acks lost", "ack bursts").times(100)),
     ]
     if counts.at(count="lost").values.any():
-        found.append(("lost_after_lost_ratio", {}, bunching(counts)))
-    return found
+        result.append(("lost_after_lost_ratio", {}, bunching(counts)))
+    return result
 
 
 def counted(done: Done) -> Cells:
@@ -263,11 +265,11 @@ def count(run: Run) -> list[int]:
     lost, segments = rows["lost"][there], rows["segments"][there]
     acks_lost = rows["lost"][~there]
     again = lost[:-1] & lost[1:]
-    found = [lost.size, lost.sum(), acks_lost.size, acks_lost.sum(), again.sum(), (segments > 0).sum(), segments.sum()]
+    result = [lost.size, lost.sum(), acks_lost.size, acks_lost.sum(), again.sum(), (segments > 0).sum(), segments.sum()]
     for least, most in LENGTHS.values():
         own = (segments >= least) & (segments <= most)
-        found += [own.sum(), lost[own].sum(), segments[own].sum()]
-    return found
+        result += [own.sum(), lost[own].sum(), segments[own].sum()]
+    return result
 
 
 def pooled(statistic: Callable[..., Column], *columns: Cells) -> stats.Interval:
@@ -297,7 +299,7 @@ def bunching(counts: Cells) -> stats.Interval:
         lost = np.maximum(lost, np.finfo(np.float64).tiny)
         return (again / lost) / (lost / bursts)
 
-    return pooled(times, *(counts.at(count=one) for one in ("lost", "bursts", "lost after lost")))
+    return pooled(times, *(counts.at(count=item) for item in ("lost", "bursts", "lost after lost")))
 
 
 def independent(counts: Cells, steps: Cells, centre: float) -> stats.Interval:
@@ -312,7 +314,7 @@ def independent(counts: Cells, steps: Cells, centre: float) -> stats.Interval:
     centre
         Probability at step 1.
     """
-    lost, bursts = (counts.at(count=one) for one in ("lost", "bursts"))
+    lost, bursts = (counts.at(count=item) for item in ("lost", "bursts"))
     return pooled(lambda lost, bursts, *steps: between(lost / bursts / centre, steps), lost, bursts, steps)
 
 
@@ -322,7 +324,7 @@ def difference(goodput: Cells, counts: Cells, steps: Cells, centre: float) -> st
     def percent(goodput: Column, lost: Column, bursts: Column, *steps: Column) -> Column:
         return 100 * (goodput / between(lost / bursts / centre, steps) - 1)
 
-    return pooled(percent, goodput, *(counts.at(count=one) for one in ("lost", "bursts")), steps)
+    return pooled(percent, goodput, *(counts.at(count=item) for item in ("lost", "bursts")), steps)
 
 
 def between(step: Column, values: Sequence[Column]) -> Column:
@@ -350,7 +352,7 @@ def by_lengths(cross: str, counts: Cells) -> tuple[list[Row], Series]:
             share = ratio(own, f"lost of {length}", f"bursts of {length}").times(100)
             rows.append(row({"cross": cross, "segments": length}, "loss_pct", None, share, ""))
             x.append(round(float(segments / bursts), 4))
-    y, ci95 = [one.value for one in rows], intervals_of(rows)
+    y, ci95 = [item.value for item in rows], intervals_of(rows)
     return rows, Series("loss", {"cross": cross}, "segments in a burst", "", "bursts lost", "%", x, y, ci95)
 
 

@@ -48,7 +48,7 @@ def find(found: Found) -> Findings:
         },
         "background-thins-bursts": {kind: fewer(bursts, kind) for kind in KINDS},
     }
-    return Findings(means, claims, [histogram(one.key, bursts) for one in means], [NOTE])
+    return Findings(means, claims, [histogram(mean.key, bursts) for mean in means], [NOTE])
 
 
 def pct(bursts: Cells) -> NDArray[np.float64]:
@@ -66,7 +66,7 @@ def histogram(key: Key, bursts: Cells) -> Series:
     """Return the histogram of one combination."""
     share = pct(bursts.at(**{axis.name: key[axis.name] for axis in AXES}))
     drawn = np.flatnonzero(share)
-    x, y = drawn.astype(np.float64).tolist(), [round(one, 4) for one in share[drawn].tolist()]
+    x, y = drawn.astype(np.float64).tolist(), [round(item, 4) for item in share[drawn].tolist()]
     return Series("histogram", key, "segments of the flow in a burst", "", "share of bursts", "%", x, y)
 
 
@@ -95,7 +95,7 @@ def fewer(bursts: Cells, kind: str) -> list[Part]:
     parts, means = [], mean_size(bursts)
     for timer in (MEDIUM_S, FAST_S):
         for ack in ("none", kind):
-            alone, beside = (means.at(timer_s=timer, background=one, ack_timer=ack) for one in BACKGROUND)
+            alone, beside = (means.at(timer_s=timer, background=item, ack_timer=ack) for item in BACKGROUND)
             text = f"{ms(timer)}, delayed ACK {ack}: with minus without"
             parts.append(judge.paired_part(text, beside, alone, "below", "segments"))
         even = even_pct(bursts.at(timer_s=timer, background="yes", ack_timer=kind))

@@ -32,8 +32,8 @@ def parts_of(files: Samples) -> dict[str, Cells]:
 def moving_average(files: Samples) -> Series:
     """Return the mean segments of 50 consecutive bursts up to each burst, averaged over all files."""
     curves = [np.convolve(train, np.full(MOVING, 1 / MOVING), mode="valid") for train in files.values]
-    shortest = min(one.size for one in curves)
-    mean = np.mean([one[:shortest] for one in curves], axis=0)
+    shortest = min(curve.size for curve in curves)
+    mean = np.mean([curve[:shortest] for curve in curves], axis=0)
     x = [float(place + MOVING) for place in range(shortest)]
     return Series("moving average", {}, "bursts", "", "segments per burst", "", x, mean.round(4).tolist())
 

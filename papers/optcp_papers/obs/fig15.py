@@ -27,8 +27,8 @@ NOT_DELAYED = "none"
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per kind of timer, that of figure 16 for comparison, and the lossless one for burst sizes."""
-    found = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
-    return {**found, lossless.NAME: lossless.lossless(chosen, options)}
+    result = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
+    return {**result, lossless.NAME: lossless.lossless(chosen, options)}
 
 
 seeds = runs_of(PAPER_RUNS, QUICK_RUNS, {lossless.NAME: (lossless.SIZES_RUNS, QUICK_RUNS)})

@@ -40,7 +40,7 @@ NOTE = (
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return the figure's transfers, and those of SACK alone with loss events, at two lengths of the path."""
     sack = functools.partial(settings, background="no", recovery="sack")
-    found = {
+    result = {
         NOT_DELAYED: transfers(NOT_DELAYED, chosen, options),
         lossless.NAME: lossless.lossless(chosen, options),
         LOSS_EVENTS: grid("obs, loss events", [(numbers("timer_s", BENEFIT_S),)], sack, LISTED, chosen, options),
@@ -49,8 +49,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         # Subtract the delay of the timer from the path.
         shorter = {**chosen, "path_delay_ms": float(chosen["path_delay_ms"]) - 1e3 * timer}
         cell = functools.partial(sack, timer_s=timer)
-        found[name] = grid(f"obs, {name}", [()], cell, LISTED, shorter, options)
-    return found
+        result[name] = grid(f"obs, {name}", [()], cell, LISTED, shorter, options)
+    return result
 
 
 def find(found: Found) -> Findings:
@@ -88,7 +88,7 @@ def benefit(segments: Cells, events: Cells, same: Sequence[Cells]) -> list[Part]
     """
     estimate, samples = slope(segments.values, events.values)
     fit = judge.within_part("log-log slope", samples, estimate, len(segments.seeds), (-1.15, -0.85), 2, "")
-    values = [np.asarray(one) for one in same]
+    values = [np.asarray(item) for item in same]
     return [fit, *judge.trend_parts("goodput at constant RTT", [*map(ms, BENEFIT_S)], values, "up", "Mb/s")]
 
 

@@ -99,7 +99,7 @@ def keeps_penalty(merit: Cells) -> list[Part]:
     """Judge: with background no difference above 0.03, and no harm up to 5 ms."""
     parts = []
     for timer in TIMERS_S[1:]:
-        alone, beside = (merit.at(timer_s=timer, background=one) for one in BACKGROUND)
+        alone, beside = (merit.at(timer_s=timer, background=item) for item in BACKGROUND)
         parts.append(judge.equivalence_part(f"{ms(timer)}: with minus without", beside - alone, 0.03, ""))
         if timer <= NO_HARM_S:
             least = min(float(alone.values.mean()), float(beside.values.mean()))

@@ -93,9 +93,9 @@ def timeouts(done: Done) -> Cells:
     table, run = done.rows("tcp", ["timeouts"])
     late = np.zeros(len(done.grid.branches))
     np.maximum.at(late, run, table.numbers("timeouts"))
-    found = np.full((1, *POSSIBLE.shape), np.nan)
-    found[0, POSSIBLE] = late > 0
-    return Cells(found, AXES, done.seeds)
+    result = np.full((1, *POSSIBLE.shape), np.nan)
+    result[0, POSSIBLE] = late > 0
+    return Cells(result, AXES, done.seeds)
 
 
 def waits(one: Trace) -> list[Part]:
@@ -131,7 +131,7 @@ def by_window(late: Cells) -> dict[int, bool]:
 
 def _series(key: Key, late: Cells) -> Series:
     out = by_window(late.at(**key))
-    x, y = [float(window) for window in out], [float(one) for one in out.values()]
+    x, y = [float(window) for window in out], [float(item) for item in out.values()]
     return Series("timeout", key, "window at the loss", "segments", "timeout", "", x, y)
 
 

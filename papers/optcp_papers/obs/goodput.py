@@ -100,7 +100,7 @@ def slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, NDArra
         with np.errstate(divide="ignore"):
             log_x, log_y = np.log(mean[:, :half]), np.log(mean[:, half:])
         log_x = log_x - log_x.mean(axis=1, keepdims=True)
-        found: NDArray[np.float64] = (log_x * log_y).sum(axis=1) / (log_x**2).sum(axis=1)
-        return found
+        result: NDArray[np.float64] = (log_x * log_y).sum(axis=1) / (log_x**2).sum(axis=1)
+        return result
 
     return resampling.bootstrap(np.column_stack([x, y]), fit, judge.TREND_RESAMPLES)

@@ -115,11 +115,11 @@ def grid(
 
 def parts(done: Done, products: Sequence[Axes]) -> list[Done]:
     """Return the grids of which a study consists, in order."""
-    found, branches = [], iter(done.grid.branches)
+    result, branches = [], iter(done.grid.branches)
     for axes in products:
         own = tuple(itertools.islice(branches, math.prod(map(len, axes))))
-        found.append(replace(done, grid=replace(done.grid, branches=own, named=axes), _memo={}))
-    return found
+        result.append(replace(done, grid=replace(done.grid, branches=own, named=axes), _memo={}))
+    return result
 
 
 def goodput_mbps(done: Done) -> Cells:
@@ -136,9 +136,9 @@ def goodput_mbps(done: Done) -> Cells:
         seed = done.seeds[run[~there][0] // len(done.grid.branches)]
         raise RunFailed(f"seed {seed}: the file did not end; a longer run is needed")
     took_ps = table.numbers("time_ps").astype(np.float64) - table.numbers("start_ps").astype(np.float64)
-    found = np.empty(len(done.seeds) * len(done.grid.branches))
-    found[run] = 8e-6 * table.numbers("bytes") / (took_ps / PS)
-    return done.cells(found, name="goodput_mbps")
+    result = np.empty(len(done.seeds) * len(done.grid.branches))
+    result[run] = 8e-6 * table.numbers("bytes") / (took_ps / PS)
+    return done.cells(result, name="goodput_mbps")
 
 
 def bursts_by_size(done: Done) -> Cells:
@@ -146,9 +146,9 @@ def bursts_by_size(done: Done) -> Cells:
     table, run = done.rows("segments-per-burst")
     there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
     segments = table.numbers("segments")[there].astype(np.int64)
-    found = np.zeros((len(done.seeds) * len(done.grid.branches), max(WINDOW, int(segments.max()))))
-    np.add.at(found, (run[there], segments - 1), table.numbers("bursts")[there])
-    return done.cells(found, (numbers("segments", range(1, 1 + found.shape[1])),))
+    result = np.zeros((len(done.seeds) * len(done.grid.branches), max(WINDOW, int(segments.max()))))
+    np.add.at(result, (run[there], segments - 1), table.numbers("bursts")[there])
+    return done.cells(result, (numbers("segments", range(1, 1 + result.shape[1])),))
 
 
 def segments_per_burst(done: Done) -> Cells:

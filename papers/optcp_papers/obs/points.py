@@ -50,7 +50,7 @@ def numbered(one: Trace, first: First) -> dict[int, Point]:
     before = int(np.searchsorted(one.at_s, at_s, side="right")) - 1 if first == "loss" else begin - 1
     further = one.duplicates_s[(one.duplicates_s > one.at_s[begin]) & (one.duplicates_s < one.at_s[end])]
     held = np.searchsorted(one.at_s, further, side="right") - 1
-    found = {
+    result = {
         1: Point(np.array([at_s]), one.cwnd[[before]]),
         2: Point(one.at_s[[begin]], one.cwnd[[begin]]),
         3: Point(further, one.cwnd[held]),
@@ -58,8 +58,8 @@ def numbered(one: Trace, first: First) -> dict[int, Point]:
     }
     if one.timeouts[-1]:
         expiry = int(np.argmax(one.timeouts > 0))
-        found[5] = Point(one.at_s[[expiry]], one.cwnd[[expiry]])
-    return found
+        result[5] = Point(one.at_s[[expiry]], one.cwnd[[expiry]])
+    return result
 
 
 def point_rows(sender: str, one: Trace, first: First) -> list[Row]:

@@ -71,7 +71,7 @@ def held_against(ack_timer: str, goodput: Cells, bursts: Cells, chosen: Chosen) 
     bursts
         Bursts by size (:class:`optcp_papers.obs.lossless.Lossless`). Equation 3 is only for a flow alone.
     """
-    found: list[Row] = []
+    result: list[Row] = []
     series: list[Series] = []
     per_second = float(chosen["access_mbps"]) * 1e6 / (8 * SEGMENT_BYTES)
     for recovery, background in itertools.product(RECOVERIES, BACKGROUND):
@@ -85,12 +85,12 @@ def held_against(ack_timer: str, goodput: Cells, bursts: Cells, chosen: Chosen) 
             mean = goodput.at(recovery=recovery, background=background).mean()
             errors = _errors_pct(model, mean)
             key: Key = {**where, "sizes": source}
-            found += rows({"model_error_pct": errors}, key=lambda at: {**at, **key})
+            result += rows({"model_error_pct": errors}, key=lambda at: {**at, **key})
             rms = math.sqrt(float(np.mean(errors.estimate**2)))
-            found.append(row(key, "model_rms_error_pct", None, stats.mean([rms]), ""))
-            y = [round(one, 4) for one in model]
+            result.append(row(key, "model_rms_error_pct", None, stats.mean([rms]), ""))
+            y = [round(item, 4) for item in model]
             series.append(Series("model", key, "assembly timer", "s", "goodput", "Mb/s", list(TIMERS_S), y))
-    return found, series
+    return result, series
 
 
 def _errors_pct(model: Sequence[float], mean: Estimates) -> Estimates:

@@ -115,12 +115,12 @@ def setup(figure: str, timer_s: float, senders: Sequence[str], lost: Iterable[in
     cases = [(sender, segments) for sender in senders for segments in lost]
 
     def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-        found = {}
+        result = {}
         for sender, segments in cases:
             title = f"obs/{figure}, {name(sender, segments)}"
             cell = functools.partial(settings, timer_s, "no", recovery=sender)
-            found[name(sender, segments)] = grid(title, [()], cell, lose(segments), chosen, options)
-        return found | (more(chosen, options) if more else {})
+            result[name(sender, segments)] = grid(title, [()], cell, lose(segments), chosen, options)
+        return result | (more(chosen, options) if more else {})
 
     return Setup(PAPER, 1, grids, once, WORLD)
 

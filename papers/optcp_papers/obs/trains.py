@@ -41,10 +41,10 @@ def trains(done: Done) -> Samples:
     """Return the number of segments in each burst of a file that carries any, in order."""
     table, run = done.rows("bursts")
     there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
-    found = np.empty(len(done.seeds), dtype=object)
-    for file in range(len(found)):
-        found[file] = table.numbers("segments")[there & (run == file)]
-    return Samples(found, (), done.seeds, "segments")
+    result = np.empty(len(done.seeds), dtype=object)
+    for file in range(len(result)):
+        result[file] = table.numbers("segments")[there & (run == file)]
+    return Samples(result, (), done.seeds, "segments")
 
 
 def by_round(train: Train) -> NDArray[np.int64]:
@@ -53,8 +53,8 @@ def by_round(train: Train) -> NDArray[np.int64]:
     edges = np.arange(SLOW_START, ends[-1] - WINDOW + 1, WINDOW)
     first = np.searchsorted(ends, edges, side="right")
     last = np.searchsorted(ends - train, edges + WINDOW, side="left")
-    found: NDArray[np.int64] = last - first
-    return found
+    result: NDArray[np.int64] = last - first
+    return result
 
 
 def quarter_mean(train: Train, quarter: int) -> float:
@@ -84,10 +84,10 @@ def sent(done: Done) -> NDArray[np.int64]:
 def packet_trace(sent: NDArray[np.int64]) -> list[Series]:
     """Return segment numbers over the time since the first packet, for the start and the end of a file."""
     at_s = (sent[:, 0] - sent[0, 0]) / PS
-    found = []
+    result = []
     for part, (first_s, last_s) in SHOWN_S.items():
         origin_s = 0.0 if part == "beginning" else float(at_s[-1])
         there = (at_s >= origin_s + first_s) & (at_s <= origin_s + last_s)
         x, y = at_s[there].round(6).tolist(), [float(number) for number in sent[there, 1]]
-        found.append(Series("sent", {"part": part}, "time since the first packet", "s", "segment", "", x, y))
-    return found
+        result.append(Series("sent", {"part": part}, "time since the first packet", "s", "segment", "", x, y))
+    return result

@@ -161,9 +161,9 @@ def free(costs: Costs, rtt_kb: float) -> list[Part]:
     for d in lost.axis("d_ms").values:
         if float(d) <= RTT_MS / 4:
             parts += [
-                judge.equivalence_part(f"d {d} ms, {name} return", one.values, rtt_kb, "kB")
+                judge.equivalence_part(f"d {d} ms, {name} return", item.values, rtt_kb, "kB")
                 for name in RETURNS
-                for one in [today.at(d_ms=d, **{"return": name})]
+                for item in [today.at(d_ms=d, **{"return": name})]
             ]
             most = float(again.at(d_ms=d, **{"return": "second"}).values.max())
             parts.append(judge.exact_part(f"d {d} ms: {most:g} spurious at the second reversion", most == 0))

@@ -95,14 +95,14 @@ def laid(path_: law.Way) -> dict[str, str]:
         "parameters.window": f"{path_.window} segments",
         # The initial ssthresh is what the path holds, so a loss reduces the window from that value.
         "tcp.sender.initial_ssthresh": f"{path_.window} segments",
-        **{f"parameters.{name}": f"{1e6 * one:.0f} us" for name, one in lengths.items()},
+        **{f"parameters.{name}": f"{1e6 * item:.0f} us" for name, item in lengths.items()},
     }
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per RTT, over mechanisms and senders, and the grids of longer backups."""
     rate_bps = 1e6 * float(chosen["rate_mbps"])
-    found = {}
+    result = {}
     for rtt_ms in (QUICK_RTT_MS,) if options.size.is_quick else RTTS_MS:
         later = {"failures.0.later": f"uniform(0 s, {rtt_ms} ms)", "observe": observing(rtt_ms)}
         settings = {**laid(way(rtt_ms, rate_bps)), **later}
@@ -111,21 +111,21 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             "mechanism": {name: {**entry, "stop": f"{stop_s(name, rtt_ms):g} s"} for name, entry in acting.items()},
             "sender": {name: path.sender(name) for name in SENDERS},
         }
-        found[f"{rtt_ms} ms"] = options.grid(scenario("budget"), settings, axes, f"outage budget at {rtt_ms} ms")
+        result[f"{rtt_ms} ms"] = options.grid(scenario("budget"), settings, axes, f"outage budget at {rtt_ms} ms")
     if options.size.is_quick:
-        return found
+        return result
     for rate_mbps in DETOUR_RATES_MBPS:
         old = way(DETOUR_RTT_MS, 1e6 * rate_mbps)
         queue = {"links.0.queue": f"{old.window} packets", "parameters.window": "unlimited", "stop": "44 s"}
         longer = {
-            "rtt_ms": {one: _longer(one) for one in DETOUR_RTTS_MS},
+            "rtt_ms": {detour_rtts_m: _longer(detour_rtts_m) for detour_rtts_m in DETOUR_RTTS_MS},
             "sender": {name: path.sender(name) for name in ("cubic", "bbr")},
         }
         settings = {**laid(old), **MECHANISMS["local"], **queue}
-        found[f"detour at {rate_mbps} Mb/s"] = options.grid(
+        result[f"detour at {rate_mbps} Mb/s"] = options.grid(
             scenario("budget"), settings, longer, f"outage detour at {rate_mbps} Mb/s"
         )
-    return found
+    return result
 
 
 def observing(rtt_ms: float) -> list[Settings]:
@@ -185,7 +185,7 @@ class Phases:
 
 def answered(run: Run, mechanism: str, path_: law.Way, failed_s: float) -> law.Outage:
     """Return the outage of the path, and the node that switches it."""
-    until = {one["ack"]: one["until_ps"] / PS - failed_s for one in run.cuts}
+    until = {cut["ack"]: cut["until_ps"] / PS - failed_s for cut in run.cuts}
     whole_s = path_.near_s + path_.core_s + path_.far_s
     host_s = HOST * whole_s
     at = AT_BACK.get(mechanism, "A")
@@ -201,7 +201,7 @@ def answered(run: Run, mechanism: str, path_: law.Way, failed_s: float) -> law.O
 
 def phases(run: Run, twin: Run, mechanism: str, who: str, path_: law.Way) -> Phases:
     """Evaluate a run; losses are relative to its twin without the failure."""
-    failed_s = min(one["from_ps"] for one in run.cuts) / PS
+    failed_s = min(cut["from_ps"] for cut in run.cuts) / PS
     seen = path.seen_at(run, path_, failed_s)
     outage = answered(run, mechanism, path_, failed_s)
     timers = path.timers(who, seen)
@@ -274,7 +274,7 @@ def find(found: Found) -> Findings:
 
 def rtt_rows(rtt_ms: int, done: Done, path_: law.Way) -> list[Row]:
     """Return the rows of one RTT."""
-    by_cell: dict[tuple[str, str], list[Phases]] = {(one, who): [] for one in MECHANISMS for who in SENDERS}
+    by_cell: dict[tuple[str, str], list[Phases]] = {(item, who): [] for item in MECHANISMS for who in SENDERS}
     # Runs of one seed are stored together, so read them seed by seed.
     for seed in done.seeds:
         runs = {tuple(done.grid.written(branch)): done.run(branch, seed) for branch in done.grid.branches}
@@ -284,10 +284,10 @@ def rtt_rows(rtt_ms: int, done: Done, path_: law.Way) -> list[Row]:
     for (mechanism, who), each in by_cell.items():
         key: Key = {"rtt_ms": rtt_ms, "mechanism": mechanism, "sender": who}
         for metric in METRICS:
-            values = np.array([getattr(one, metric) for one in each])
+            values = np.array([getattr(item, metric) for item in each])
             if not np.isnan(values).any():
                 shown.append(row(key, metric, None, stats.mean(values), ""))
-        off = np.array([100 * (one.predicted_lost_mb / one.lost_mb - 1) for one in each])
+        off = np.array([100 * (cost.predicted_lost_mb / cost.lost_mb - 1) for cost in each])
         if not np.isnan(off).any():
             shown.append(row(key, "off_pct", None, stats.mean(off), ""))
     return shown
@@ -323,7 +323,7 @@ def share_pct(run: Run) -> float:
     """Return the flow's share of its old rate in the seconds after the switchover, in %."""
     got, step_s, switched_s = _rates(run)
     before = got[round((FAILURE_S - 1) / step_s) : round(FAILURE_S / step_s)].mean()
-    first, last = (round((switched_s + one) / step_s) for one in AFTER_S)
+    first, last = (round((switched_s + after_) / step_s) for after_ in AFTER_S)
     return float(100 * got[first:last].mean() / before)
 
 
@@ -341,7 +341,7 @@ def back_s(run: Run) -> float:
 def _rates(run: Run) -> tuple[np.ndarray, float, float]:
     """Return goodput by interval, the interval in s, and the time of the failure in s."""
     goodput = run["goodput"]
-    return goodput["bytes"].astype(np.float64), goodput.interval_s or 0.0, min(one["from_ps"] for one in run.cuts) / PS
+    return goodput["bytes"].astype(np.float64), goodput.interval_s or 0.0, min(cut["from_ps"] for cut in run.cuts) / PS
 
 
 BUDGET = Exhibit(

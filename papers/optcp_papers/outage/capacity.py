@@ -29,13 +29,13 @@ def find(found: Found) -> Findings:
     shown = []
     spare: dict[str, dict[str, Spare]] = {}
     for name, costs in by_network.items():
-        spare[name] = spare_of(network(name), assumed, [one.name for one in costs.events])
-        none = costs.mean(("cubic", "none"), lambda one: one.total_mb)
+        spare[name] = spare_of(network(name), assumed, [event.name for event in costs.events])
+        none = costs.mean(("cubic", "none"), lambda cost: cost.total_mb)
         for who, mechanism in costs.cells:
             if who != "cubic" or mechanism not in spare[name]:
                 continue
             needs = spare[name][mechanism]
-            lost = costs.mean((who, mechanism), lambda one: one.total_mb)
+            lost = costs.mean((who, mechanism), lambda cost: cost.total_mb)
             key: Key = {"network": name, "mechanism": mechanism}
             spared = none - lost
             shown += [
@@ -60,11 +60,11 @@ def find(found: Found) -> Findings:
 def worth(costs: Costs, who: str) -> list[Part]:
     """Judge: 1+1 loses less than the others, by more than 20 % of their loss; false if equal within 10 %."""
     parts = []
-    best = costs.mean((who, "1+1"), lambda one: one.total_mb)
+    best = costs.mean((who, "1+1"), lambda cost: cost.total_mb)
     for mechanism in AGAINST:
         if (who, mechanism) not in costs.cells:
             continue
-        other = costs.mean((who, mechanism), lambda one: one.total_mb)
+        other = costs.mean((who, mechanism), lambda cost: cost.total_mb)
         gain = per_cent_of(best - other, other)
         same = inside(f"1+1 against {mechanism}", gain, SAME_PCT, "%")
         if same.holds is True and same.p is not None and same.p < 0.05:

@@ -58,7 +58,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         assumed = assumptions(chosen, peak=peak)
         axes = {
             "sender": {who: sender(who) for who in senders},
-            "detection_ms": {str(one): _detected(one, **more) for one in lengths},
+            "detection_ms": {str(length): _detected(length, **more) for length in lengths},
             "failure": failing(cut(name), assumed),
         }
         found[key] = grid(f"detection on {key}", world(name, assumed), axes, options, MECHANISMS[MECHANISM].settings)
@@ -126,9 +126,9 @@ def invisible(costs: Costs) -> list[Part]:
     """Judge: with 50 ms the median stall is below 100 ms, few RTOs fire, and no short flow takes longer."""
     at = ("cubic", "40" if ("cubic", "40") in costs.cells else "50")
     p50 = costs.quantile(at, outages, 0.5)
-    hit = costs.mean(at, lambda one: float(one.outage_ms.size))
-    expired = per_cent_of(costs.mean(at, lambda one: float(one.hit_timeouts)), hit)
-    slow = costs.quantile(at, lambda one: one.inflation, 0.99)
+    hit = costs.mean(at, lambda cost: float(cost.outage_ms.size))
+    expired = per_cent_of(costs.mean(at, lambda cost: float(cost.hit_timeouts)), hit)
+    slow = costs.quantile(at, lambda cost: cost.inflation, 0.99)
     return [
         side(f"detection {at[1]} ms: median stall minus 100", p50 - 100.0, "below", "ms"),
         side("flows with RTOs minus 5 %", expired - 5.0, "below", "points"),
@@ -142,7 +142,7 @@ def like_200(costs: Costs) -> list[Part]:
         return [not_run("detection of 200 ms")]
     fast, slow = ("cubic", "50"), ("cubic", "200")
     apart = costs.quantile(slow, outages, 0.5) - costs.quantile(fast, outages, 0.5)
-    lost = {at: costs.mean(at, lambda one: one.lost_mb["long"]) for at in (fast, slow)}
+    lost = {at: costs.mean(at, lambda cost: cost.lost_mb["long"]) for at in (fast, slow)}
     return [
         inside("median stall", apart, 30, "ms"),
         inside("lost by long flows", per_cent_of(lost[slow] - lost[fast], lost[fast]), 15, "%"),
@@ -151,23 +151,23 @@ def like_200(costs: Costs) -> list[Part]:
 
 def fast_enough(costs: Costs, who: str) -> list[Part]:
     """Judge: detection in 1 ms does not reduce the loss of 50 ms by more than 5 %."""
-    slow = costs.mean((who, "50"), lambda one: one.total_mb)
-    gain = per_cent_of(costs.mean((who, "1"), lambda one: one.total_mb) - slow, slow)
+    slow = costs.mean((who, "50"), lambda cost: cost.total_mb)
+    gain = per_cent_of(costs.mean((who, "1"), lambda cost: cost.total_mb) - slow, slow)
     return [side("lost at 1 ms minus lost at 50 ms, above -5 %", gain - (-5.0), "above", "points")]
 
 
 def objective(costs: Costs, who: str) -> list[Part]:
     """Judge: 600 ms delays files at most a quarter as much as 3 s, and the steepest rise is beyond 600 ms."""
     lengths = sorted({int(at[1]) for at in costs.cells if at[0] == who})
-    longer = {one: costs.cut_mean((who, str(one)), lambda cost: cost.longer_pct) for one in lengths}
+    longer = {length: costs.cut_mean((who, str(length)), lambda cost: cost.longer_pct) for length in lengths}
     quarter = longer[3000].times(0.25)
-    if not all(math.isfinite(one.estimate) for one in longer.values()):
+    if not all(math.isfinite(item.estimate) for item in longer.values()):
         return [judge.Part("some flows were unfinished at the end of the run: their delay is not known", "undecided")]
     by_log = {
-        two: (longer[two].estimate - longer[one].estimate) / math.log(two / one)
-        for one, two in itertools.pairwise(lengths)
+        two: (longer[two].estimate - longer[item].estimate) / math.log(two / item)
+        for item, two in itertools.pairwise(lengths)
     }
-    steepest = max(by_log, key=lambda one: by_log[one])
+    steepest = max(by_log, key=lambda item: by_log[item])
     return [
         side("delay at 600 ms minus a quarter of the delay at 3 s", longer[600] - quarter, "below", "points"),
         judge.exact_part(f"steepest rise ends at {steepest} ms", steepest > 600),

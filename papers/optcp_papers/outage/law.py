@@ -150,15 +150,15 @@ def wait(way: Way, timers: Timers, last_sent_s: float, outage: Outage) -> Wait:
     if first_through <= last_sent_s + queue_s:
         return Wait("near clock", 0, first_through, first_through + shown)
     probe_s = last_sent_s + 2 * timers.srtt_s
-    found: list[Wait] = []
+    result: list[Wait] = []
     if outage.acks_s <= outage.last_ack_s:
         woken_s = outage.acks_s + outage.back_s
-        found.append(Wait("far clock", 0, woken_s, woken_s + shown))
+        result.append(Wait("far clock", 0, woken_s, woken_s + shown))
     elif timers.ack_delay_s and outage.acks_s <= outage.last_ack_s + timers.ack_delay_s:
         woken_s = outage.last_ack_s + timers.ack_delay_s + outage.back_s
         # With time-based detection one SACK is enough: the lost segments are too old for reordering.
         at_once = timers.modern and timers.ack_delay_s > rtt / 4
-        found.append(Wait("delayed ACK", 0, woken_s, woken_s + (rtt if at_once else shown)))
+        result.append(Wait("delayed ACK", 0, woken_s, woken_s + (rtt if at_once else shown)))
     at_s = last_sent_s
     if timers.modern:
         at_s = probe_s
@@ -166,13 +166,13 @@ def wait(way: Way, timers: Timers, last_sent_s: float, outage: Outage) -> Wait:
             # The probe's ACK also covers segments whose ACKs were lost, so its RTT sample is long. Nothing counts as
             # lost for that time, or until new segments, which the ACK releases, are reported.
             held_s = last_sent_s + way.to_failure_s + way.core_s + rtt / 4
-            found.append(Wait("probe", 0, probe_s, probe_s + rtt + min(rtt, held_s)))
-    reached = (one >= first_through for one in expiries_s(at_s, timers.rto_s, timers.longest_s))
+            result.append(Wait("probe", 0, probe_s, probe_s + rtt + min(rtt, held_s)))
+    reached = (expiries_ >= first_through for expiries_ in expiries_s(at_s, timers.rto_s, timers.longest_s))
     timeouts = 1 + next(place for place, through in enumerate(reached) if through)
     at_s = next(itertools.islice(expiries_s(at_s, timers.rto_s, timers.longest_s), timeouts - 1, None))
     behind = 2 * rtt if timers.modern and timeouts == 1 else rtt
-    found.append(Wait("timeout", timeouts, at_s, at_s + behind))
-    return min(found, key=lambda one: one.resume_s)
+    result.append(Wait("timeout", timeouts, at_s, at_s + behind))
+    return min(result, key=lambda item: item.resume_s)
 
 
 def expiries_s(first_s: float, rto_s: float, longest_s: float) -> Iterator[float]:

@@ -60,18 +60,18 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 @functools.cache
 def _grids(assumed: Assumptions, options: Options) -> dict[str, Grid]:
     """Return the grids; cached, because several experiments share them and each has thousands of combinations."""
-    found = {}
+    result = {}
     for name in networks(options.size):
         of = world(name, assumed)
         for who, acting in SENDERS.items():
-            chosen_mechanisms = [one for one in acting if one in QUICK or not options.size.is_quick]
+            chosen_mechanisms = [item for item in acting if item in QUICK or not options.size.is_quick]
             axes = {
                 "sender": {who: sender(who)},
                 "mechanism": mechanisms(chosen_mechanisms, assumed),
                 "failure": failing(cut(name), assumed),
             }
-            found[f"{name}, {who}"] = grid(f"links of {name}, {who}", of, axes, options)
-    return found
+            result[f"{name}, {who}"] = grid(f"links of {name}, {who}", of, axes, options)
+    return result
 
 
 def networks(size: Size) -> list[str]:
@@ -98,12 +98,12 @@ def find(found: Found) -> Findings:
     """Return the cost that each mechanism leaves, and judge the claims."""
     by_network = every_cost(found)
     shown = [
-        one
+        item
         for name, costs in by_network.items()
         for who, mechanism in costs.cells
-        for one in rows_of(costs, (who, mechanism), {"network": name, "sender": who, "mechanism": mechanism})
+        for item in rows_of(costs, (who, mechanism), {"network": name, "sender": who, "mechanism": mechanism})
     ]
-    shown += [one for name, costs in by_network.items() for one in each_failure(costs, name)]
+    shown += [item for name, costs in by_network.items() for item in each_failure(costs, name)]
     assumed = assumptions(found.chosen)
     missing = [not_run("other networks")] if len(by_network) < len(NETWORKS) else []
     claims: dict[str, Mapping[str, list[Part]]] = {
@@ -126,10 +126,10 @@ def each_failure(costs: Costs, name: str) -> list[Row]:
             {"network": name, "sender": who, "mechanism": mechanism, "failure": event.name},
             "lost_mb",
             None,
-            exact(one.total_mb),
+            exact(cost.total_mb),
             "",
         )
-        for event, one in zip(costs.events, costs.cells[at], strict=True)
+        for event, cost in zip(costs.events, costs.cells[at], strict=True)
     ]
 
 
@@ -146,9 +146,9 @@ def seconds_suffice(costs: Costs, assumed: Assumptions) -> list[Part]:
             parts.append(
                 side(f"{mechanism}: share of a year's bytes, in millionths, minus 1", less.times(1e6), "below", "")
             )
-    waits = [one.outage_ms > 2 * one.network_ms + 2 * RTT_MS for one in costs.cells[at]]
-    silent = resampled.mean([100 * one.sum() for one in waits], costs.weights) / resampled.mean(
-        [one.size for one in waits], costs.weights
+    waits = [cost.outage_ms > 2 * cost.network_ms + 2 * RTT_MS for cost in costs.cells[at]]
+    silent = resampled.mean([100 * wait.sum() for wait in waits], costs.weights) / resampled.mean(
+        [wait.size for wait in waits], costs.weights
     )
     parts.append(side("flows stalled for longer than 2 L + 2 R, minus 5 %", silent - 5.0, "below", "points"))
     return parts
@@ -163,8 +163,8 @@ CUTS_A_YEAR = 2.7 / 1000
 
 def year_share(costs: Costs, at: tuple[str, ...], assumed: Assumptions) -> Resampled:
     """Return the share of a year's bytes that link failures cost."""
-    lost = costs.mean(at, lambda one: one.total_mb)
-    carried_mb = np.mean([one.carried_mb for one in costs.cells[at]])
+    lost = costs.mean(at, lambda cost: cost.total_mb)
+    carried_mb = np.mean([cell.carried_mb for cell in costs.cells[at]])
     counted_s = LATER_S + window_s(at[1], assumed)
     a_year = CUTS_A_YEAR * costs.weights.sum()
     return lost.times(a_year / (carried_mb / counted_s * YEAR_MS / 1000))
@@ -172,7 +172,7 @@ def year_share(costs: Costs, at: tuple[str, ...], assumed: Assumptions) -> Resam
 
 def like_one_plus_one(costs: Costs, assumed: Assumptions) -> list[Part]:
     """Judge: stalls with TI-LFA equal those with 1+1 if the detour is not congested, and are longer if it is."""
-    loads = capacity.rerouted(costs.network, assumed, [one.name for one in costs.events])
+    loads = capacity.rerouted(costs.network, assumed, [event.name for event in costs.events])
     free = costs.part(lambda event: loads.busiest_detour(event.name) < CONGESTED)
     full = costs.part(lambda event: loads.busiest_detour(event.name) >= CONGESTED)
     parts = []
@@ -193,8 +193,8 @@ def coverage_bill(costs: Costs) -> list[Part]:
     at = ("cubic", "lfa")
     if at not in costs.cells:
         return [not_run("loop-free alternates")]
-    uncovered = costs.mean(at, lambda one: one.lost_uncovered_mb)
-    covered = costs.mean(at, lambda one: one.lost_hit_mb - one.lost_uncovered_mb)
+    uncovered = costs.mean(at, lambda cost: cost.lost_uncovered_mb)
+    covered = costs.mean(at, lambda cost: cost.lost_hit_mb - cost.lost_uncovered_mb)
     return [side("lost by pairs without minus pairs with a backup", uncovered - covered, "above", "MB per failure")]
 
 

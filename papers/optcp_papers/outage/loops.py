@@ -39,21 +39,21 @@ NOTES = [
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return the grids over repair, convergence and update time, and the grids over the hold time."""
     assumed = assumptions(chosen, window_s=WINDOW_S)
-    found = {}
+    result = {}
     for name in (QUICK_NETWORK,) if options.size.is_quick else NETWORKS:
         failure = failing(cut(name), assumed)
         update = UPDATES if not options.size.is_quick else {"1000": UPDATES["1000"]}
         axes = {
-            "repair": {one: {"routing.repair": one} for one in ("none", "ti-lfa")},
-            "converge": {one: {"routing.converge": one} for one in ("own", "synchronized")},
-            "update_ms": {one: {"routing.update": text} for one, text in update.items()},
+            "repair": {item: {"routing.repair": item} for item in ("none", "ti-lfa")},
+            "converge": {item: {"routing.converge": item} for item in ("own", "synchronized")},
+            "update_ms": {item: {"routing.update": text} for item, text in update.items()},
             "failure": failure,
         }
-        found[name] = grid(f"loops on {name}", world(name, assumed), axes, options)
+        result[name] = grid(f"loops on {name}", world(name, assumed), axes, options)
         held = {"routing.repair": "ti-lfa", "routing.converge": "synchronized"}
-        axes = {"hold_s": {one: {"routing.hold": f"{one} s"} for one in HOLDS_S}, "failure": failure}
-        found[f"{name}, held"] = grid(f"held tables on {name}", world(name, assumed), axes, options, held)
-    return found
+        axes = {"hold_s": {holds_: {"routing.hold": f"{holds_} s"} for holds_ in HOLDS_S}, "failure": failure}
+        result[f"{name}, held"] = grid(f"held tables on {name}", world(name, assumed), axes, options, held)
+    return result
 
 
 def find(found: Found) -> Findings:
@@ -70,7 +70,7 @@ def find(found: Found) -> Findings:
             repair, converge, update_ms = at
             key: Key = {"network": name, "repair": repair, "converge": converge, "update_ms": int(update_ms)}
             shown += rows_of(costs, at, key, SHOWN)
-            looped = costs.mean(at, lambda one: float(one.looped))
+            looped = costs.mean(at, lambda item: float(item.looped))
             shown.append(row(key, "looped", None, looped.interval, ""))
     for name, costs in holds.items():
         for at in costs.cells:
@@ -120,10 +120,10 @@ def hit_bystanders(costs: Costs) -> list[Part]:
 def holding(costs: Costs) -> list[Part]:
     """Judge: a longer hold costs the same as a shorter one within 10 %."""
     parts = []
-    for one, two in itertools.pairwise(HOLDS_S):
-        before = METRICS["lost_mb"](costs, (one,))
+    for item, two in itertools.pairwise(HOLDS_S):
+        before = METRICS["lost_mb"](costs, (item,))
         more = per_cent_of(METRICS["lost_mb"](costs, (two,)) - before, before)
-        parts.append(inside(f"held for {two} s against {one} s", more, 10, "%"))
+        parts.append(inside(f"held for {two} s against {item} s", more, 10, "%"))
     return parts
 
 

@@ -71,10 +71,10 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     of = senders(*(QUICK_SENDERS if quick else SENDERS), table="long")
     axes = {
         "sender": of,
-        "share": {one: SHARES[one] for one in (QUICK_SHARES if quick else SHARES)},
+        "share": {item: SHARES[item] for item in (QUICK_SHARES if quick else SHARES)},
         "restored_at_s": {
-            one: {"parameters.works": f"{CUT_S + float(one):g} s"}
-            for one in (QUICK_RESTORED_S if quick else RESTORED_S)
+            item: {"parameters.works": f"{CUT_S + float(item):g} s"}
+            for item in (QUICK_RESTORED_S if quick else RESTORED_S)
         },
     }
     settings = world(chosen)
@@ -118,14 +118,14 @@ class Costs:
     @classmethod
     def of(cls, cut: Done, twin: Done, rate_bps: float) -> Costs:
         """Compare every run with its twin without the cut."""
-        found = np.full((len(cut.seeds), len(cut.grid.branches), len(fields(cls)), 2), np.nan)
+        result = np.full((len(cut.seeds), len(cut.grid.branches), len(fields(cls)), 2), np.nan)
         for at, seed in enumerate(cut.seeds):
-            twins = {twin.grid.written(one)[0]: twin.run(one, seed) for one in twin.grid.branches}
+            twins = {twin.grid.written(item)[0]: twin.run(item, seed) for item in twin.grid.branches}
             for place, branch in enumerate(cut.grid.branches):
                 sender, share, restored_s = cut.grid.written(branch)
                 run = cut.run(branch, seed)
-                found[at, place] = cost(run, twins[sender], float(share) * rate_bps, float(restored_s))
-        return cls(*(costs_of(cut, found[..., one, :]) for one in range(len(fields(cls)))))
+                result[at, place] = cost(run, twins[sender], float(share) * rate_bps, float(restored_s))
+        return cls(*(costs_of(cut, result[..., item, :]) for item in range(len(fields(cls)))))
 
 
 def cost(run: Run, twin: Run, back_bps: float, restored_s: float) -> list[Bounded]:
@@ -168,7 +168,7 @@ def find(found: Found) -> Findings:
     """Return the cost of a cut by share and time of the restoration."""
     rate_bps = 1e6 * LIGHTPATHS * found.number("lightpath_mbps")
     costs = Costs.of(found.done["cut"], found.done["twin"], rate_bps)
-    metrics = {one.name: getattr(costs, one.name).mean() for one in fields(costs) if one.name != "infl_at_most"}
+    metrics = {field.name: getattr(costs, field.name).mean() for field in fields(costs) if field.name != "infl_at_most"}
     claims = {"outage-partial-at-8s": {name: worth(costs, name) for name in costs.lost_mb.axis("sender").values}}
     if len(claims["outage-partial-at-8s"]) < len(SENDERS):
         claims["outage-partial-at-8s"] |= {"other senders": [not_run("other senders")]}

@@ -54,8 +54,8 @@ def lasting(outage_s: float, more_s: float = 1.0) -> dict[str, str]:
 
 def sender(name: str) -> dict[str, str]:
     """Return the settings of a sender. BBR has no window limit, because its spare window is what matters."""
-    found = {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}
-    return {**found, "tcp.sender.window_limit": "unlimited"} if name == "bbr" else found
+    result = {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}
+    return {**result, "tcp.sender.window_limit": "unlimited"} if name == "bbr" else result
 
 
 @dataclass(frozen=True)
@@ -142,14 +142,14 @@ def _srtt_s(
 ) -> float:
     """Return the mean RTT that ACKs before the failure measured, from the sending of the oldest segment of each."""
     sent_at = dict(zip(seq[sent].tolist(), at_s[sent].tolist(), strict=True))
-    found, before = [], None
+    result, before = [], None
     for when, number in zip(at_s[acknowledged].tolist(), seq[acknowledged].tolist(), strict=True):
         if when > 0:
             break
         if before is not None and number > before and before in sent_at:
-            found.append(when - sent_at[before])
+            result.append(when - sent_at[before])
         before = number
-    return float(np.mean(found)) if found else float("nan")
+    return float(np.mean(result)) if result else float("nan")
 
 
 def _last_sent_s(sent_s: NDArray[np.float64], rtt_s: float) -> float:
@@ -163,8 +163,10 @@ def _probes_s(
 ) -> NDArray[np.float64]:
     """Return transmissions after 1.5 RTTs without transmissions, ACKs and RTOs."""
     quiet = (np.diff(sent_s) > 1.5 * srtt_s) & (sent_s[1:] > 0)
-    found = [one for one in sent_s[1:][quiet].tolist() if not ((acks_s > one - 1.5 * srtt_s) & (acks_s <= one)).any()]
-    return np.array([one for one in found if one not in timeouts_s], dtype=np.float64)
+    result = [
+        item for item in sent_s[1:][quiet].tolist() if not ((acks_s > item - 1.5 * srtt_s) & (acks_s <= item)).any()
+    ]
+    return np.array([item for item in result if item not in timeouts_s], dtype=np.float64)
 
 
 def timers(name: str, found: Seen) -> Timers:

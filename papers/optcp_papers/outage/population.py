@@ -130,5 +130,5 @@ def cut(name: str) -> tuple[Event, ...]:
 
 def rows_of(of: Costs, at: tuple[str, ...], key: Key, names: Sequence[str] = tuple(METRICS)) -> list[Row]:
     """Return the rows of a combination, without those that have no value."""
-    found = {name: METRICS[name](of, at) for name in names}
-    return [row(key, name, None, one.interval, "") for name, one in found.items() if not np.isnan(one.estimate)]
+    result = {name: METRICS[name](of, at) for name in names}
+    return [row(key, name, None, item.interval, "") for name, item in result.items() if not np.isnan(item.estimate)]

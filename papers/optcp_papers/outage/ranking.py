@@ -56,9 +56,9 @@ RANGES = {
 }
 ASSUMED = (
     *(
-        replace(one, plausible=RANGES.get(one.name))
-        for one in population.ASSUMED
-        if one.name not in ("detection_ms", "convergence")
+        replace(parameter, plausible=RANGES.get(parameter.name))
+        for parameter in population.ASSUMED
+        if parameter.name not in ("detection_ms", "convergence")
     ),
     Assumed(
         "detection_ms",
@@ -108,14 +108,14 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 @functools.cache
 def _grids(assumed: Assumptions, settings: tuple[tuple[str, Any], ...], options: Options) -> dict[str, Grid]:
     """Return the grids; cached, because the frequency of failures changes no scenario."""
-    found = {}
+    result = {}
     for name in (QUICK_NETWORK,) if options.size.is_quick else NETWORKS:
         axes = {
             "mechanism": mechanisms(ACTING, assumed),
             "failure": failing(happening(name, options.size.is_quick), assumed),
         }
-        found[name] = grid(f"ranking on {name}", world(name, assumed), axes, options, dict(settings))
-    return found
+        result[name] = grid(f"ranking on {name}", world(name, assumed), axes, options, dict(settings))
+    return result
 
 
 def every_cost(found: Found) -> dict[str, Costs]:
@@ -127,8 +127,8 @@ def every_cost(found: Found) -> dict[str, Costs]:
 
 def weights(costs: Costs, chosen: Chosen) -> NDArray[np.float64]:
     """Return the relative frequency of each failure; links and ducts have their shares."""
-    of_ducts = np.array([len(one.links) > 1 for one in costs.events])
-    often = np.array([one.km if chosen["cuts_follow"] == "km" else 1.0 for one in costs.events])
+    of_ducts = np.array([len(event.links) > 1 for event in costs.events])
+    often = np.array([event.km if chosen["cuts_follow"] == "km" else 1.0 for event in costs.events])
     shared = float(chosen["shared_share"])
     ducts, links = shared * often / often[of_ducts].sum(), (1 - shared) * often / often[~of_ducts].sum()
     return np.asarray(np.where(of_ducts, ducts, links), dtype=np.float64)
@@ -138,7 +138,7 @@ def find(found: Found) -> Findings:
     """Return the loss that each mechanism avoids compared with the one before, in % of the loss without any."""
     shown = []
     for name, costs in every_cost(found).items():
-        lost = {one: costs.mean((one,), lambda cost: cost.total_mb) for one in ACTING}
+        lost = {item: costs.mean((item,), lambda cost: cost.total_mb) for item in ACTING}
         for more, less in itertools.pairwise(ACTING):
             spared = per_cent_of(lost[more] - lost[less], lost["none"])
             shown.append(row({"network": name, "from": more, "to": less}, "spared_pct", None, spared.interval, ""))
@@ -149,7 +149,7 @@ def conclusions(found: Found) -> Differences:
     """Return the ranking as the contribution of each failure to the difference of the means, in MB per failure."""
     shown = {}
     for name, costs in every_cost(found).items():
-        lost = {one: np.array([cost.total_mb for cost in costs.cells[one,]]) for one in ACTING}
+        lost = {item: np.array([cost.total_mb for cost in costs.cells[item,]]) for item in ACTING}
         share_of = len(costs.events) * costs.weights / costs.weights.sum()
         for more, less in itertools.pairwise(ACTING):
             shown[f"{name}: {more} loses more than {less} (MB a failure)"] = share_of * (lost[more] - lost[less])

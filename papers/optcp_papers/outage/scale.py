@@ -33,15 +33,15 @@ NOTES = [
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per rate, over senders and failures."""
-    found = {}
+    result = {}
     for rate in QUICK_RATES_MBPS if options.size.is_quick else RATES_MBPS:
         assumed = assumptions(chosen, rate_mbps=float(rate))
         axes = {
             "sender": {who: sender(who) for who in (SENDERS[:1] if options.size.is_quick else SENDERS)},
             "failure": failing(cut(NETWORK), assumed),
         }
-        found[str(rate)] = grid(f"abilene at {rate} Mb/s", world(NETWORK, assumed), axes, options, MECHANISM)
-    return found
+        result[str(rate)] = grid(f"abilene at {rate} Mb/s", world(NETWORK, assumed), axes, options, MECHANISM)
+    return result
 
 
 def find(found: Found) -> Findings:
@@ -52,9 +52,9 @@ def find(found: Found) -> Findings:
         for at in costs.cells:
             key: Key = {"rate_mbps": rate, "sender": at[0]}
             shown += rows_of(costs, at, key, SHOWN)
-            a_gbps = costs.mean(at, lambda one: one.total_mb).times(1000 / rate)
+            a_gbps = costs.mean(at, lambda cost: cost.total_mb).times(1000 / rate)
             shown.append(row(key, "lost_mb_a_gbps", None, a_gbps.interval, ""))
-            shown.append(row(key, "flows", None, costs.mean(at, lambda one: float(one.flows)).interval, ""))
+            shown.append(row(key, "flows", None, costs.mean(at, lambda item: float(item.flows)).interval, ""))
     missing = [not_run("other rates")] if len(by_rate) < len(RATES_MBPS) else []
     senders = dict.fromkeys(at[0] for at in by_rate[min(by_rate)].cells)
     claims = {"outage-scale-free": {who: [*scale_free(by_rate, who), *missing] for who in senders}}
@@ -65,7 +65,7 @@ def scale_free(by_rate: dict[int, Costs], who: str) -> list[Part]:
     """Judge: neighbouring rates cost the same per unit of capacity within 15 %, and so do the extremes."""
     parts = []
     rates = sorted(by_rate)
-    lost = {rate: by_rate[rate].mean((who,), lambda one: one.total_mb).times(1 / rate) for rate in rates}
+    lost = {rate: by_rate[rate].mean((who,), lambda cost: cost.total_mb).times(1 / rate) for rate in rates}
     silent = {rate: by_rate[rate].quantile((who,), outages, 0.5) for rate in rates}
     for low, high in itertools.pairwise(rates):
         for name, of in (("lost a unit", lost), ("median outage", silent)):

@@ -47,28 +47,28 @@ def happening(name: str, kind: str, quick: bool) -> tuple[Event, ...]:
     """Return the failures of a kind; quick runs use some of them."""
     net = network(name)
     if kind == "link":
-        found = list(cut(name))
+        result = list(cut(name))
     elif kind == "node":
-        found = events.nodes(net)
+        result = events.nodes(net)
     elif kind == "duct":
-        found = events.ducts(net)
+        result = events.ducts(net)
     else:
-        found = events.doubles(net, QUICK_DOUBLES if quick else DOUBLES, DRAWN_WITH)
-    return tuple(found[:QUICK_DOUBLES] if quick else found)
+        result = events.doubles(net, QUICK_DOUBLES if quick else DOUBLES, DRAWN_WITH)
+    return tuple(result[:QUICK_DOUBLES] if quick else result)
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per network and kind of failure, over mechanisms."""
     assumed = assumptions(chosen)
-    found = {}
+    result = {}
     for name in ("abilene",) if options.size.is_quick else NETWORKS:
         for kind in KINDS:
             axes = {
                 "mechanism": mechanisms(ACTING, assumed),
                 "failure": failing(happening(name, kind, options.size.is_quick), assumed),
             }
-            found[f"{name}, {kind}"] = grid(f"{kind}s of {name}", world(name, assumed), axes, options)
-    return found
+            result[f"{name}, {kind}"] = grid(f"{kind}s of {name}", world(name, assumed), axes, options)
+    return result
 
 
 def find(found: Found) -> Findings:
@@ -79,7 +79,7 @@ def find(found: Found) -> Findings:
         name, _, kind = key.partition(", ")
         quick = len(found.done) < len(KINDS) * len(NETWORKS)
         costs = by_network.setdefault(name, {})[kind] = done.once(CostsOf(network(name), happening(name, kind, quick)))
-        likely = {one.name for one in events.ducts(network(name), events.LIKELY_DEGREES)} if kind == "duct" else set()
+        likely = {duct.name for duct in events.ducts(network(name), events.LIKELY_DEGREES)} if kind == "duct" else set()
         parts = {kind: costs}
         if likely:
             parts["likely duct"] = costs.part(lambda event, of=likely: event.name in of)  # type: ignore[misc]
@@ -99,8 +99,8 @@ def find(found: Found) -> Findings:
 
 def unprotected_pct(costs: Costs, at: tuple[str, ...]) -> Resampled:
     """Return the share of affected flows whose path was broken for longer than a backup takes."""
-    hit = costs.mean(at, lambda one: float(one.outage_ms.size))
-    return (costs.mean(at, lambda one: float((one.network_ms > UNCOVERED_MS).sum())) / hit).times(100)
+    hit = costs.mean(at, lambda cost: float(cost.outage_ms.size))
+    return (costs.mean(at, lambda cost: float((cost.network_ms > UNCOVERED_MS).sum())) / hit).times(100)
 
 
 def dominates(costs: Mapping[str, Costs]) -> list[Part]:

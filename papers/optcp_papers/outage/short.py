@@ -84,8 +84,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 
 def points(name: str, clamp_mb: float) -> Settings:
     """Return the settings of a size distribution; sizes above ``clamp_mb`` are clamped."""
-    found = Assumptions(sizes=name, clamp_mb=clamp_mb).points
-    return {"kind": "points", "points": [(f"{size:.0f} B", float(f"{per_cent:g}")) for size, per_cent in found]}
+    result = Assumptions(sizes=name, clamp_mb=clamp_mb).points
+    return {"kind": "points", "points": [(f"{size:.0f} B", float(f"{per_cent:g}")) for size, per_cent in result]}
 
 
 def delays(rtt_ms: int) -> dict[str, str]:
@@ -121,7 +121,7 @@ class Costs:
     def of(cls, done: Done) -> Costs:
         """Compare every run with its twin without failures."""
         lengths = done.axes[-1].values
-        found = np.full((len(done.seeds), len(done.grid.branches), len(fields(cls)), 2), np.nan)
+        result = np.full((len(done.seeds), len(done.grid.branches), len(fields(cls)), 2), np.nan)
         for at, seed in enumerate(done.seeds):
             for place, branch in enumerate(done.grid.branches):
                 written = done.grid.written(branch)
@@ -130,9 +130,9 @@ class Costs:
                     path = way(float(written[-2]), PLACE, ACCESS_BPS)
                 else:
                     flows = Flows.of(done.run(branch, seed))
-                    found[at, place] = cost(flows, twin, path, float(written[-1]) / 1000)
+                    result[at, place] = cost(flows, twin, path, float(written[-1]) / 1000)
         kept = [length for length in lengths if length != WITHOUT]
-        return cls(*(costs_of(done, found[..., one, :]).part(outage_ms=kept) for one in range(len(fields(cls)))))
+        return cls(*(costs_of(done, result[..., item, :]).part(outage_ms=kept) for item in range(len(fields(cls)))))
 
 
 def costs_of(done: Done, found: NDArray[np.float64]) -> Cells:
@@ -189,7 +189,7 @@ def cost(flows: Flows, twin: Flows, path: Way, outage_s: float) -> list[Bounded]
     arrivals = twin.start_s.size / (FIRST_S + FAILURES * EVERY_S)
     wait = arrivals * wait_s(path, outage_s)
     mean_s, mean_at_least = (
-        arrivals * outage_s * ladder_s(outage_s) + one for one in _times(twin.times_s.mean(), wait)
+        arrivals * outage_s * ladder_s(outage_s) + time for time in _times(twin.times_s.mean(), wait)
     )
     return [
         times.quantile(0.5), times.quantile(0.99), (share_pct, share_at_least), syn_ms, _times(total_s, 1 / FAILURES),
@@ -223,7 +223,7 @@ def wait_s(path: Way, outage_s: float) -> float:
 def find(found: Found) -> Findings:
     """Return the cost of failures for short flows by outage length, and the share of lost SYNs in it."""
     costs, tail = found.done["short"].once(Costs.of), found.done["tail"]
-    metrics = {one.name: getattr(costs, one.name).mean() for one in fields(costs)}
+    metrics = {field.name: getattr(costs, field.name).mean() for field in fields(costs)}
     claims = {"outage-tail-probe-repairs": probes(tail), "outage-syn-second": seconds(costs)}
     shown = rows(metrics)
     for name, cells in {"probe_to_repair_ms": tail.each(after_probe_ms), "timeouts": tail.each(timeouts)}.items():
@@ -251,7 +251,7 @@ def probes(tail: Done) -> list[Part]:
     after, expired = tail.each(after_probe_ms), tail.each(timeouts)
     parts = []
     for sender in after.axis("sender").values:
-        ms, count = (float(one.at(sender=sender).values[0]) for one in (after, expired))
+        ms, count = (float(item.at(sender=sender).values[0]) for item in (after, expired))
         low, high = (1000 * TAIL_RTT_S * bound for bound in PROBE_RTTS)
         text = f"{sender}: {ms:.1f} ms from the probe to the repair, {count:g} timeouts"
         parts.append(judge.exact_part(text, low <= ms <= high and count == 0))
@@ -263,7 +263,7 @@ def seconds(costs: Costs) -> list[Part]:
     where = {"sizes": JUDGED_SIZES, "rtt_ms": str(JUDGED_RTT_MS)}
     extra_ms, share_pct = costs.syn_extra_ms.at(**where), costs.syn_share_pct.at(**where)
     parts = []
-    for length in (one for one in OUTAGES_MS if one <= MOSTLY_UNTIL_MS):
+    for length in (outages_m for outages_m in OUTAGES_MS if outages_m <= MOSTLY_UNTIL_MS):
         if str(length) not in extra_ms.axis("outage_ms").values:
             parts.append(not_run(f"{length} ms"))
             continue

@@ -58,14 +58,14 @@ def strata() -> list[float]:
     """Return outages from strata of equal width on a logarithmic scale, one random value in each."""
     low, high = np.log(SPREAD_S)
     drawn = np.random.Generator(np.random.PCG64(1)).random(STRATA)
-    return [round(float(one), 4) for one in np.exp(low + (high - low) * (np.arange(STRATA) + drawn) / STRATA)]
+    return [round(float(item), 4) for item in np.exp(low + (high - low) * (np.arange(STRATA) + drawn) / STRATA)]
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return the grids of the cases, fine lengths by RTT, the reach of the ACK clock, and outages of seconds."""
     rate_bps = 1e6 * float(chosen["rate_mbps"])
 
-    def one(name: str, rtt_ms: float, axes: Axes, place: str = PLACE) -> Grid:
+    def make_grid(name: str, rtt_ms: float, axes: Axes, place: str = PLACE) -> Grid:
         settings = path.settings(path.way(rtt_ms, place, rate_bps))
         return options.grid(scenario("path"), settings, axes, f"outage staircase, {name}")
 
@@ -79,24 +79,26 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     senders = {name: path.sender(name) for name in SENDERS}
     both = {name: senders[name] for name in ("cubic", "bbr")}
     found = {
-        "cases": one("cases", RTT_MS, {"sender": senders, "place": places(), "outage_ms": outages(in_ms(OUTAGES_MS))}),
-        "stretch": one(
+        "cases": make_grid(
+            "cases", RTT_MS, {"sender": senders, "place": places(), "outage_ms": outages(in_ms(OUTAGES_MS))}
+        ),
+        "stretch": make_grid(
             "stretch", RTT_MS, {"sender": senders, "outage_s": outages({f"{s:g}": s for s in strata()}, 0.2)}
         ),
     }
     for rtt_ms in RTTS_MS:
         cubic = {"sender": {"cubic": senders["cubic"]}, "outage_ms": outages(in_ms(FINE_MS))}
-        found[f"fine, {rtt_ms} ms"] = one(f"lengths at {rtt_ms} ms", rtt_ms, cubic)
+        found[f"fine, {rtt_ms} ms"] = make_grid(f"lengths at {rtt_ms} ms", rtt_ms, cubic)
     for rtt_ms in COAST_RTTS_MS:
         start = {"parameters.start": f"uniform(0 s, {rtt_ms} ms)"}
         lengths = outages({f"{rtts:g}": rtts * rtt_ms / 1000 for rtts in COAST_RTTS})
         axes = {"sender": {name: {**of, **start} for name, of in both.items()}, "outage_rtts": lengths}
-        found[f"coast, {rtt_ms} ms"] = one(f"clock at {rtt_ms} ms", rtt_ms, axes)
+        found[f"coast, {rtt_ms} ms"] = make_grid(f"clock at {rtt_ms} ms", rtt_ms, axes)
     for place in path.PLACES:
         farther_s = reach_s(path.way(RTT_MS, place, rate_bps))
         at_once = {name: {**senders[name], "tcp.sender.ack": "every-packet"} for name in ("newreno", "cubic")}
         axes = {"sender": at_once, "outage_clocks": outages({f"{times:g}": times * farther_s for times in CLOCKS})}
-        found[f"clock, {place}"] = one(f"clock, {place}", RTT_MS, axes, place)
+        found[f"clock, {place}"] = make_grid(f"clock, {place}", RTT_MS, axes, place)
     return found
 
 
@@ -205,10 +207,10 @@ class Back:
 def find(found: Found) -> Findings:
     """Return each case with its closed form, the thresholds, the reach of ACK clocks, and the stretch of outages."""
     rate_bps = 1e6 * found.number("rate_mbps")
-    done = {name: one for name, one in found.done.items() if one.seeds}
+    done = {name: item for name, item in found.done.items() if item.seeds}
     middle = path.way(RTT_MS, PLACE, rate_bps)
     cases = list(Runs(done["cases"], middle, 1e-3))
-    shown = [one for back in cases for one in case_rows(back)]
+    shown = [case_row for back in cases for case_row in case_rows(back)]
     long = list(Runs(done["stretch"], middle, 1.0)) if "stretch" in done else []
     claims: dict[str, list[Part] | dict[str, list[Part]]] = {"outage-staircase": climbs([*cases, *long])}
     series: list[Series] = []
@@ -223,7 +225,7 @@ def find(found: Found) -> Findings:
 
     jumps: dict[int, list[float]] = {}
     for rtt_ms in RTTS_MS:
-        if name := next((one for one in done if one == f"fine, {rtt_ms} ms"), None):
+        if name := next((item for item in done if item == f"fine, {rtt_ms} ms"), None):
             way = path.way(rtt_ms, PLACE, rate_bps)
             backs = list(Runs(done[name], way, 1e-3))
             jumps[rtt_ms] = thresholds_ms(backs)
@@ -294,7 +296,9 @@ def clocked(back: Back) -> Part:
 def thresholds_ms(backs: list[Back]) -> list[float]:
     """Return the outage lengths at which the stall jumps by half an RTT."""
     pairs = itertools.pairwise(backs)
-    return [1000 * (one.outage_s + two.outage_s) / 2 for one, two in pairs if two.gap_s - one.gap_s > two.way.rtt_s / 2]
+    return [
+        1000 * (item.outage_s + two.outage_s) / 2 for item, two in pairs if two.gap_s - item.gap_s > two.way.rtt_s / 2
+    ]
 
 
 def threshold_rows(rtt_ms: int, backs: list[Back], jumps_ms: list[float]) -> tuple[list[Row], Series]:
@@ -321,11 +325,11 @@ def no_threshold(jumps: Mapping[int, list[float]], rate_bps: float) -> list[Part
     parts, at_said = [], 0
     for rtt_ms, found in jumps.items():
         way = path.way(rtt_ms, PLACE, rate_bps)
-        known = [1000 * one for one in steps_s(way, way.rtt_s).values()]
-        strange = [at for at in found if min(abs(at - one) for one in known) > NEAR_MS]
+        known = [1000 * steps_ for steps_ in steps_s(way, way.rtt_s).values()]
+        strange = [at for at in found if min(abs(at - item) for item in known) > NEAR_MS]
         at_said += any(abs(at - SAID_MS) <= NEAR_MS for at in found)
         where = ", ".join(f"{at:g}" for at in found)
-        text = f"RTT of {rtt_ms} ms: thresholds at {where} ms, predicted {', '.join(f'{one:.0f}' for one in known)}"
+        text = f"RTT of {rtt_ms} ms: thresholds at {where} ms, predicted {', '.join(f'{item:.0f}' for item in known)}"
         parts.append(judge.exact_part(text, not strange))
     parts.append(judge.exact_part(f"thresholds within {NEAR_MS} ms of {SAID_MS} at {at_said} RTTs", at_said <= 1))
     return [*parts, *([not_run("other round trips")] if len(jumps) < len(RTTS_MS) else [])]

@@ -15,16 +15,16 @@ LEADS = {"static": ("16 packets", "#0072B2"), "1200": ("50 packets from 1200 us 
 
 def _points(panel: Axes, rows: list[Row], axis: str, colour: str, label: str) -> None:
     """Draw values with their intervals over an axis, and published values as crosses."""
-    x = [float(one.key[axis]) for one in rows]
+    x = [float(row.key[axis]) for row in rows]
     marks(panel, x, rows, colour, label, "o-")
-    printed = [(place, one.paper) for place, one in zip(x, rows, strict=True) if one.paper is not None]
+    printed = [(place, row.paper) for place, row in zip(x, rows, strict=True) if row.paper is not None]
     if printed:
         panel.plot(*zip(*printed, strict=True), "x", color=GREY, markersize=7, label="published", zorder=3)
 
 
 def _doubling(panel: Axes, rows: list[Row]) -> None:
     """Format a logarithmic axis of queue sizes, with a tick at each value."""
-    values = sorted({float(one.key["voq"]) for one in rows})
+    values = sorted({float(row.key["voq"]) for row in rows})
     panel.set_xscale("log", base=2)
     panel.set_xticks(values, [f"{value:g}" for value in values])
 
@@ -110,10 +110,10 @@ def variants(result: Result) -> list[Figure]:
     with page(result, caption, (6.4, 0.26 * len(names) + 1.2)) as made:
         panel = made.panel
         for lead, (label, colour) in LEADS.items():
-            these = [one for one in rows if str(one.key["resize_us"]) == lead]
-            heights = [names.index(str(one.key["tcp"])) for one in these]
+            these = [row for row in rows if str(row.key["resize_us"]) == lead]
+            heights = [names.index(str(item.key["tcp"])) for item in these]
             marks_across(panel, these, heights, colour, label)
-            printed = [(one.paper, height) for one, height in zip(these, heights, strict=True) if one.paper is not None]
+            printed = [(row.paper, height) for row, height in zip(these, heights, strict=True) if row.paper is not None]
             if printed:
                 panel.plot(*zip(*printed, strict=True), "x", color=GREY, markersize=7, label="printed", zorder=3)
         panel.set_yticks(range(len(names)), names)

@@ -14,7 +14,7 @@ from optcp_papers.rdcn.voq import grids as static_grids
 from optcp_papers.rdcn.world import ASSUMED, BIG, PAPER, grid, seeds, week
 
 LEADS_US = tuple(range(0, 3001, 300))
-RISING_US = [str(one) for one in LEADS_US if one <= 2400]
+RISING_US = [str(item) for item in LEADS_US if item <= 2400]
 RESIZED, STATIC = "resize", "voq"
 WHY = (
     "The kernel's timers and whole segments decide: an independent program yields 78.8 % at 1200 us with both, 83.8 "
@@ -32,7 +32,7 @@ RATIOS = {
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return a grid over leads, and the grid of static queues."""
-    axes = {"resize_us": {str(one): week(chosen, resize_us=one).settings for one in LEADS_US}}
+    axes = {"resize_us": {str(item): week(chosen, resize_us=item).settings for item in LEADS_US}}
     return {RESIZED: grid("resize", axes, chosen, options), **static_grids(chosen, options)}
 
 

@@ -28,7 +28,7 @@ SHOWN = ("circuit_util_pct", "p50_all_us", "p99_all_us")
 
 def _listed(read: Callable[[str], str]) -> Callable[[str], str]:
     """Return a parser of one or several interpretations; each has its own runs."""
-    return lambda text: ", ".join(dict.fromkeys(read(one.strip()) for one in text.split(",")))
+    return lambda text: ", ".join(dict.fromkeys(read(item.strip()) for item in text.split(",")))
 
 
 def _end(text: str) -> str:
@@ -63,21 +63,21 @@ def static_grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return reTCP over queue sizes and leads of the marks, and CUBIC over queue sizes."""
     leads = readings(chosen, STATIC_LEAD.name)
     axes = {
-        "voq": {str(one): {"parameters.voq": f"{one} packets"} for one in PACKETS},
-        STATIC_LEAD.name: {one: {**sender("retcp"), **week(chosen, mark_us=float(one)).settings} for one in leads},
+        "voq": {str(packet): {"parameters.voq": f"{packet} packets"} for packet in PACKETS},
+        STATIC_LEAD.name: {lead: {**sender("retcp"), **week(chosen, mark_us=float(lead)).settings} for lead in leads},
     }
     return {"retcp": grid("reTCP, voq", axes, chosen, options), **cubic_grids(chosen, options)}
 
 
 def resized_grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return reTCP over leads, one grid per end of the marks, and the two cases of CUBIC for comparison."""
-    found = {}
+    result = {}
     for end in readings(chosen, MARK_END.name):
-        leads = {str(one): week(chosen, resize_us=one, mark_us=one, mark_end=end).settings for one in LEADS_US}
+        leads = {str(item): week(chosen, resize_us=item, mark_us=item, mark_end=end).settings for item in LEADS_US}
         axes = {"tcp": {"retcp": sender("retcp")}, "resize_us": leads}
-        found[end] = grid(f"reTCP, resize, mark's end {end}", axes, chosen, options)
+        result[end] = grid(f"reTCP, resize, mark's end {end}", axes, chosen, options)
     cubic = {STATIC: week(chosen).settings, str(CUBIC_LEAD_US): week(chosen, resize_us=CUBIC_LEAD_US).settings}
-    return {**found, CUBIC: grid("CUBIC beside reTCP", {"resize_us": cubic}, chosen, options)}
+    return {**result, CUBIC: grid("CUBIC beside reTCP", {"resize_us": cubic}, chosen, options)}
 
 
 def measured(done: Done) -> dict[str, Cells]:
@@ -94,7 +94,11 @@ def find_static(found: Found) -> Findings:
     leads = readings(found.chosen, STATIC_LEAD.name)
     return Findings(
         rows(metrics),
-        {"rdcn-retcp-alone-is-little": {f"mark {one} us ahead": little(more.at(static_lead_us=one)) for one in leads}},
+        {
+            "rdcn-retcp-alone-is-little": {
+                f"mark {lead} us ahead": little(more.at(static_lead_us=lead)) for lead in leads
+            }
+        },
         notes=[
             "On these queues the lead of the marks decides everything. The emulator's experiment does not set it, so "
             "its default of 600 us applies. `more_than_cubic_points` is paired by seed."
@@ -109,19 +113,22 @@ def little(more: Cells) -> list[Part]:
         above("mean over the sizes", mean, "points"),
         below(f"mean over the sizes, below {MEAN_POINTS}", mean - MEAN_POINTS, "points"),
     ]
-    parts += [below(f"{one} packets, below {MOST_POINTS}", more.at(voq=one) - MOST_POINTS, "points") for one in PACKETS]
+    parts += [
+        below(f"{packet} packets, below {MOST_POINTS}", more.at(voq=packet) - MOST_POINTS, "points")
+        for packet in PACKETS
+    ]
     return parts
 
 
 def find_resized(found: Found) -> Findings:
     """Return utilisation and transit times by lead and end of the marks, with CUBIC's two cases."""
     ends = readings(found.chosen, MARK_END.name)
-    of_retcp = {end: {name: one.at(tcp="retcp") for name, one in measured(found.done[end]).items()} for end in ends}
+    of_retcp = {end: {name: item.at(tcp="retcp") for name, item in measured(found.done[end]).items()} for end in ends}
     cubic = measured(found.done[CUBIC])
     shown = [
-        one
+        row
         for end in ends
-        for one in rows({name: cells.mean() for name, cells in of_retcp[end].items()}, key={"mark_end": end})
+        for row in rows({name: cells.mean() for name, cells in of_retcp[end].items()}, key={"mark_end": end})
     ]
     judges: dict[str, Callable[[dict[str, Cells]], list[Part]]] = {
         "rdcn-retcp-needs-short-lead": lambda retcp: short_lead(retcp, cubic),
@@ -144,10 +151,10 @@ def short_tail(tails: Cells) -> list[Part]:
     """Judge: leads up to 100 us are within 3 us of no lead; the tail rises from 150 us on, which exceeds no lead."""
     none = tails.at(resize_us=0)
     parts = [
-        judge.equivalence_part(f"{one} us minus 0 us", (tails.at(resize_us=one) - none).values, 3, "us")
-        for one in FREE_US
+        judge.equivalence_part(f"{item} us minus 0 us", (tails.at(resize_us=item) - none).values, 3, "us")
+        for item in FREE_US
     ]
-    parts += trend("tail", tails.part(resize_us=[str(one) for one in COSTLY_US]), "up", "us")
+    parts += trend("tail", tails.part(resize_us=[str(item) for item in COSTLY_US]), "up", "us")
     return [*parts, above(f"{COSTLY_US[0]} us minus 0 us", tails.at(resize_us=COSTLY_US[0]) - none, "us")]
 
 

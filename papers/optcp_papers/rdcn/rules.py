@@ -41,7 +41,7 @@ A_DAY, FULL_PCT = {"closed": 201, "open": 200}, {"closed": (99.85, 99.93), "open
 DATA, ACKS = ("voq:tor2->tor3", "tor3->b"), ("voq:tor3->tor2", "tor2->a")
 """Queue of each direction, and prefix of the names of the ports after the switch."""
 SETTLED = ("acks", "night", "day_end", "acknowledge", "initial_window", "start_spread_ms", "weeks")
-RULES_ASSUMED = tuple(one for one in ASSUMED if one.name not in SETTLED)
+RULES_ASSUMED = tuple(parameter for parameter in ASSUMED if parameter.name not in SETTLED)
 """Assumptions that the scenarios do not set themselves."""
 NOTES = [
     "Each rule is tested in a scenario with one run. Times are those of listed packets, in the "
@@ -58,7 +58,7 @@ def listed(*links: str | list[str]) -> list[Settings]:
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid per rule."""
 
-    def one(name: str, settings: Settings, axis: str, values: Mapping[str, Settings]) -> Grid:
+    def make_grid(name: str, settings: Settings, axis: str, values: Mapping[str, Settings]) -> Grid:
         every = {**overrides(RULES_ASSUMED, chosen), **settings}
         return options.grid(SCENARIO, every, {axis: values}, f"rdcn rules, {name}")
 
@@ -86,8 +86,8 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         return {str(lead): {"schedules": schedule(marks, WEEK_US)} for lead, marks in by_lead.items()}
 
     return {
-        **{f"mark, {end}": one(f"mark, {end}", marked, "lead_us", until(end)) for end in MARK_ENDS},
-        "round trip": one(
+        **{f"mark, {end}": make_grid(f"mark, {end}", marked, "lead_us", until(end)) for end in MARK_ENDS},
+        "round trip": make_grid(
             "round trip",
             {
                 **alone,
@@ -99,7 +99,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             "acks_by",
             {name: {"voqs.0.reverse": {"served": name}} for name in ("packet", "circuit")},
         ),
-        "service": one(
+        "service": make_grid(
             "service",
             {
                 **Week().settings,
@@ -109,7 +109,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             "flows",
             {"ending": {"flows.0.size": "2 MB"}},
         ),
-        "full day": one(
+        "full day": make_grid(
             "full day",
             {
                 "parameters.voq": "128 packets",
@@ -119,7 +119,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             "day_end",
             {name: Week(closed=name == "closed").settings for name in A_DAY},
         ),
-        "shrink": one(
+        "shrink": make_grid(
             "shrink",
             {
                 **alone,
@@ -154,8 +154,8 @@ class Packets:
 
     def where(self, event: str, port: str) -> NDArray[np.bool_]:
         """Return the mask of an event at ports whose names start with ``port``."""
-        found: NDArray[np.bool_] = (self.event == event) & np.char.startswith(self.port, port)
-        return found
+        result: NDArray[np.bool_] = (self.event == event) & np.char.startswith(self.port, port)
+        return result
 
 
 def runs(done: Done) -> Iterator[tuple[str, Run]]:
@@ -181,7 +181,7 @@ def find(found: Found) -> Findings:
         "rdcn-rule-shrink": shrinks(found.done["shrink"]),
     }
     return Findings(
-        [one for shown, _ in by_rule.values() for one in shown],
+        [item for shown, _ in by_rule.values() for item in shown],
         {id_: parts for id_, (_, parts) in by_rule.items()},
         notes=NOTES,
     )
@@ -275,7 +275,7 @@ def marks(done: Mapping[str, Done]) -> tuple[list[Row], list[Part]]:
             at_us, marked = packets.at_us[acks], packets.marked[acks]
             ruled = np.zeros(at_us.size, dtype=np.bool_)
             for week in range(MARK_WEEKS):
-                begins, ends = (week * WEEK_US + one for one in (DAY_AT - lead, DAY_ENDS + late))
+                begins, ends = (week * WEEK_US + item for item in (DAY_AT - lead, DAY_ENDS + late))
                 ruled |= (at_us >= begins) & (at_us < ends)
             turns = np.flatnonzero(np.diff(marked.astype(np.int64)))
             first, last = at_us[turns[0] + 1] - DAY_AT, at_us[turns[1]] - DAY_ENDS

@@ -20,8 +20,8 @@ NOTE = (
 
 def variants() -> list[str]:
     """Return the variants of the paper, in its order."""
-    found: list[str] = tables("rdcn")["static16_all"]["tcp"]
-    return found
+    result: list[str] = tables("rdcn")["static16_all"]["tcp"]
+    return result
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:

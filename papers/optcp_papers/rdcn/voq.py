@@ -21,7 +21,7 @@ WHY = (
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return one grid over sizes, which apply to all queues."""
-    axes = {"voq": {str(one): {"parameters.voq": f"{one} packets"} for one in PACKETS}}
+    axes = {"voq": {str(packet): {"parameters.voq": f"{packet} packets"} for packet in PACKETS}}
     return {GRID: grid("voq", axes, chosen, options, week(chosen))}
 
 
@@ -55,7 +55,7 @@ def conclusions(found: Found) -> Differences:
     util = found.only.once(circuit_util_pct)
     return {
         f"{larger} packets less {smaller} (points)": (util.at(voq=larger) - util.at(voq=smaller)).values
-        for smaller, larger in itertools.pairwise(one for one in PACKETS if one <= 64)
+        for smaller, larger in itertools.pairwise(packet for packet in PACKETS if packet <= 64)
     }
 
 
@@ -68,7 +68,7 @@ def distance(util: Cells, printed: list[float | None]) -> str:
 
 def fills(util: Cells) -> list[Part]:
     """Judge: utilisation rises up to 64 packets, and is above 99 % from there on."""
-    rising = util.part(voq=[str(one) for one in PACKETS if one <= 64])
+    rising = util.part(voq=[str(packet) for packet in PACKETS if packet <= 64])
     parts = trend("utilisation", rising, "up", "points")
     for size in (64, 128):
         parts.append(above(f"{size} packets, above 99 %", util.at(voq=size) - 99, "points"))

@@ -81,7 +81,7 @@ class Week:
     @property
     def changes(self) -> list[Change]:
         """Times and settings of all changes, in the form of a scenario."""
-        found: list[Change] = []
+        result: list[Change] = []
         for direction in ("forward", "backward"):
             begins = self.days_of(direction)
             for begin in begins:
@@ -89,16 +89,16 @@ class Week:
                 # Without `closed`, the day is one picosecond shorter, so no packet starts at its end.
                 end -= 0 if self.closed else 1e-6 / DILATION
                 if self.held:
-                    found.append((before, voq(direction, served="none")))
-                found.append((begin, voq(direction, served="circuit")))
+                    result.append((before, voq(direction, served="none")))
+                result.append((begin, voq(direction, served="circuit")))
                 # The night after a day may be the one before the next day.
                 if not self.held or end % self.length_us not in [
-                    (one - self.night_us) % self.length_us for one in begins
+                    (item - self.night_us) % self.length_us for item in begins
                 ]:
-                    found.append((end, voq(direction, served="packet")))
+                    result.append((end, voq(direction, served="packet")))
             if self.resize_us is not None:
-                found += self._sizes(direction, begins)
-        return sorted([*found, *self.marks], key=lambda one: one[0])
+                result += self._sizes(direction, begins)
+        return sorted([*result, *self.marks], key=lambda item: item[0])
 
     @property
     def marks(self) -> list[Change]:
@@ -109,24 +109,24 @@ class Week:
         lead, slot = self.mark_us, self.day_us + self.night_us
         # The emulator updates when the start of a day or of a night is exactly the lead away.
         late = min(-lead % slot, (self.night_us - lead) % slot) if self.mark_end == "recomputed" else 0.0
-        found: list[Change] = []
+        result: list[Change] = []
         for begin in self.days_of("forward"):
-            found.append(((begin - lead) % self.length_us, {**acks, "ece": "set"}))
-            found.append(((begin + self.day_us + late) % self.length_us, {**acks, "ece": "kept"}))
-        return found
+            result.append(((begin - lead) % self.length_us, {**acks, "ece": "set"}))
+            result.append(((begin + self.day_us + late) % self.length_us, {**acks, "ece": "kept"}))
+        return result
 
     def _sizes(self, direction: str, begins: list[float]) -> list[Change]:
         """Return the times at which a queue grows and shrinks; it does not shrink shortly before its next day."""
         lead = float(self.resize_us or 0.0)
-        found: list[Change] = []
+        result: list[Change] = []
         for number, begin in enumerate(begins):
             end = begin + self.day_us
             behind = begins[(number + 1) % len(begins)]
             until_next = (behind - end) % self.length_us
             if until_next > lead:
-                found.append((end, voq(direction, queue=f"{SMALL} packets")))
-                found.append(((behind - lead) % self.length_us, voq(direction, queue=f"{BIG} packets")))
-        return found
+                result.append((end, voq(direction, queue=f"{SMALL} packets")))
+                result.append(((behind - lead) % self.length_us, voq(direction, queue=f"{BIG} packets")))
+        return result
 
     @property
     def settings(self) -> Settings:

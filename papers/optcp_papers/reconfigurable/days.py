@@ -92,7 +92,7 @@ def used(found: Found) -> Cells:
 
     def of(run: Run) -> NDArray[np.float64]:
         counted, resolved = run["ports"], run.scenario
-        after_ps = next(one["after_ps"] for one in resolved["observe"] if one["name"] == "ports")
+        after_ps = next(item["after_ps"] for item in resolved["observe"] if item["name"] == "ports")
         length_s = (resolved["stop_ps"] - after_ps) / 1e12
         carried = {
             port: 8 * PAYLOAD_SHARE * float(counted.where(port=port)["bytes"].sum()) for port in (CIRCUIT, PACKET)

@@ -71,8 +71,8 @@ def shares(event: str, share: float) -> dict[str, float]:
 
 def goodput(run: Run) -> dict[str, NDArray[np.float64]]:
     """Return the in-order bytes in each interval, by group and in total."""
-    found = {name: run["goodput"].where(group=name)["bytes"].astype(np.float64) for name in GROUPS}
-    return {**found, "all": found["hit"] + found["own"]}
+    result = {name: run["goodput"].where(group=name)["bytes"].astype(np.float64) for name in GROUPS}
+    return {**result, "all": result["hit"] + result["own"]}
 
 
 def in_time(values: NDArray[np.float64], between_s: tuple[float, float]) -> NDArray[np.float64]:
@@ -93,26 +93,26 @@ def measure(run: Run, times: Timeline, share: float, link_bps: float) -> NDArray
     """
     got, whole = goodput(run), link_bps * MSS_SHARE / 8
     counted = counts(run, times)
-    found = np.full((len(EVENTS), len(MEASURED)), np.nan)
+    result = np.full((len(EVENTS), len(MEASURED)), np.nan)
     for place, event in enumerate(EVENTS):
         begins, ends = times.phase(event)
         if begins == ends:
             continue
         mine = {name: in_time(values, (begins, ends)) for name, values in got.items()}
-        found[place, :2] = [100 * mine[name].sum() / (whole * (ends - begins)) for name in GROUPS]
+        result[place, :2] = [100 * mine[name].sum() / (whole * (ends - begins)) for name in GROUPS]
         if event == "before":
             continue
         fluid = shares(event, share)
         dark_s = times.gap_s if event == "step" else 0.0
         lack = sum(fluid.values()) * (ends - begins) - fluid.get("hit", 0.0) * dark_s - mine["all"].sum() / whole
         back = back_s([mine[name] * A_SECOND / (whole * part) for name, part in fluid.items()])
-        found[place, 2:] = [1000 * lack, back, *counted[event]]
-    return found
+        result[place, 2:] = [1000 * lack, back, *counted[event]]
+    return result
 
 
 def back_s(reached: list[NDArray[np.float64]]) -> float:
     """Return the start of the first half second in which all groups have their share, or the length of the phase."""
-    means = [np.convolve(one, np.full(WINDOW, 1 / WINDOW), "valid") for one in reached]
+    means = [np.convolve(item, np.full(WINDOW, 1 / WINDOW), "valid") for item in reached]
     settled = np.flatnonzero(np.min(means, axis=0) >= REACHED)
     return (float(settled[0]) if settled.size else float(reached[0].size)) / A_SECOND
 
@@ -124,13 +124,13 @@ def counts(run: Run, times: Timeline) -> dict[str, list[float]]:
         for event, name in (("cut", "cut"), ("return", "works"), ("step", "step"))
     }
     order = run["order"].where(event="overtaken")["time_ps"].astype(np.float64) / PS
-    found = {}
+    result = {}
     for event, behind in (("cut", "return"), ("return", "step"), ("step", None)):
         later = since[behind] if behind else [0.0, 0.0, 0.0]
         begins, ends = times.phase(event)
         overtaken = float(((order > begins) & (order <= ends)).sum())
-        found[event] = [*(one - other for one, other in zip(since[event], later, strict=True)), overtaken]
-    return found
+        result[event] = [*(one - other for one, other in zip(since[event], later, strict=True)), overtaken]
+    return result
 
 
 def measured(done: Done, times: Timeline, link_bps: Callable[[Mapping[str, str]], float]) -> Cells:
@@ -143,8 +143,8 @@ def measured(done: Done, times: Timeline, link_bps: Callable[[Mapping[str, str]]
     """
     names = [axis.name for axis in done.grid.axes]
     cells = [(branch, dict(zip(names, done.grid.written(branch), strict=True))) for branch in done.grid.branches]
-    found = [
+    result = [
         [measure(done.run(branch, seed), times, float(at["share"]), link_bps(at)) for branch, at in cells]
         for seed in done.seeds
     ]
-    return done.cells(np.array(found), (Axis("event", EVENTS), Axis("metric", MEASURED)))
+    return done.cells(np.array(result), (Axis("event", EVENTS), Axis("metric", MEASURED)))

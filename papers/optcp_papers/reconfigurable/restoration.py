@@ -107,7 +107,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     of = {name: {**sender(name), **links(chosen, name, bps)} for name in (QUICK_SENDERS if quick else SENDERS)}
     steps = {
         "sender": of,
-        "share": {one: {"parameters.share": one, **timeline(chosen, AT).settings} for one in SHARES},
+        "share": {share: {"parameters.share": share, **timeline(chosen, AT).settings} for share in SHARES},
     }
     times = {"sender": of, "restored_at_s": {at: timeline(chosen, at).settings for at in (NEVER, EARLY, LATE)}}
     rates = {
@@ -117,12 +117,12 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         },
         "share": {HALF: scale_timeline().settings},
     }
-    found = {"steps": (steps, "shares"), "times": (times, "instants"), "rates": (rates, "rates")}
+    result = {"steps": (steps, "shares"), "times": (times, "instants"), "rates": (rates, "rates")}
     if quick:
-        del found["rates"]
+        del result["rates"]
     return {
         name: options.grid(scenario("restoration"), settings, axes, f"reconfigurable restoration, {title}")
-        for name, (axes, title) in found.items()
+        for name, (axes, title) in result.items()
     }
 
 
@@ -175,20 +175,20 @@ def find(found: Found) -> Findings:
 
 def event_rows(seen: Cells, events: Sequence[str]) -> list[Row]:
     """Return a row per combination, event and defined metric; up to the return all shares are equal."""
-    found: list[Row] = []
+    result: list[Row] = []
     for event in events:
         here = seen.at(event=event)
         if event in ("before", "cut"):
             here = here.at(share=HALF)
         mean = {name: here.at(metric=name).mean() for name in MEASURED}
-        found += [one for one in rows(mean, key=behind({"event": event})) if one.measured is not None]
-    return found
+        result += [row for row in rows(mean, key=behind({"event": event})) if row.measured is not None]
+    return result
 
 
 def gain_rows(gains: Mapping[str, Cells], bps: float) -> list[Row]:
     """Return the value of an early restoration."""
     whole_mb = bps * MSS_SHARE / 8 * PHASE_S / 1e6
-    found: list[Row] = []
+    result: list[Row] = []
     for share, at in [*((share, AT) for share in SHARES), (HALF, EARLY), (HALF, LATE)]:
         cells = gains[at].at(share=share) if at == AT else gains[at]
         every = cells.at(flows="all")
@@ -197,9 +197,9 @@ def gain_rows(gains: Mapping[str, Cells], bps: float) -> list[Row]:
             "gained_pct": (every * (100 / (float(share) * whole_mb))).mean(),
             "hit_gained_mb": cells.at(flows="hit").mean(),
         }
-        found += rows(metrics, key=behind({"share": key_value(Axis("share", (share,)), 0), "restored_at_s": int(at)}))
+        result += rows(metrics, key=behind({"share": key_value(Axis("share", (share,)), 0), "restored_at_s": int(at)}))
     earlier = gains["both"].at(flows="all") * (1 / (float(AT) - float(EARLY)))
-    return [*found, *rows({"earlier_mb_a_s": earlier.mean()})]
+    return [*result, *rows({"earlier_mb_a_s": earlier.mean()})]
 
 
 def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str, Parts | Mapping[str, Parts]]:
@@ -217,7 +217,8 @@ def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str,
                 difference_part("lost_ms of the cut minus 100", lost[0] - 100, "below", "ms")
             ],
             "reconfigurable-back-in-two-seconds": [
-                difference_part(f"share {share}, back_s minus 2", one - 2, "below", "s") for share, one in late.items()
+                difference_part(f"share {share}, back_s minus 2", item - 2, "below", "s")
+                for share, item in late.items()
             ],
             "reconfigurable-half-is-worth-half": [
                 difference_part(
@@ -229,8 +230,8 @@ def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str,
                 difference_part("all flows", every.at(share=QUARTER), "above", "MB"),
             ],
             "reconfigurable-return-without-timeouts": [
-                judge.exact_part(f"share {share}: {one.sum():.0f} timeouts in {one.size} runs", bool(one.sum() == 0))
-                for share, one in timeouts.items()
+                judge.exact_part(f"share {share}: {item.sum():.0f} timeouts in {item.size} runs", bool(item.sum() == 0))
+                for share, item in timeouts.items()
             ],
             "reconfigurable-step-is-cheap": [
                 difference_part(f"lost_ms of the step minus {gaps_ms:g}", lost[1] - gaps_ms, "below", "ms")

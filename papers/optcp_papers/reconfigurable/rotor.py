@@ -145,7 +145,7 @@ def find(found: Found) -> Findings:
     found_rows: list[Row] = []
     for name in CLASSES:
         mean = {metric: cells.at(flows_of=name, metric=metric).mean() for metric in MEASURED}
-        found_rows += [one for one in rows(mean, key=behind({"flows_of": name})) if one.n]
+        found_rows += [row for row in rows(mean, key=behind({"flows_of": name})) if row.n]
     found_rows += rows({metric: whole.at(metric=metric).mean() for metric in ("carried_pct", "used_pct")})
     return Findings(found_rows, claims(cells, whole), notes=NOTES)
 

@@ -68,7 +68,7 @@ def every_delay_beats_none(ratio: Cells) -> list[Part]:
     gain = {delta: 100 * (ratio.at(delta_ms=delta) - 1) for delta in DELTA_MS}
     pairs = [(f"f({delta} ms) - 1", delta, 0, "%") for delta in DELAYED]
     pairs += [
-        (f"f({one} ms) minus f({longer} ms)", one, longer, "points") for one, longer in itertools.pairwise(DELAYED)
+        (f"f({item} ms) minus f({longer} ms)", item, longer, "points") for item, longer in itertools.pairwise(DELAYED)
     ]
     return [judge.paired_part(name, gain[one], gain[other], "above", unit) for name, one, other, unit in pairs]
 
@@ -78,8 +78,8 @@ def conclusions(found: Found) -> Differences:
     ratio = found.only.once(relative)
     gain = {delta: 100 * (ratio.at(delta_ms=delta) - 1) for delta in DELAYED}
     differences = {
-        f"gain, {one} ms minus {longer} ms (points)": gain[one] - gain[longer]
-        for one, longer in itertools.pairwise(DELAYED)
+        f"gain, {item} ms minus {longer} ms (points)": gain[item] - gain[longer]
+        for item, longer in itertools.pairwise(DELAYED)
     }
     shown = {f"gain at {delta} ms (%)": cells for delta, cells in gain.items()} | differences
     return {name: cells.values for name, cells in shown.items()}

@@ -73,11 +73,11 @@ def gain_rows(gain_pct: Cells) -> list[Row]:
 
 def second_rows(measured: World) -> list[Row]:
     """Return the goodput of the first seconds by class."""
-    found = []
+    result = []
     for second in (10, 11, 12):
         kb = by_class(measured.goodput.between(second, second + 1) / 1e3)
-        found += rows({"goodput_kb": kb.mean()}, key={"window": f"{second}-{second + 1} s"})
-    return found
+        result += rows({"goodput_kb": kb.mean()}, key={"window": f"{second}-{second + 1} s"})
+    return result
 
 
 def over_time_by_class(measured: World) -> list[Series]:
@@ -105,7 +105,7 @@ def goodput_by_class(measured: World) -> list[Part]:
         return curve.back_s(other) - curve.back_s(one)
 
     estimate, samples = resampling.bootstrap(np.hstack([fifty, thousand]), later)
-    ends = [float(curve.back_s(one.mean(axis=0, keepdims=True))[0]) for one in (fifty, thousand)]
+    ends = [float(curve.back_s(item.mean(axis=0, keepdims=True))[0]) for item in (fifty, thousand)]
     return [
         judge.equivalence_part(
             "switched in (10 s, 11 s], 50 ms minus 0 ms",

@@ -81,7 +81,7 @@ def mean_queue(measured: World, start_s: float, end_s: float) -> Cells:
 
 def all_rows(measured: World, rates_bps: Cells) -> list[Row]:
     """Return mean load and queue by window; the delays are equal before the failure, so the first is used there."""
-    found = []
+    result = []
     for start_s, end_s in WINDOWS_S:
         shown = {
             "delta_ms": DELTA_MS if start_s >= FAILURE_S else DELTA_MS[:1],
@@ -91,12 +91,12 @@ def all_rows(measured: World, rates_bps: Cells) -> list[Row]:
             "load_pct": mean_load(measured, start_s, end_s, rates_bps).part(**shown).mean(),
             "queue_packets": mean_queue(measured, start_s, end_s).part(**shown).mean(),
         }
-        found += rows(metrics, key=behind({"window": f"{start_s:g}-{end_s:g} s"}))
+        result += rows(metrics, key=behind({"window": f"{start_s:g}-{end_s:g} s"}))
     metrics = {
         "switch_to_first_drop_ms": (1000 * measured.first_merge_drop_s).mean(),
         "failure_to_first_fixed_loss_ms": (1000 * measured.first_fixed_loss_s).mean(),
     }
-    return found + rows(metrics, key=behind({"port": MERGE_PORT, "window": f"from {FAILURE_S:g} s"}))
+    return result + rows(metrics, key=behind({"port": MERGE_PORT, "window": f"from {FAILURE_S:g} s"}))
 
 
 def over_time(label: str, unit: str, cells: Cells, key: Key) -> list[Series]:
@@ -113,12 +113,12 @@ def windows(run: Run, segment_bytes: int, delta: int) -> list[Series]:
     """Return the congestion window of each source of a run at the ends of intervals of 100 ms."""
     senders = sources.senders(run, segment_bytes)
     x = (np.arange(1, round(END_S / STEP_S) + 1) * STEP_S).round(6).tolist()
-    found = []
+    result = []
     for number, name in enumerate(filter(None, run["tcp"].coded("flow")[1])):
         y = senders.mean_window([number], STEP_S, END_S).round(3).tolist()
         key: Key = {"delta_ms": delta, "class": name.split("/")[0], "flow": name}
-        found.append(Series(f"cwnd, example run, seed {run.seed}", key, "time", "s", "cwnd", "segments", x, y))
-    return found
+        result.append(Series(f"cwnd, example run, seed {run.seed}", key, "time", "s", "cwnd", "segments", x, y))
+    return result
 
 
 def access_full_backbone_empty(measured: World, rates_bps: Cells) -> list[Part]:
@@ -127,8 +127,8 @@ def access_full_backbone_empty(measured: World, rates_bps: Cells) -> list[Part]:
     good, seen = np.ones(n, dtype=bool), []
     for start_s, end_s in ALL_UP_S:
         load, queue = mean_load(measured, start_s, end_s, rates_bps), mean_queue(measured, start_s, end_s)
-        full, filled = (one.part(port=ACCESS) for one in (load, queue))
-        loaded, empty = (one.part(port=BACKBONE) for one in (load, queue))
+        full, filled = (item.part(port=ACCESS) for item in (load, queue))
+        loaded, empty = (item.part(port=BACKBONE) for item in (load, queue))
         for holds in (full > 99, filled > 35, abs(loaded - 80) <= 1, empty < 1):
             good &= holds.values.all(axis=(1, 2))
         seen.append(
@@ -161,9 +161,9 @@ def overflow_by_delay(measured: World, rates_bps: Cells) -> list[Part]:
         ms = 1000 * first_s
         parts += [
             judge.paired_part(
-                f"{title}, {longer} ms minus {one} ms", ms.at(delta_ms=longer), ms.at(delta_ms=one), "above", "ms"
+                f"{title}, {longer} ms minus {item} ms", ms.at(delta_ms=longer), ms.at(delta_ms=item), "above", "ms"
             )
-            for one, longer in itertools.pairwise(DELTA_MS)
+            for item, longer in itertools.pairwise(DELTA_MS)
         ]
     switched = measured.goodput.at(delta_ms=1000, group="switched")
     left = int(switched.between(FAILURE_S + 0.2, FAILURE_S + 1).values.sum())

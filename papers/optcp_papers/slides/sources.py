@@ -250,8 +250,8 @@ def delivered(packets: Packets, flow: int) -> tuple[NDArray[np.float64], NDArray
     time_s, seq = packets.time_s[mine], packets.seq[mine].astype(np.int64)
     here = np.zeros(int(seq.max(initial=0)) + 2, dtype=bool)
     in_order, level = np.empty(seq.size, dtype=np.int64), 0
-    for index, one in enumerate(seq.tolist()):
-        here[one] = True
+    for index, item in enumerate(seq.tolist()):
+        here[item] = True
         while here[level]:
             level += 1
         in_order[index] = level

@@ -61,15 +61,15 @@ def trace(packets: Packets, senders: Senders, flow: int, key: Key) -> list[Serie
         "ACK lost": lost & packets.ack,
     }
     shown = (packets.time_s > start_s) & (packets.time_s <= end_s)
-    found = []
+    result = []
     for kind in KINDS:
         which = kinds[kind] & shown
         x, y = packets.time_s[which].round(6).tolist(), (packets.seq[which].astype(np.int64) - base).tolist()
-        found.append(Series(kind, key, "time", "s", "sequence number", "segments", x, [float(value) for value in y]))
-    fired = [one for one in senders.timer_fired_s(flow).tolist() if start_s < one <= end_s]
+        result.append(Series(kind, key, "time", "s", "sequence number", "segments", x, [float(value) for value in y]))
+    fired = [item for item in senders.timer_fired_s(flow).tolist() if start_s < item <= end_s]
     # An RTO retransmits the oldest segment without an ACK.
-    oldest = [float(packets.seq[acked & (packets.time_s <= one)].max(initial=0)) - base for one in fired]
-    return [*found, Series("timeout", key, "time", "s", "sequence number", "segments", fired, oldest)]
+    oldest = [float(packets.seq[acked & (packets.time_s <= item)].max(initial=0)) - base for item in fired]
+    return [*result, Series("timeout", key, "time", "s", "sequence number", "segments", fired, oldest)]
 
 
 def all_rows(measured: World) -> list[Row]:

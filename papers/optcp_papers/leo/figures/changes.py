@@ -33,7 +33,7 @@ def each(result: Result) -> list[Figure]:
             panel.axhline(0, color=GREY, linewidth=0.8)
             panel.plot(curve.x, curve.y, "o", markersize=3, color=COLOURS[list(LABELS).index(name)])
             panel.set_yscale("symlog", linthresh=LINEAR_MS)
-            panel.set_yticks(TICKS_MS, [str(one) for one in TICKS_MS])
+            panel.set_yticks(TICKS_MS, [str(ticks_m) for ticks_m in TICKS_MS])
             panel.set_title(LABELS[name])
         made.label(x="one-way delay increase (ms)", y="lost (ms)")
     return made.drawn

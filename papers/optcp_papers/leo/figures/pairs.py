@@ -29,7 +29,7 @@ def day(result: Result) -> list[Figure]:
     with page(result, caption, (8.6, 3.2), 1, len(PANELS), part="day") as made:
         for panel, (metric, label) in zip(made.all, PANELS.items(), strict=True):
             marks(panel, where(result.rows, metric, window="day"), "sender", colours, LABELS.__getitem__, apart=APART)
-            places(panel, [one.capitalize() for one in PAIRS])
+            places(panel, [pair.capitalize() for pair in PAIRS])
             panel.set_ylabel(label)
             panel.set_ylim(bottom=0)
         made.legend(len(LABELS), "outside upper center")

@@ -20,7 +20,7 @@ APART = 0.24
 @draws("leo/remedies")
 def remedies(result: Result) -> list[Figure]:
     """Draw one panel per metric, with ways from top to bottom."""
-    ways = [one for one in WAYS if one != BASE]
+    ways = [way for way in WAYS if way != BASE]
     caption = (
         "Path that becomes much shorter, by at least three transmissions of a segment: reduction by each way relative "
         "to NewReno with SACK, paired by change, with 95 % intervals."
@@ -35,7 +35,7 @@ def remedies(result: Result) -> list[Figure]:
             panel.set_xlabel(label)
             if metric != "gained_ms":
                 panel.set_xscale("symlog", linthresh=1)
-                panel.set_xticks(TICKS, [str(one) for one in TICKS])
+                panel.set_xticks(TICKS, [str(tick) for tick in TICKS])
         made.panel.set_yticks(range(len(ways)), ways)
         made.panel.invert_yaxis()
         made.legend(len(RATES_MBPS), "outside upper center")

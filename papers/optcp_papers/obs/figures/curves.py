@@ -191,7 +191,7 @@ def fig17(result: Result) -> list[Figure]:
 @draws("obs/assembly")
 def assembly(result: Result) -> list[Figure]:
     """Draw goodput and segments per burst over the burst size, one panel per policy."""
-    policies = list(dict.fromkeys((str(one.key["assembly"]), float(one.key["timer_s"])) for one in result.series))
+    policies = list(dict.fromkeys((str(item.key["assembly"]), float(item.key["timer_s"])) for item in result.series))
     caption = (
         "Goodput and segments of the flow per burst over the burst size, with 95 % intervals; with a timer and size, "
         "whichever comes first, and with size alone."

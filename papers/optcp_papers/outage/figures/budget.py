@@ -25,20 +25,20 @@ FITS = ("cubic", "bbr")
 def budget(result: Result) -> list[Figure]:
     """Draw stacked bars per mechanism and sender, one column per RTT; slow mechanisms have their own row."""
     spent: dict[tuple[int, str, str], dict[str, float]] = {}
-    for one in result.rows:
-        if one.metric in PHASES and "mechanism" in one.key:
-            at = (int(one.key["rtt_ms"]), str(one.key["mechanism"]), str(one.key["sender"]))
-            spent.setdefault(at, {})[one.metric] = one.value
+    for row in result.rows:
+        if row.metric in PHASES and "mechanism" in row.key:
+            at = (int(row.key["rtt_ms"]), str(row.key["mechanism"]), str(row.key["sender"]))
+            spent.setdefault(at, {})[row.metric] = row.value
     if not spent:
         return []
     rtts = sorted({at[0] for at in spent})
     mechanisms = list(dict.fromkeys(at[1] for at in spent))
     slow = [
-        one
-        for one in mechanisms
-        if any(sum(of[part] for part in SWITCHED) > SECONDS_MS for at, of in spent.items() if at[1] == one)
+        mechanism
+        for mechanism in mechanisms
+        if any(sum(of[part] for part in SWITCHED) > SECONDS_MS for at, of in spent.items() if at[1] == mechanism)
     ]
-    parts = [part for part in ([one for one in mechanisms if one not in slow], slow) if part]
+    parts = [part for part in ([mechanism for mechanism in mechanisms if mechanism not in slow], slow) if part]
     caption = (
         "Phases of an outage for one flow, by RTT: the failure is detected, segments are switched, the sender waits "
         "until a transmission gets through, repairs what was lost, and is back at 95 % of its rate."
@@ -50,11 +50,11 @@ def budget(result: Result) -> list[Figure]:
         for line, part in zip(panels, parts, strict=True):
             scale, unit = (1000, "s") if part is slow else (1, "ms")
             for panel, rtt in zip(line, rtts, strict=True):
-                names = [(one, who) for one in part for who in senders]
+                names = [(item, who) for item in part for who in senders]
                 here = [spent.get((rtt, *name), {}) for name in names]
                 fits = max(sum(of.values()) for of, (_, who) in zip(here, names, strict=True) if who in FITS)
                 _bars(panel, here, scale, 1.1 * fits / scale, unit)
-                panel.set_yticks(range(len(names)), [f"{one}: {who}" for one, who in names])
+                panel.set_yticks(range(len(names)), [f"{item}: {who}" for item, who in names])
                 panel.set_xlabel(f"time since the failure ({unit})")
             line[0].invert_yaxis()
         for panel, rtt in zip(panels[0], rtts, strict=True):

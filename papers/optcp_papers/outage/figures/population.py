@@ -20,7 +20,7 @@ PANEL_INCHES = 2.3
 
 
 def _distinct(rows: Iterable[Row], name: str) -> list[str]:
-    return list(dict.fromkeys(str(one.key[name]) for one in rows if name in one.key))
+    return list(dict.fromkeys(str(row.key[name]) for row in rows if name in row.key))
 
 
 def _at(panel: Axes, row: Row, height: float, marker: str, colour: str, label: str) -> None:
@@ -39,7 +39,7 @@ def _legend(panel: Axes) -> dict[str, Any]:
 @draws("outage/links")
 def links(result: Result) -> list[Figure]:
     """Draw loss and stall of affected flows by mechanism and sender, one column per network."""
-    means = [one for one in result.rows if "failure" not in one.key]
+    means = [row for row in result.rows if "failure" not in row.key]
     networks, mechanisms = _distinct(means, "network"), _distinct(means, "mechanism")
     caption = (
         "Cost of a link failure, mean over all links of a network weighted by length, and median stall of affected "
@@ -50,12 +50,12 @@ def links(result: Result) -> list[Figure]:
         panels = figure.subplots(len(metrics), len(networks), sharey=True, squeeze=False)
         for line, (metric, label) in zip(panels, metrics.items(), strict=True):
             for panel, network in zip(line, networks, strict=True):
-                for one in means:
-                    if one.metric == metric and one.key["network"] == network:
-                        marker, colour = SENDERS[str(one.key["sender"])]
-                        shift = 0.15 * (list(SENDERS).index(str(one.key["sender"])) - 0.5)
-                        height = mechanisms.index(str(one.key["mechanism"])) + shift
-                        _at(panel, one, height, marker, colour, str(one.key["sender"]))
+                for mean in means:
+                    if mean.metric == metric and mean.key["network"] == network:
+                        marker, colour = SENDERS[str(mean.key["sender"])]
+                        shift = 0.15 * (list(SENDERS).index(str(mean.key["sender"])) - 0.5)
+                        height = mechanisms.index(str(mean.key["mechanism"])) + shift
+                        _at(panel, mean, height, marker, colour, str(mean.key["sender"]))
                 panel.set_xscale("log")
                 decades(panel.xaxis)
                 panel.set_xlabel(label)
@@ -74,20 +74,20 @@ def links(result: Result) -> list[Figure]:
 def worst(result: Result, name: str, *, alone: bool = False) -> str:
     """Draw a map of a network with the cost of each link's failure with TI-LFA and CUBIC."""
     costs = {
-        str(one.key["failure"]): one.value
-        for one in result.rows
-        if one.key.get("failure") and one.key["network"] == name
+        str(row.key["failure"]): row.value
+        for row in result.rows
+        if row.key.get("failure") and row.key["network"] == name
     }
     return of_costs(network(name), costs, "MB lost (TI-LFA, CUBIC)", alone=alone)
 
 
 def worst_said(result: Result, name: str) -> str:
     """Describe the worst failures."""
-    rows = [one for one in result.rows if one.key.get("failure") and one.key["network"] == name]
-    rows.sort(key=lambda one: one.value, reverse=True)
-    lost = sum(max(one.value, 0.0) for one in rows)
-    first = ", ".join(f"{one.key['failure']} {one.value:.2g} MB" for one in rows[:3])
-    part = 100 * sum(one.value for one in rows[:3]) / lost if lost else 0.0
+    rows = [row for row in result.rows if row.key.get("failure") and row.key["network"] == name]
+    rows.sort(key=lambda row: row.value, reverse=True)
+    lost = sum(max(row.value, 0.0) for row in rows)
+    first = ", ".join(f"{row.key['failure']} {row.value:.2g} MB" for row in rows[:3])
+    part = 100 * sum(row.value for row in rows[:3]) / lost if lost else 0.0
     return f"{name}: cost of each link's failure with TI-LFA and CUBIC. Worst failures: {first}, {part:.0f} % of all."
 
 
@@ -104,15 +104,15 @@ def detection(result: Result) -> list[Figure]:
         for panel, (metric, label) in zip(panels, metrics.items(), strict=True):
             for network, colour in NETWORKS.items():
                 curve = [
-                    one
-                    for one in result.rows
-                    if one.metric == metric
-                    and one.key["network"] == network
-                    and one.key["sender"] == "cubic"
-                    and "world" not in one.key
+                    row
+                    for row in result.rows
+                    if row.metric == metric
+                    and row.key["network"] == network
+                    and row.key["sender"] == "cubic"
+                    and "world" not in row.key
                 ]
                 if curve:
-                    x, y = [float(one.key["detection_ms"]) for one in curve], [one.value for one in curve]
+                    x, y = [float(item.key["detection_ms"]) for item in curve], [item.value for item in curve]
                     panel.errorbar(x, y, yerr=lengths(curve), color=colour, marker="o", markersize=3, label=network)
             panel.set_xscale("log")
             panel.set_yscale("log")
@@ -128,7 +128,7 @@ def detection(result: Result) -> list[Figure]:
 @draws("outage/availability")
 def availability(result: Result) -> list[Figure]:
     """Draw the nines of the network and of TCP, one column per network."""
-    rows = [one for one in result.rows if one.key["sender"] == "cubic" and one.metric in KINDS]
+    rows = [row for row in result.rows if row.key["sender"] == "cubic" and row.metric in KINDS]
     networks, mechanisms = _distinct(rows, "network"), _distinct(rows, "mechanism")
     caption = (
         "Nines over one year of single-link failures, for the network and for CUBIC flows. Values with only a known "
@@ -137,10 +137,10 @@ def availability(result: Result) -> list[Figure]:
     with canvas(PANEL_INCHES * len(networks) + 1.4, 3.2) as figure:
         panels = figure.subplots(1, len(networks), sharey=True, squeeze=False)[0]
         for panel, network in zip(panels, networks, strict=True):
-            for one in rows:
-                if one.key["network"] == network:
-                    marker, colour, label = KINDS[one.metric]
-                    _at(panel, one, mechanisms.index(str(one.key["mechanism"])), marker, colour, label)
+            for item in rows:
+                if item.key["network"] == network:
+                    marker, colour, label = KINDS[item.metric]
+                    _at(panel, item, mechanisms.index(str(item.key["mechanism"])), marker, colour, label)
             panel.set_title(network)
             panel.set_xlabel("nines")
             panel.set_yticks(range(len(mechanisms)), mechanisms)

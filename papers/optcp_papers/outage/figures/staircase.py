@@ -19,7 +19,7 @@ def staircase(result: Result) -> list[Figure]:
         panel = figure.subplots()
         for curve in result.series:
             rtt_ms = int(curve.key["rtt_ms"])
-            x, y = ([1000 * one for one in values] for values in (curve.x, curve.y))
+            x, y = ([1000 * value for value in values] for values in (curve.x, curve.y))
             panel.plot(x, y, color=COLOURS[rtt_ms], drawstyle="steps-mid", label=f"{rtt_ms} ms")
         reach = max((1000 * curve.x[-1] for curve in result.series), default=400)
         panel.plot([0, reach], [0, reach], "--", color="#888888", linewidth=0.8)

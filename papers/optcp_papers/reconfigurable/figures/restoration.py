@@ -26,7 +26,7 @@ def _fluid(panel: Axes, payload: float) -> None:
     at, share = float(AT), float(HALF)
     ends = (-1.0, 0.0, at, at + PHASE_S, at + 2 * PHASE_S)
     for values in ((1.0, 0.5, share, share / 2), (1.0, 0.5, 1.0, 1.0)):
-        steps = [payload * one for one in values]
+        steps = [payload * value for value in values]
         panel.stairs(steps, ends, baseline=None, color=GREY, linewidth=0.9, linestyle="--")
 
 
@@ -65,7 +65,7 @@ def worth(result: Result) -> list[Figure]:
         "return, in % of a fluid's gain. With 95 % intervals over seeds."
     )
     events = {"cut": None, "return": float(HALF), "step": float(HALF)}
-    shares = [float(one) for one in SHARES]
+    shares = [float(share) for share in SHARES]
     with page(result, caption, (8.4, 3.0), 1, 3, part="worth") as made:
         lost, back, gain = made.all
         senders = _senders(result)
