@@ -30,7 +30,7 @@ def sources():
 
 
 @pytest.mark.parametrize(("write", "register", "member"), list(rows()))
-def test_a_row_names_the_files_that_a_member_took(write, register, member):
+def test_row_names_files_of_an_added_option(write, register, member):
     texts = dict(sources())
     line = re.compile(rf'"{re.escape(member)}"\s*=>\s*(?:\w+\s*::\s*)?(\w+)[^;:]*:\s*"')
     names = {match[1] for text in texts.values() for match in line.finditer(text)} or {member}

@@ -62,14 +62,14 @@ def test_a_packet_leaves_when_its_first_bit_does_and_is_there_with_its_last():
     assert at_the_end.tolist() == [(n + 1) * SEGMENT_PS + 2 * DELAY_PS for n in (1, 2)]
 
 
-def test_acks_go_back_and_are_told_apart():
+def test_acks_move_backwards_with_own_marker():
     found, ports = drawn(optcp.Scenario.parse(LINE))
     acks = found.kind == hops.ACK
     assert {ports[port] for port in found.port[acks]} == {"B->R", "R->A"}
     assert not np.any(acks & (found.port == ports.index("A->R")))
 
 
-def test_what_is_in_flight_when_a_link_fails_ends_there():
+def test_packets_in_flight_end_at_failed_link():
     """The failure is in the middle of the second link; the sender's timer sends the segments again, in vain."""
     text = LINE + '[[failures]]\nlink = ["R", "B"]\nat = "9 ms"\n'
     found, ports = drawn(optcp.Scenario.parse(text))
@@ -79,7 +79,7 @@ def test_what_is_in_flight_when_a_link_fails_ends_there():
     assert np.count_nonzero(found.kind == hops.AGAIN) >= 1
 
 
-def test_of_several_packets_one_is_drawn_on_all_of_its_way():
+def test_thinned_packets_are_drawn_on_whole_path():
     world = optcp.load("single-failure")
     every, _ = drawn(world)
     some, _ = drawn(world, part=window.Window(0, 10**13, 7))
@@ -96,7 +96,7 @@ def run_of(name, **settings):
     return run, page._hops(run, stop, stop // 100)
 
 
-def test_the_part_is_that_around_the_failure():
+def test_default_part_surrounds_failure():
     """One round trip of propagation, and a quarter of the 50 ms that the switch takes, before the failure at 4 s."""
     run, counted = run_of("single-failure")
     part = window.choose(run, counted, (None, None))
@@ -118,7 +118,7 @@ def test_the_part_may_be_named():
     ("asked", "says"),
     [((11 * 10**12, None), "--from: 11 s is not within"), ((3 * 10**12, 2 * 10**12), "--to: 2 s is not after 3 s")],
 )
-def test_a_part_that_is_none_is_refused(asked, says):
+def test_empty_part_is_refused(asked, says):
     run, counted = run_of("single-failure")
     with pytest.raises(InputError, match=says):
         window.choose(run, counted, asked)
@@ -132,7 +132,7 @@ def test_too_many_packets_are_thinned_and_far_too_many_refused():
         window.choose(run, window.Hops(10**11, np.full(100, 100_000.0)), (0, 10**13))
 
 
-def test_events_are_sentences():
+def test_events_are_described_in_sentences():
     run, _ = run_of("single-failure")
     assert [(one.at_ps / 1e12, one.text) for one in events.events(run)] == [
         (4.0, "R2-R3 fails"),
@@ -188,7 +188,7 @@ def test_the_link_behind_the_queue_is_used_as_the_run_says():
     assert mean == pytest.approx(int(seen.where(port="R5->R6")["bytes"][0]) * 8 / (rate * 10), abs=0.004)
 
 
-def test_a_page_that_would_be_too_long_has_fewer_packets(monkeypatch):
+def test_too_long_page_has_fewer_packets(monkeypatch):
     everything = animate(optcp.load("single-failure"), 3)
     monkeypatch.setattr(page, "MOST_BYTES", len(everything.encode()) - 1)
     about, arrays = read(animate(optcp.load("single-failure"), 3))

@@ -86,7 +86,7 @@ def test_every_discipline_with_and_without_a_failure():
     assert [AQM.seeds(name, quick) for name in grids] == [3, 0, 0, 0, 2]
 
 
-def test_the_discipline_may_rule_the_backbone_alone():
+def test_discipline_can_be_limited_to_backbone():
     grids = AQM.studies(chosen(ruled_ports="backbone", flows="10+10"), Options())
     codel = grids["10+10, backbone only"].branches[2 * len(DELAYS)]
     ruled = {link["name"] for link in codel.resolved["links"] if "discipline" in link["forward"]}

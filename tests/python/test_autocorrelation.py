@@ -89,12 +89,12 @@ def test_tests_over_batches_agree_with_their_intervals():
             assert (within.p < 0.05) == (within.interval.low > 1 or within.interval.high < -1)
 
 
-def test_one_batch_tells_nothing():
+def test_one_batch_has_no_interval():
     assert stats.mean([1.0], batches=True).half_width == np.inf
     assert stats.paired([1.0], [0.0], batches=True).p == 1
 
 
-def test_a_mean_of_correlated_values_scatters_as_lag_one_says():
+def test_variance_of_correlated_mean_matches_lag_one():
     """A first-order process with r = 0.6: sqrt(1.6 / 0.4) = 2 times as far as its values would have it."""
     values = process(0.6, 400, 500, seed=1)
     assert np.mean([lag_one(one) for one in values]) == pytest.approx(0.6, abs=0.02)

@@ -61,7 +61,7 @@ def test_share_has_an_exact_interval():
     assert interval.high == pytest.approx(0.1617, abs=5e-5)
 
 
-def test_an_undefined_seed_is_left_out_and_said():
+def test_undefined_seed_is_omitted_and_reported():
     values = column([1, 2, np.nan, 3])
     assert only(values.mean()) == stats.mean([1, 2, 3])
     assert "n is less where some were undefined" in repr(values.mean())
@@ -72,7 +72,7 @@ def test_an_undefined_seed_is_left_out_and_said():
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 @given(values=GRIDS)
-def test_statistics_are_those_of_each_cells_seeds_bit_for_bit(statistic, values):
+def test_statistics_match_seeds_of_each_combination_exactly(statistic, values):
     if statistic == "share":
         values = np.where(np.isnan(values), np.nan, values > 0)
     estimates = getattr(grid(values), statistic)()
@@ -88,7 +88,7 @@ def test_statistics_are_those_of_each_cells_seeds_bit_for_bit(statistic, values)
 
 
 @given(values=GRIDS, others=GRIDS)
-def test_axes_meet_by_name_in_whatever_order(values, others):
+def test_axes_align_by_name_in_any_order(values, others):
     turned = Cells(others.transpose(0, 2, 1), (TCP, DELAY), SEEDS)
     np.testing.assert_array_equal((grid(values) + turned).values, values + others)
     row = Cells(others[:, 0, :], (TCP,), SEEDS)
@@ -132,12 +132,12 @@ def test_a_quotient_by_zero_and_a_comparison_with_nothing_are_undefined():
         (Cells(np.ones(4), (), SEEDS, unit="s"), "units differ: B and s"),
     ],
 )
-def test_what_differs_is_said(other, message):
+def test_differences_are_reported(other, message):
     with pytest.raises(InputError, match=re.escape(message)):
         grid(np.ones((4, 2, 3))) + other
 
 
-def test_an_axis_written_in_other_units_is_the_same():
+def test_axis_in_other_units_is_equal():
     other = Cells(np.ones((4, 2)), (Axis("delay", ("0 s", "0.05 s")),), SEEDS)
     assert (grid(np.ones((4, 2, 3))) + other).values.tolist() == np.full((4, 2, 3), 2.0).tolist()
 
@@ -173,7 +173,7 @@ def test_sums_and_means_over_axes():
     assert values.total("delay", "tcp").values.tolist() == [24]
 
 
-def test_those_that_tie_share_a_win():
+def test_ties_share_a_win():
     values = Cells([[1, 5, 2], [4, 4, 1], [2, 2, 2], [1, np.nan, 2]], (TCP,), SEEDS)
     won = values.wins("tcp")
     np.testing.assert_array_equal(won.values[:3], [[0, 1, 0], [0.5, 0.5, 0], [1 / 3] * 3])
@@ -243,7 +243,7 @@ def test_a_figure_shows_each_estimate_with_its_interval():
         means.plot(x="delay")
 
 
-def test_importing_cells_takes_numpy_alone():
+def test_importing_cells_only_imports_numpy():
     heavy = ("scipy", "matplotlib", "pandas", "polars")
     code = f"import sys, optcp.data.cells; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
@@ -317,7 +317,7 @@ def test_cell_whose_seeds_are_one_run_has_one_observation():
         (lambda one: stack("of", {"a": one.at(tcp="rfc"), "b": one.at(tcp="linux-6")}), [[True, True], [True, False]]),
     ],
 )
-def test_result_is_of_one_run_where_all_that_it_is_made_of_is(derived, repeated):
+def test_result_of_single_runs_counts_as_one_run(derived, repeated):
     many = np.where(repeated, 1, 4)
     assert derived(replace(REPEATED, unit="")).mean().n.tolist() == many.tolist()
 
@@ -339,7 +339,7 @@ def test_where_a_comparison_holds():
     assert kept.mean().n.tolist() == [[2] * 3] * 2
 
 
-def test_cells_are_put_side_by_side():
+def test_cells_are_stacked():
     one = Cells([[1, 2], [3, 4]], (DELAY,), (1, 2))
     stacked = stack("flows", {"1": one, "10": 10 * one})
     assert [axis.name for axis in stacked.axes] == ["flows", "delay"]

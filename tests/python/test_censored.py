@@ -20,7 +20,7 @@ FLOWS = Censored(np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, True, False, Tr
 CUT = Censored(FLOWS.at_least, np.array([True, True, False, False]))
 
 
-def test_cut_values_by_hand():
+def test_censored_values_match_hand_calculation():
     """The share of the flow cut at 3 s falls to the one of 4 s: 1/4, 1/4 and 1/2."""
     assert (FLOWS.cut, CUT.cut) == (1, 2)
     assert FLOWS.quantile(0.5) == (2.0, 2.0)
@@ -34,7 +34,7 @@ def test_cut_values_by_hand():
     assert np.isnan(FLOWS[np.zeros(4, dtype=bool)].quantile(0.5)).all()
 
 
-def test_ratios_are_known_where_cut_ones_bear_on_nothing():
+def test_ratios_are_exact_if_censoring_is_irrelevant():
     """Of 1, 2, 4 and one above 3 the median is 2 in any case; three quarters do not exceed 3 to 4."""
     ratios = FLOWS.over(np.ones(4))
     assert ratios.quantile(0.5) == (2.0, 2.0)
@@ -66,7 +66,7 @@ def test_quantiles_over_failures_have_the_same_rule():
     assert alone.estimate == FLOWS.quantile(0.51)[0]
 
 
-def test_a_mean_over_failures_with_a_cut_value_is_a_bound():
+def test_mean_with_censored_value_is_a_bound():
     found = resampled.mean([1.0, math.inf, np.nan], [1.0, 3.0, 5.0], [1.0, 5.0, np.nan])
     assert (found.estimate, found.at_least, found.n) == (math.inf, (1 + 3 * 5) / 4, 2)
     assert (found - 1.0).at_least == found.at_least - 1
@@ -86,7 +86,7 @@ def test_a_mean_over_failures_with_a_cut_value_is_a_bound():
     assert (seven / bounds).interval.low <= 1.0 == (seven / bounds).at_least
 
 
-def test_what_flows_that_had_not_ended_leave_open_is_undecided():
+def test_unfinished_flows_leave_claims_undecided():
     samples = np.full(resampled.RESAMPLES, np.inf)
     beyond = resampled.Resampled(math.inf, samples, 20, 1.5)
     below = resampled.Resampled(math.inf, samples, 20, 0.5)
@@ -121,7 +121,7 @@ class Run:
         return self.series[name]
 
 
-def test_short_flows_that_had_not_ended_count_as_longer_than_seen():
+def test_unfinished_short_flows_are_lower_bounds():
     """Cut from 2 to 3 s: `a` takes twice as long, `b` is at three times as long when the run ends, `c` has no twin."""
     twin = Run(("a", 1.0, 3.0), ("b", 2.0, 4.0), ("c", 3.5, None), ("d", 3.0, 5.0))
     run = Run(("a", 1.0, 5.0), ("b", 2.0, None), ("c", 3.5, 9.0), ("d", 3.0, 6.0), cut_s=(2, 3))
@@ -147,7 +147,7 @@ def test_costs_of_short_flows_by_hand():
     assert share == (math.inf, 0.0)
 
 
-def test_rows_of_cut_values_print_their_bounds():
+def test_rows_of_censored_values_print_bounds():
     cut = row({}, "fct_infl_p99", None, Interval(math.inf, -math.inf, math.inf, 7, 1.6), "")
     assert (cut.measured, cut.at_least, measured(cut)) == (None, 1.6, "> 1.60")
     assert measured(Row({}, "nines_tcp", None, None, (None, None), 7, "claim-only", at_most=4.214)) == "< 4.21"

@@ -139,11 +139,11 @@ def test_three_files_that_use_each_other_in_turn_are_a_circle(made):
     ]
 
 
-def test_two_files_may_know_each_other(made):
+def test_two_files_may_import_each_other(made):
     assert made(lib="pub use a::A;", a="use crate::b::B;", b="use crate::a::A;") == []
 
 
-def test_a_name_that_is_re_exported_counts_where_it_is_defined(made):
+def test_re_exported_name_counts_at_its_definition(made):
     family = "mod base; mod one; mod two; use one::One; use two::Two; pub use base::Base;"
     assert made(lib="", f__mod=family, f__base="", f__one="use super::Base;", f__two="use super::Base;") == []
     # The same with the type in the dispatcher.
@@ -224,7 +224,7 @@ def up(used, floor):
     return {(name, room) for name, room in ours if floor[room] >= floor[name.partition(".")[0]]}
 
 
-def test_rooms_import_from_lower_floors_alone():
+def test_packages_only_import_from_lower_layers():
     floor = floors()
     rooms = {name[1] for name in modules() if len(name) > 1} - {"__main__"}
     assert rooms == set(floor)

@@ -55,7 +55,7 @@ def goodput(*tenths):
     return {"interval_s": 0.1, "groups": ["measured"], "bytes": bytes_}
 
 
-def test_a_start_is_measured_around_failure_and_repair():
+def test_start_is_evaluated_around_failure_and_repair():
     plain = [
         (2.9, "overtaken", 0),
         (3.0, "overtaken", 0),  # not after the failure
@@ -104,7 +104,7 @@ def single(*starts):
     return fig2.World(over(payload.values[:, :, None], RECEIVER, Axis("time", ("11 s",))), *counts)
 
 
-def test_the_print_is_reached_within_5_percent():
+def test_published_values_are_matched_within_5_percent():
     # 19931 / 15280 = 1.3044.
     assert combined(fig2.matches_published_run(single(flow(15280, 19931)))) is True
     assert combined(fig2.matches_published_run(single(flow(15280, 15281), flow(15200, 19700)))) is True
@@ -112,7 +112,7 @@ def test_the_print_is_reached_within_5_percent():
     assert combined(fig2.matches_published_run(single(flow(15280, 19500)))) is False
 
 
-def test_gains_are_over_the_starts_that_are_hit():
+def test_gains_are_over_affected_starts():
     measured = single(flow(100, 130), flow(100, 101, false=(0, 0)), flow(100, 120))
     gain = measured.gain_pct.at(receiver="das").mean()
     assert (float(gain.estimate), int(gain.n)) == (pytest.approx(25), 2)
@@ -134,7 +134,7 @@ def test_gains_are_over_the_starts_that_are_hit():
         ({"das": 90}, False),
     ],
 )
-def test_das_removes_what_the_shorter_path_causes(change, holds):
+def test_das_removes_effects_of_shorter_path(change, holds):
     start = {"plain": 100, "das": 130} | change
     assert combined(fig2.das_removes_false_retransmits(single(flow(**start)))) is holds
 
@@ -145,7 +145,7 @@ def test_a_backup_works_if_das_has_no_false_retransmit_and_plain_has():
     assert combined(fig2.works_with_each_backup(single(flow(100, 130, false=(1, 1))))) is False
 
 
-def test_nothing_without_a_shorter_path_means_packet_by_packet():
+def test_receivers_equal_packet_by_packet_without_failure():
     names = ["sent", "arrived"]
     same = listed([(1, "sent", 0), (2, "arrived", 0)], names) | {"ack": np.array([False, False])}
     other = same | {"seq": np.array([0, 1], dtype=np.uint32)}
@@ -188,7 +188,7 @@ def case_c(*ending):
     return fig6.trace(arrivals(*start, *ending), 5)
 
 
-def test_duplicate_acks_are_counted_until_something_is_sent_again():
+def test_duplicate_acks_are_counted_until_retransmission():
     one = case_c((40, "acked", 5), (41, "acked", 5), (42, "acked", 5), (42, "resent", 5), (43, "acked", 5))
     assert one.duplicates[:, 1].tolist() == [5, 5, 5]
     assert combined(fig6.still_signals_loss(one)) is True
@@ -250,7 +250,7 @@ def timelines(**change):
         ({"own": [routed(2, 6, 0, [7.2, 7.9])]}, False),
     ],
 )
-def test_only_what_lasts_is_announced(change, holds):
+def test_judgement_of_announcements(change, holds):
     assert combined(fig1.only_long_failure_is_announced(timelines(**change))) is holds
 
 

@@ -39,7 +39,7 @@ def test_complete_scenarios_are_valid(page, tmp_path):
 
 
 @pytest.mark.parametrize("page", NAMES)
-def test_output_is_what_the_command_prints(page, tmp_path):
+def test_documented_output_matches_command(page, tmp_path):
     save_scenarios(page, tmp_path)
     for kind, command, block in SHOWN.findall(text(page)):
         printed = lines(run(command, tmp_path).stdout)
@@ -51,7 +51,7 @@ def test_output_is_what_the_command_prints(page, tmp_path):
             assert [line for line in lines(block) if line.split() not in known] == []
 
 
-def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
+def test_documented_error_messages_match(tmp_path):
     page = SCENARIOS
     name, good = save_scenarios(page, tmp_path)[-1]
     mistakes = MESSAGE.findall(text(page))
@@ -62,7 +62,7 @@ def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
         assert lines(run(f"optcp validate {name}", tmp_path, status=2).stderr) == lines(message)
 
 
-def test_a_run_writes_what_the_pages_name(tmp_path):
+def test_run_writes_documented_files(tmp_path):
     save_scenarios(SCENARIOS, tmp_path)
     run("optcp run lab.toml --out out", tmp_path)
     out = tmp_path / "out"

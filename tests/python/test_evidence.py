@@ -30,7 +30,7 @@ def results():
     ("text", "low", "high"),
     [("1.31", 1.305, 1.315), ("1.000", 0.9995, 1.0005), ("2.9 to 3.2", 2.9, 3.2), ("7", 6.5, 7.5)],
 )
-def test_a_printed_figure_has_half_a_unit_of_its_last_digit_either_way(text, low, high):
+def test_published_figure_has_rounding_range(text, low, high):
     assert outside.printed_range(text) == (low, high)
 
 
@@ -53,7 +53,7 @@ def test_the_rule_compares_an_interval_with_a_range(low, high, verdict):
 
 
 @pytest.mark.parametrize(("value", "n", "verdict"), [(2.5, 1, "undecided"), (2.5, 5, "agrees"), (1.91, 5, "near")])
-def test_one_run_has_no_interval_and_a_value_of_all_runs_is_one(value, n, verdict):
+def test_equal_runs_give_a_point_interval(value, n, verdict):
     one = outside.Figure("somebody", "x", {}, "2 to 3", 2.0, 3.0)
     assert one.verdict(stats.Interval(value, -math.inf, math.inf, n)) == verdict
     assert one.verdict(stats.Interval(value, -math.inf, math.inf, 1, repeated=True)) == (
@@ -71,7 +71,7 @@ def test_a_comparison_is_sharp_below_a_tenth(low, high, n, sharp):
     assert one.is_sharp(stats.Interval(10, low, high, n)) == sharp
 
 
-def test_a_figure_belongs_to_the_rows_whose_key_holds_its_own():
+def test_figure_applies_to_rows_that_include_its_key():
     one = outside.Figure("somebody", "loss", {"variant": "a", "p": "0.01"}, "1", 0.5, 1.5)
     assert one.about("loss", {"variant": "a", "p": "0.01", "ack": "delayed"})
     assert not one.about("loss", {"variant": "a", "p": "0.001"})
@@ -98,7 +98,7 @@ def test_every_variant_has_its_rows(results):
         assert {row.key["variant"] for row in results[name].rows} == set(VARIANTS)
 
 
-def test_every_outside_figure_of_a_variant_stands_beside_a_row(results):
+def test_every_external_figure_has_a_row(results):
     for one in outside._figures():
         if one.key["variant"] in VARIANTS and one.experiment in results:
             rows = [row for row in results[one.experiment].rows if one.about(one.experiment, row.key)]
@@ -107,7 +107,7 @@ def test_every_outside_figure_of_a_variant_stands_beside_a_row(results):
                 assert (one.source, one.text) in [(each.source, each.text) for each in row.outside]
 
 
-def test_every_member_of_the_families_of_tcp_has_an_entry(command):
+def test_every_tcp_family_option_has_an_entry(command):
     listed = re.split(r"^(\S+):\n", command("list").stdout, flags=re.MULTILINE)[1:]
     families = dict(zip(listed[::2], listed[1::2], strict=True))
     keys = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reference/tcp.md").read_text(encoding="utf-8"), re.MULTILINE)
@@ -125,7 +125,7 @@ def test_every_member_of_the_families_of_tcp_has_an_entry(command):
     assert len(written) == len(set(written))
 
 
-def test_what_an_entry_names_is_there(results):
+def test_references_of_entries_exist(results):
     for one in mechanisms.mechanisms():
         for each in one.evidence:
             places = (each.result, each.test, each.scripts, each.public, each.page)
@@ -144,12 +144,12 @@ def test_what_an_entry_names_is_there(results):
                 assert (ROOT / "docs" / "details" / each.page.partition("#")[0]).is_file(), one
 
 
-def test_every_script_speaks_for_a_mechanism():
+def test_every_script_is_evidence_for_a_mechanism():
     named = {script for one in mechanisms.mechanisms() for each in one.evidence for script in each.scripts}
     assert named == {f"{script.parent.name}/{script.stem}" for script in SCRIPTS.glob("*/*.pkt")}
 
 
-def test_a_mechanism_says_how_many_of_its_scripts_pass(results):
+def test_mechanism_line_counts_passing_scripts(results):
     """Of two scripts of RACK one fails: the figure says so."""
     stored = results["packetdrill"]
     failing = dataclasses.replace(stored, provenance={**stored.provenance, "failed": ["rack/one"]})
@@ -158,7 +158,7 @@ def test_a_mechanism_says_how_many_of_its_scripts_pass(results):
     assert mechanisms.figures(evidence, {"packetdrill": failing}) == [(figure, True)]
 
 
-def test_what_the_project_worked_out_stands_apart(results):
+def test_own_derivations_are_listed_separately(results):
     """A stored result with figures of both sorts has a line in both tables, each with its own verdicts."""
     evidence = mechanisms.Evidence("long runs", "the draft", result="bbr-states")
     (outer, not_here), (inner, here) = mechanisms.figures(evidence, results)
@@ -168,7 +168,7 @@ def test_what_the_project_worked_out_stands_apart(results):
     assert sizes == [sum(one.source == source for one in listed) for source in ("BBR draft", "BBR draft, worked")]
 
 
-def test_a_mechanism_without_anything_from_outside_says_so(results):
+def test_mechanism_without_external_evidence_is_marked(results):
     lines = mechanisms.shown(list(results.values()))
     written = (ROOT / "docs" / "details" / "tcp-evidence.md").read_text(encoding="utf-8")
     tables = re.findall(r"^## Mechanisms: .*?(?=^## )", written, re.MULTILINE | re.DOTALL)
@@ -199,7 +199,7 @@ def test_the_page_counts_the_public_scripts_of_the_table():
     )
 
 
-def test_every_public_script_that_can_be_run_speaks_for_a_mechanism():
+def test_every_runnable_public_script_is_evidence():
     patterns = [pattern for one in mechanisms.mechanisms() for each in one.evidence for pattern in each.public]
     assert {name for pattern in patterns for name in fnmatch.filter(public.verdicts(), pattern)} == set(
         public.verdicts()
@@ -238,7 +238,7 @@ def test_suites_are_run_and_stored(tmp_path, monkeypatch):
     assert found.scripts[1].reason.startswith("expected tcpi_unacked == 99; happened tcpi_unacked = ")
 
 
-def test_the_response_functions_are_those_of_the_rfc():
+def test_response_functions_match_rfc():
     """RFC 9438 section 5.1, worked outside this code: analytic.json."""
     stored = json.loads((ROOT / "tests" / "reference" / "tcp" / "analytic.json").read_text(encoding="utf-8"))
     vectors = stored["rfc9438"]["average_window_deterministic_loss"]
@@ -248,7 +248,7 @@ def test_the_response_functions_are_those_of_the_rfc():
         assert windows == pytest.approx((one["reno"], one["cubic_C0_4"]), abs=0.06)
 
 
-def test_flows_that_lose_at_the_same_instants_share_by_the_cube_of_the_interval():
+def test_synchronised_losses_give_cubic_share():
     """Every 10 s at a round trip of 0.1 s: Reno climbs 100 segments to 200, 150 on average; CUBIC's peak is
     0.4 * 10^3 / 0.3 = 1333.3 and its mean 1233.3. On average 1383.3 segments are under way, 13 833 a second; the
     peaks fill 150 packets of buffer beside. Every second it is 15 segments against 1.2: the Reno-friendly region.
@@ -266,6 +266,6 @@ def test_an_unknown_experiment_is_named_with_the_nearest():
 
 
 @pytest.mark.parametrize(("queue", "share"), [(17, 0.97396), (67, 0.78255), (1067, 0.44040)])
-def test_the_model_of_bbr_beside_others_is_that_of_the_paper(queue, share):
+def test_bbr_share_model_matches_paper(queue, share):
     """By hand: of 67 packets, 2.01 products, the others have 1/2 - 0.24876 - 0.05970; BBR is silent for 0.3204 s."""
     assert bbr_share.model(queue) == pytest.approx(share, abs=5e-6)

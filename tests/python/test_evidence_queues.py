@@ -27,7 +27,7 @@ def result():
     return {one.experiment: one for one in page.read_results(STORED)}["queues"]
 
 
-def test_every_recorded_world_is_run_or_known_not_to_be():
+def test_every_recorded_setup_is_run_or_excluded():
     names = set(queues.every())
     for source, part in ((queues.NS3, "cbr"), (queues.NS3, "dctcp"), (queues.LINUX, "udp"), (queues.LINUX, "tcp")):
         recorded = queue_worlds.recorded("ns3" if source is queues.NS3 else "linux")[part]
@@ -50,12 +50,12 @@ def test_every_kind_of_rows_has_one_tolerance_and_a_reason(result):
         assert f"`{family.name}`: {family.why}." in result.about[1]
 
 
-def test_what_is_exact_agrees_but_for_the_packet_that_head_drop_takes(result):
+def test_exact_rows_agree_except_head_drop(result):
     missed = [row.key for row in result.rows if row.key["rows"] == "exact" and row.outside[0].verdict != "agrees"]
     assert [(key["world"], key["quantity"]) for key in missed] == [("head-drop 1.5", queue_measures.SAME)]
 
 
-def test_what_differs_is_known(result, snapshot):
+def test_differing_rows_match_snapshot(result, snapshot):
     """Renew it with the page."""
     lines = [
         f"{' | '.join(row.key.values())}: {row.value:g}, {row.outside[0].text}"
@@ -66,7 +66,7 @@ def test_what_differs_is_known(result, snapshot):
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_a_run_is_still_the_stored_one(result, name):
+def test_run_matches_stored_run(result, name):
     (stored,) = [cell for cell in result.provenance["cells"] if f"title={name}" in cell["set"]]
     run = queues.every()[name].scenario().set("title", name).run(seed=1)
     assert run.metrics_sha256 == stored["metrics_sha256"]

@@ -54,7 +54,7 @@ def spawned(workers=2):
 @pytest.mark.parametrize(
     "executor", [ThreadPoolExecutor, spawned, get_reusable_executor], ids=["threads", "processes", "joblib"]
 )
-def test_an_executor_makes_the_files_that_threads_make(executor, in_threads, tmp_path, silent):
+def test_executor_and_threads_write_equal_files(executor, in_threads, tmp_path, silent):
     with executor(2) as workers:
         done = study().run(tmp_path, executor=workers, progress=silent)
     assert files_of_study(tmp_path) == in_threads
@@ -121,7 +121,7 @@ def test_a_failed_run_says_which_and_keeps_the_others(tmp_path, silent, comes_ap
     assert silent.stopped == 1
 
 
-def test_a_pool_that_breaks_ends_with_a_message_and_another_one_goes_on(in_threads, tmp_path, silent, monkeypatch):
+def test_broken_pool_ends_with_message_and_study_can_continue(in_threads, tmp_path, silent, monkeypatch):
     with spawned() as workers:
 
         def kill(_):
@@ -136,7 +136,7 @@ def test_a_pool_that_breaks_ends_with_a_message_and_another_one_goes_on(in_threa
     assert files_of_study(tmp_path) == in_threads
 
 
-def test_ctrl_c_keeps_what_has_come_back(in_threads, tmp_path, silent, monkeypatch):
+def test_ctrl_c_keeps_returned_runs(in_threads, tmp_path, silent, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
@@ -215,7 +215,7 @@ def tasks(out, monkeypatch, **limits):
     return workers.tasks
 
 
-def test_a_task_has_as_many_jobs_as_take_some_seconds(tmp_path, monkeypatch):
+def test_task_has_jobs_for_some_seconds(tmp_path, monkeypatch):
     # 16 probes that are sent before any has come back, and the rest: 84 blocks of some ms.
     assert tasks(tmp_path / "long", monkeypatch) <= 18
     assert tasks(tmp_path / "short", monkeypatch, LEAST_S=0.0, TASK_S=0.0) == SEEDS
@@ -230,7 +230,7 @@ def test_small_studies_share_tasks(tmp_path, monkeypatch):
     assert workers.tasks <= 6
 
 
-def test_a_task_brings_no_more_bytes_than_it_may(tmp_path, monkeypatch):
+def test_task_respects_byte_limit(tmp_path, monkeypatch):
     assert tasks(tmp_path, monkeypatch, TASK_BYTES=1) == SEEDS
 
 
@@ -275,13 +275,13 @@ def sent(monkeypatch, **limits):
     return len(workers.futures)
 
 
-def test_what_takes_nobody_knows_how_long_is_sent_with_care(monkeypatch):
+def test_first_remote_jobs_are_probes(monkeypatch):
     assert sent(monkeypatch, PROBES=3) == 3
     assert sent(monkeypatch, PROBES=3, TASK_S=0.0) == 50
     assert sent(monkeypatch, PROBES=3, TASK_S=0.0, MOST_TASKS=7) == 7
 
 
-def test_costs_are_of_the_most_alike():
+def test_cost_estimate_uses_most_similar_jobs():
     def job(runs, *kind):
         away = Sent()
         away.kind = kind

@@ -124,7 +124,7 @@ def test_the_three_exhibits_share_their_runs(tmp_path, silent, calls):
     assert silent.started == [(20, 0)]
 
 
-def test_digests_are_there_when_asked_for(tmp_path, silent):
+def test_digests_are_computed_on_request(tmp_path, silent):
     request = Request(select(["gmpls/fig8"]), Size("seeds=2", 2), options=Options(digest=True))
     (forked,) = reproduce(request, tmp_path / "a", 2, silent)
     unforked_request = Request(request.exhibits, request.size, options=Options(digest=True, fork=False))
@@ -198,7 +198,7 @@ def test_reading_settings(read, text, value):
         (assume.share, "10 ms"),
     ],
 )
-def test_settings_that_make_no_sense(read, text):
+def test_invalid_settings_are_refused(read, text):
     with pytest.raises(ValueError, match="expected"):
         read(text)
 
@@ -212,7 +212,7 @@ def test_selecting():
         select(["gmpls/fig77"])
 
 
-def test_two_exhibits_of_one_name(monkeypatch):
+def test_experiments_with_equal_names_are_refused(monkeypatch):
     monkeypatch.setattr(gmpls, "EXHIBITS", (*gmpls.EXHIBITS, FIG8))
     with pytest.raises(InputError, match="two exhibits are called 'gmpls/fig8'"):
         exhibits()

@@ -116,7 +116,7 @@ def test_exhibits_and_sensitivity_studies_name_the_file_with_a_flipped_bit(tmp_p
         flipped(path, 4 * path.stat().st_size)
 
 
-def test_what_was_deleted_as_the_message_says_is_made_again(optcp, study):
+def test_deleted_files_are_recreated(optcp, study):
     whole = shutil.copytree(study, study.parent / "whole")
     for path in files(study):
         if path.name == "study.json":

@@ -53,7 +53,7 @@ def about(made):
     return json.loads(re.search(r'id="about">(.*?)</script>', made, re.DOTALL)[1].replace("<\\/", "</"))
 
 
-def test_what_is_in_sight_is_seen_from_above_the_middle():
+def test_view_is_centred_above_path():
     """Ends 60 degrees apart on the equator: half a radius from the middle each, over which a satellite is."""
     ends = [PLACES[name].at(0) for name in "AB"]
     seen = globe.view(ends, [track((0, 0, 30, 6378.135)).at(0)])
@@ -87,20 +87,20 @@ def test_links_are_between_places_and_the_path_has_its_satellites():
     assert [names[place] for place in ends["A.dish->S1.dish"]] == ["A", "S1"]
 
 
-def test_a_network_with_a_node_that_is_nowhere_has_no_globe():
+def test_network_with_unplaced_node_has_no_globe():
     alone = HOPS.replace('"B.dish", "B"]\n[[links]]', '"B.dish", "B", "C", "D"]\n[[links]]')
     alone += '[[links]]\nchain = ["C", "D"]\nrate = "1 Mbps"\ndelay = "1 ms"\nqueue = "1 packet"\n'
     found = about(animate(optcp.Scenario.parse(alone), beside=Beside(PLACES, PATHS)))
     assert found["globe"] is None
 
 
-def test_what_lies_beside_another_world_is_not_drawn():
+def test_files_of_another_scenario_are_not_drawn():
     found = about(animate(optcp.load("single-failure"), beside=Beside(PLACES, PATHS)))
     assert found["globe"] is None
     assert not any("path is" in text for _, _, text in found["events"])
 
 
-def test_changes_are_sentences():
+def test_changes_are_described_in_sentences():
     assert [(one.at_ps / 1e12, one.kind, one.text) for one in globe.changes(PATHS)] == [
         (0, "first", "the path: 40.0 ms, over 1 2"),
         (1, "down", "there is no path"),
@@ -109,7 +109,7 @@ def test_changes_are_sentences():
     ]
 
 
-def test_a_long_path_is_said_by_its_ends():
+def test_long_path_is_described_by_its_ends():
     long = Recorded(("A", "B"), "", np.array([0.0, 1.0]), np.array([100.0, 100.0]), [tuple(range(1, 11))] * 2)
     assert [one.text for one in globe.changes(long)] == ["the path: 100.0 ms, over 10 satellites, 1 to 10"]
 
@@ -126,7 +126,7 @@ def test_packets_are_drawn_around_an_outage_or_the_greatest_change():
     assert part.start_ps == pytest.approx((1 - 0.042) * 1e12)
 
 
-def test_an_outage_of_the_path_is_said_once(optcp, tmp_path):
+def test_path_outage_is_described_once(optcp, tmp_path):
     asked = ("--from", "Manila", "--to", "St. Petersburg", "--at", "150s", "--length", "20s", "--out", "leo")
     assert optcp("constellation", "kuiper-630", *asked)[0] == 0
     assert optcp("animate", "leo/world.toml", "--out", "page.html")[0] == 0

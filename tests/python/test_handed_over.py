@@ -65,12 +65,12 @@ def remade(study, whole, **options):
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_a_name_of_something_else_is_none_of_a_file(name):
+def test_unsafe_name_is_not_a_file_name(name):
     assert not is_name(name)
 
 
 @pytest.mark.parametrize("name", ["goodput", "a.b", "delay=1ms-01234567", "_x", "größe", "..a"])
-def test_an_ordinary_name_is_that_of_a_file(name):
+def test_ordinary_name_is_a_file_name(name):
     assert is_name(name)
 
 

@@ -96,7 +96,7 @@ def test_a_station_may_relay(made):
     assert hypatia_network(made(three)).series("Manila", "Third").paths[0] == (0, 5, 2)
 
 
-def test_paths_are_those_of_hypatia(made):
+def test_paths_match_hypatia(made):
     lines = [line for line in REFERENCE.read_text().splitlines() if not line.startswith("#")]
     rows = [row for row in csv.DictReader(lines) if (row["from"], row["to"]) == ("Manila", "Saint Petersburg")]
     files, before = {name: None for name in SMALL if name.startswith("dynamic")}, {}
@@ -127,7 +127,7 @@ def test_the_command_makes_a_world_of_a_directory(optcp, made):
     assert optcp("constellation", states, "--from", "Manila", "--to", "Grid-1", "--out", "leo")[:2] == (0, out)
 
 
-def test_stations_that_are_alike_in_letters_make_a_world(made):
+def test_similarly_named_stations_make_a_scenario(made):
     alike = {"ground_stations.txt": SMALL["ground_stations.txt"].replace("Manila", "Grid-0")}
     text = world(hypatia_network(made(alike)).series("Grid-0", "Grid-1")).toml
     assert 'names = ["from", "sky", "to"]' in text
@@ -163,7 +163,7 @@ LATER = "dynamic_state_1000ms_for_2s/fstate_1000000000.txt"
         (FIRST, SMALL[FIRST].replace("3,5,-1,-1,-1\n", ""), "fstate_0.txt: there is no row of node 3 to station 5"),
     ],
 )
-def test_what_is_missing_or_wrong_is_named(optcp, made, name, text, said):
+def test_missing_or_wrong_files_are_named(optcp, made, name, text, said):
     made({name: text})
     status, out, err = optcp("constellation", "net", "--from", "4", "--to", "5", "--out", "leo")
     assert (status, out) == (2, "")
@@ -182,7 +182,7 @@ def test_what_is_missing_or_wrong_is_named(optcp, made, name, text, said):
         ("net/dynamic_state_0ms_for_2s --from 4 --to 5", "0 steps; expected 1 to 200000"),
     ],
 )
-def test_what_does_not_go_with_a_directory_is_said(optcp, made, arguments, said):
+def test_options_incompatible_with_directory_have_a_message(optcp, made, arguments, said):
     made({"dynamic_state_0ms_for_2s/x": ""} if "_0ms_" in arguments else {})
     status, out, err = optcp("constellation", *arguments.split())
     assert (status, out) == (2, "")

@@ -48,7 +48,7 @@ def test_paired_sides():
     assert judge.combine([judge.paired_part("x", low, low, "below", "%")])[0] == "undecided"
 
 
-def test_trend_breaks_only_on_a_sure_step_back():
+def test_trend_fails_only_on_significant_reverse_step():
     rng = np.random.default_rng(1)
     noise = rng.normal(0, 0.1, (5, 40))
     rising = [level + noise[i] for i, level in enumerate((1.0, 2.0, 2.0, 3.0))]
@@ -112,7 +112,7 @@ def test_readings_that_disagree_leave_a_claim_undecided():
         (Part("a", True), [Part("b", True, 0.9)], "undecided"),
     ],
 )
-def test_a_reading_that_lacks_runs_alone_does_not_hold_a_claim_up(whole, some, expected):
+def test_interpretation_without_runs_does_not_block_claim(whole, some, expected):
     lacking = [Part("18 of 30 cells have not been run", "undecided", not_run=True), *some]
     found = judge.claim(STATEMENT, {"one": [whole], "two": lacking})
     assert found.holds == expected
@@ -121,7 +121,7 @@ def test_a_reading_that_lacks_runs_alone_does_not_hold_a_claim_up(whole, some, e
     assert ("does not count" in found.evidence) == left_out
 
 
-def test_without_a_reading_that_has_all_runs_a_claim_stays_open():
+def test_claim_stays_undecided_without_complete_interpretation():
     lacking = [Part("18 of 30 cells have not been run", "undecided", not_run=True), Part("a", True)]
     found = judge.claim(STATEMENT, {"one": lacking, "two": lacking})
     assert (found.holds, found.readings) == ("undecided", {"one": "undecided", "two": "undecided"})
@@ -129,7 +129,7 @@ def test_without_a_reading_that_has_all_runs_a_claim_stays_open():
 
 
 @given(st.lists(st.tuples(st.sampled_from([True, False, "undecided"]), st.none() | st.floats(0, 1)), min_size=1))
-def test_more_doubt_never_makes_a_claim_surer(parts):
+def test_more_doubt_never_decides_a_claim(parts):
     made = [Part(str(index), holds, p) for index, (holds, p) in enumerate(parts)]
     doubtful = [Part(part.text, part.holds, 1.0) for part in made]
     assert judge.combine(doubtful)[0] == "undecided"

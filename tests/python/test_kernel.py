@@ -50,7 +50,7 @@ def test_every_world_and_control_has_its_rows(result):
     assert len(completions) == len(expected)
 
 
-def test_what_misses_its_aim_is_known(result, snapshot):
+def test_values_outside_target_match_snapshot(result, snapshot):
     """Renew it with the page: what is missing here agrees with the kernel."""
     misses = []
     for row in result.rows:
@@ -63,7 +63,7 @@ def test_what_misses_its_aim_is_known(result, snapshot):
 
 
 @pytest.mark.parametrize("name", worlds())
-def test_a_run_is_still_the_stored_one(result, name):
+def test_run_matches_stored_run(result, name):
     world = worlds()[name]
     stored = [cell for cell in result.provenance["cells"] if f"title={name}" in cell["set"]]
     ours = [kernel.scenario(world, control).run(seed=1).metrics_sha256 for control in kernel.controls(world)]
@@ -143,7 +143,7 @@ def test_a_flow_is_measured_from_its_first_data():
         (0, True, ["no-los"], "did you mean 'no-loss'"),
     ],
 )
-def test_a_machine_that_cannot_record_is_told(monkeypatch, tmp_path, capsys, user, device, asked, said):
+def test_unsuitable_machine_has_a_message(monkeypatch, tmp_path, capsys, user, device, asked, said):
     monkeypatch.setattr(kernel_runs.os, "geteuid", lambda: user)
     monkeypatch.setattr(kernel_runs, "TUN", tmp_path if device else tmp_path / "none")
     monkeypatch.setattr(kernel_runs, "PROGRAMS", ())

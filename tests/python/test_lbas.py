@@ -20,7 +20,7 @@ def ports(names, **columns):
     return {"ports": names, "interval_s": 2.0, **{name: np.array(values) for name, values in columns.items()}}
 
 
-def test_the_cells_of_the_paper():
+def test_parameter_combinations_of_paper():
     assert len(CELLS) == 30
     assert [cell.name for cell in (CELLS[0], CELLS[-1], FEWER[1])] == [
         "2-100-anycast",
@@ -35,7 +35,7 @@ def test_the_cells_of_the_paper():
     assert Cell(10, 100, True).printed("table2_drop_mbps") == 12.59
 
 
-def test_quantities_by_hand():
+def test_port_metrics_match_hand_calculation():
     """One lightpath in two directions, one metro node a side, two batches of 2 s."""
     two = [[0, 0], [0, 0]]
     core = ports(
@@ -70,7 +70,7 @@ def test_quantities_by_hand():
     assert all(back[metric] == pytest.approx(values) for metric, values in found.items())
 
 
-def test_values_are_batches_until_there_are_six_seeds():
+def test_values_are_batches_below_six_seeds():
     cell, other = CELLS[:2]
     batch = {"queue_mb": np.array([1.0, 3.0])}
     few = outcome.Measured({cell: {1: batch, 2: batch}, other: {2: {"queue_mb": np.array([5.0, 6.0])}}})
@@ -86,7 +86,7 @@ def test_values_are_batches_until_there_are_six_seeds():
     assert not many.batches
 
 
-def test_intervals_over_batches_are_widened_and_those_over_seeds_are_not():
+def test_only_intervals_over_batches_are_widened():
     """Of batches worth four values: squares of 6 over 6 (4 - 1), and t for three degrees of freedom is 3.182."""
     cell = CELLS[0]
     growing = {"queue_mb": np.array([1.0, 1.0, 1.0, 3.0, 3.0, 3.0])}
@@ -159,7 +159,7 @@ IN_ORDER = {
 }
 
 
-def test_the_print_against_its_own_statements():
+def test_published_values_against_own_claims():
     """What claims.toml says of the printed values themselves: b_D = 2 with 250 flows, and drops over flows."""
     measured = as_printed()
     assert holds("lbas/table1", measured) == [True, True, True, False, True, True]
@@ -178,7 +178,7 @@ def test_the_print_against_its_own_statements():
     assert holds("lbas/table3", measured)[1] is True
 
 
-def test_a_missing_cell_leaves_statements_open():
+def test_missing_combination_leaves_claims_undecided():
     measured = as_printed(without=[CELLS[4]])
     assert holds("lbas/table1", measured)[:3] == ["undecided"] * 3
     assert "1 of 30 cells have not been run" in table1.largest_gain(measured)[0].text
@@ -199,13 +199,13 @@ def test_a_missing_cell_leaves_statements_open():
         ([14.9, 15.9, 16.9], "undecided"),
     ],
 )
-def test_the_largest_gain_is_about_that_of_the_text_once_that_is_shown(values, expected):
+def test_maximum_gain_holds_once_significant(values, expected):
     found = [np.tile(values, 4), *(np.tile([0.0, 1.0, 2.0], 4) for _ in tables.PAIRS[1:])]
     parts = tables.largest_part(found, "gain", "throughput_gain_pct", batches=False)
     assert judge.combine(parts)[0] == expected
 
 
-def test_what_is_compared_has_the_same_seeds():
+def test_compared_combinations_share_seeds():
     """Three seeds of the first pair, one of the others: gains are compared over the batches of the common one."""
     measured = as_printed()
     for cell in CELLS[:2]:
@@ -218,7 +218,7 @@ def test_what_is_compared_has_the_same_seeds():
     assert holds("lbas/table3", measured)[1] is True
 
 
-def test_what_holds_by_construction_is_said_to():
+def test_evidence_states_what_holds_by_construction():
     measured = as_printed()
     measured.cells[CELLS[4]][1]["metro_longest_ms"] = np.array([1.0, 12.5, 12.5])
     lost, *_, flows = (part.text for part in table1.only_bottleneck(measured))
@@ -227,7 +227,7 @@ def test_what_holds_by_construction_is_said_to():
     assert "by construction" in flows
 
 
-def test_cells_without_a_common_seed_count_as_missing():
+def test_combinations_without_common_seed_count_as_missing():
     measured = as_printed()
     measured.cells[CELLS[1]][2] = measured.cells[CELLS[1]].pop(1)
     assert not measured.together(CELLS[:2])
@@ -240,7 +240,7 @@ def test_cells_without_a_common_seed_count_as_missing():
     assert "1 of 1 comparisons" in table3.largest_reduction(measured)[0].text
 
 
-def test_a_statement_that_one_cell_breaks_is_false():
+def test_one_contradicting_combination_makes_claim_false():
     slow = as_printed(lambda cell: {"throughput_gbps": 5.0} if cell == CELLS[6] else {})
     assert holds("lbas/table1", slow)[0] is False
     losing = as_printed(lambda cell: {"metro_drop_mbps": 1.0} if cell == CELLS[6] else {})
@@ -257,7 +257,7 @@ def test_a_statement_that_one_cell_breaks_is_false():
     ("way", "counts"),
     [("least unfinished work", (0, 1, 9)), ("least unfinished work", (1, 0, 9)), ("round-robin", (0, 4, 9))],
 )
-def test_order_is_kept_or_not(way, counts):
+def test_judgement_of_packet_order(way, counts):
     found = IN_ORDER | {way: order.Overtaken(*counts)}
     assert holds("lbas/table1", as_printed(), found)[5] is False
 
@@ -302,7 +302,7 @@ def test_sizes_and_settings():
             assume.values(table.assumed, {name: text})
 
 
-def test_short_runs_decide_no_comparison():
+def test_short_runs_leave_comparisons_undecided():
     """The cells that a quick look has, one of them clearly against the paper."""
     measured = as_printed(lambda cell: {"throughput_gbps": 5.0} if cell.anycast else {}, without=CELLS[2:])
     table = table1.TABLE1
@@ -313,7 +313,7 @@ def test_short_runs_decide_no_comparison():
     assert "Short runs of 2 of the 30 cells" in found.notes[0]
 
 
-def test_steady_newreno_by_hand():
+def test_steady_newreno_matches_hand_calculation():
     """154.8 Mb/s with ACKs of 48 B are 150 Mb/s of data: 1250 segments/s for each of 10 flows."""
     alone = steady.steady(154.8, 10, 0.0, 1000)
     # 100 ms: a window of 125, which has a loss in 2/3 x 125^2 = 10 417 segments; 150 Mb/s / 10 417 = 14.4 kb/s.
@@ -323,7 +323,7 @@ def test_steady_newreno_by_hand():
 
 
 @pytest.mark.parametrize("peak", [100, 1000])
-def test_the_bounds_are_those_of_a_sawtooth(peak):
+def test_bounds_match_sawtooth(peak):
     """Round trip by round trip: from half the window to the whole of it, then as many of repair as were lost."""
     growth = list(range(peak // 2, peak))
     for repair, name in ((0, "law_mbps"), (peak, "most_mbps")):
@@ -337,7 +337,7 @@ def test_the_bounds_are_those_of_a_sawtooth(peak):
         assert getattr(found, name) == pytest.approx(data_mbps * lost / sum(windows), rel=0.02)
 
 
-def test_the_print_is_beyond_steady_newreno():
+def test_published_drops_exceed_steady_newreno():
     """The paper's page says about 0.03 Mb/s at 84 Mb/s a flow with 100 ms: 1.5 / 700^2 of 8.4 Gb/s."""
     found = table2.at_published(CELLS[0])
     assert found.law_mbps == pytest.approx(8.4e3 * 1.5 / 700**2, rel=0.2)

@@ -127,7 +127,7 @@ def test_a_broken_file_ends_the_command_with_a_message(optcp, tmp_path, monkeypa
     assert "2-100-anycast-seed-1.json" in messages.replace("\n", "")
 
 
-def test_a_run_is_left_to_the_process_that_makes_it(tmp_path, silent, made):
+def test_run_in_progress_is_left_to_its_process(tmp_path, silent, made):
     """Of two runs one is held by a process that lives; of the other one that has ended has left the file."""
     theirs, ended = (long_run(tmp_path, seed) for seed in (1, 2))
     hold = "import sys, filelock\nwith filelock.FileLock(sys.argv[1]):\n print(flush=True)\n sys.stdin.read()"
@@ -153,7 +153,7 @@ def test_the_command_says_which_runs_it_left(optcp, tmp_path, monkeypatch):
     assert f"2-100-anycast-seed-1: left to the process that holds {lock}" in messages
 
 
-def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_path, silent, made, monkeypatch):
+def test_run_finished_by_other_process_is_not_repeated(tmp_path, silent, made, monkeypatch):
     """While the first of two runs is made here, another process makes the second."""
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     make = kept.LongRun._make
@@ -168,7 +168,7 @@ def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_pat
     assert all(run.is_current() for run in runs)
 
 
-def test_a_place_that_cannot_be_written_is_found_before_the_first_run(tmp_path, silent, made):
+def test_unwritable_directory_is_detected_before_first_run(tmp_path, silent, made):
     (tmp_path / "here").write_text("a file, no directory")
     with pytest.raises(RunFailed, match="here: outcomes of long runs cannot be stored there"):
         kept.make_missing([long_run(tmp_path, 1), long_run(tmp_path / "here", 2)], 1, silent)
@@ -218,7 +218,7 @@ def keep(measured, settings):
         one.file.write_text(json.dumps(content))
 
 
-def test_the_default_size_reads_what_is_kept(tmp_path, silent, monkeypatch):
+def test_default_size_reads_stored_runs(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(without=CELLS[2:]), {})
     result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
@@ -237,7 +237,7 @@ def test_the_default_size_reads_what_is_kept(tmp_path, silent, monkeypatch):
     assert [(curve.key["anycast"], curve.x) for curve in result.series] == [("yes", [2.0]), ("no", [2.0])]
 
 
-def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent, monkeypatch):
+def test_claims_are_judged_under_each_stored_interpretation(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(), {})
     keep(as_printed(lambda cell: {"queue_mb": 0.1 * cell.bundling_degree}), {"profile": "rfc"})
@@ -253,7 +253,7 @@ def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent,
     assert reproduce(alone, tmp_path / "out", 1, silent)[0].claims[1].readings == {"rfc": False}
 
 
-def test_a_reading_of_which_few_cells_are_kept_leaves_the_others_to_decide(tmp_path, silent, monkeypatch):
+def test_interpretation_with_few_runs_does_not_block_others(tmp_path, silent, monkeypatch):
     """12 of 30 cells, all as printed: the second statement of Table 3 holds for the printed values."""
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     few = [cell for cell in CELLS if cell.bundling_degree > 3]
@@ -270,7 +270,7 @@ def notes_of(tmp_path, silent, settings=None):
     return reproduce(request, tmp_path / "out", 1, silent)[0].notes
 
 
-def test_notes_say_what_makes_the_missing_cells(tmp_path, silent, monkeypatch):
+def test_notes_name_command_for_missing_combinations(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     literal = {"profile": "rfc", "timeout_basis": "flight-size"}
     keep(as_printed(), {})
@@ -288,7 +288,7 @@ def test_notes_say_what_makes_the_missing_cells(tmp_path, silent, monkeypatch):
     assert "Missing: all; `optcp reproduce lbas --set 'buffer=8333 packets' --paper-scale`" in own
 
 
-def test_notes_say_how_far_batches_are_from_being_independent(tmp_path, silent, monkeypatch):
+def test_notes_state_correlation_of_batches(tmp_path, silent, monkeypatch):
     """Noise of 1, -2, 0.5, 0.5 five times: (5 (-2 - 1 + 0.25) + 4 * 0.5) / 27.5 = -0.43.
 
     And a cell that rises by one 19 times: the squares are 665 in all, and (665 - 9.5^2 - 9.5) / 665 = 0.85.
@@ -302,7 +302,7 @@ def test_notes_say_how_far_batches_are_from_being_independent(tmp_path, silent, 
     assert "from -0.43 (10-100-anycast, seed 1) to +0.85 (2-250-destination, seed 1)." in note
 
 
-def test_notes_name_runs_of_programs_that_no_commit_has(tmp_path, silent, monkeypatch):
+def test_notes_name_runs_of_uncommitted_programs(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(), {})
     assert not any("not committed" in note for note in notes_of(tmp_path, silent))
@@ -313,7 +313,7 @@ def test_notes_name_runs_of_programs_that_no_commit_has(tmp_path, silent, monkey
     assert note in notes_of(tmp_path, silent)
 
 
-def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, text_console):
+def test_without_stored_runs_all_combinations_are_missing(tmp_path, silent, monkeypatch, text_console):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
     assert (result.rows, result.provenance["seeds"]) == ([], None)
@@ -322,7 +322,7 @@ def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, 
     assert "no runs" in text_console.file.getvalue()
 
 
-def test_paper_scale_makes_the_long_runs_of_what_is_asked_for(tmp_path, silent, monkeypatch):
+def test_paper_scale_makes_requested_long_runs(tmp_path, silent, monkeypatch):
     made = []
     monkeypatch.setattr("optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: made.extend(runs) or [])
     make_long_runs(Request(select(["gmpls/fig8"]), Size("default")), 1, 1, silent)
@@ -332,7 +332,7 @@ def test_paper_scale_makes_the_long_runs_of_what_is_asked_for(tmp_path, silent, 
     assert {one.seed for one in made} == {4, 5}
 
 
-def test_a_figure_for_each_reading(tmp_path, silent, monkeypatch):
+def test_one_figure_per_interpretation(tmp_path, silent, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     result = reproduce(Request(select(["lbas/table2"]), Size("default")), tmp_path / "out", 1, silent)[0]
     assert figures(result) == []

@@ -63,7 +63,7 @@ def batches(throughput_gbps, drop_mbps=0.1, queue_mb=0.03):
     }
 
 
-def test_the_copy_by_hand():
+def test_smaller_copy_matches_hand_calculation():
     """100 Mb/s and 100 ms are 1.25 MB, or 833 packets of 1500 B; the paper's 10 Gb/s with 100 flows have 833 a flow."""
     assert smaller.PRODUCT_BYTES == 100e6 * 0.1 / 8
     assert smaller.BUFFER_BYTES == 125_000
@@ -137,7 +137,7 @@ def by_mode(values, **axes):
     return cells(values, **axes, anycast=("yes", "no"))
 
 
-def test_what_a_bundle_saves():
+def test_buffer_saving_matches_hand_calculation():
     one, chosen = defaults("lbas/buffer")
     evaluation = one.evaluate(chosen, {"buffers": Finished(made_buffers())})
     saved = [row for row in evaluation.rows if row.metric == "saved_pct"]
@@ -150,7 +150,7 @@ def test_what_a_bundle_saves():
     assert "b_D = 10" in drawn.svg
 
 
-def test_a_bundle_that_never_gets_there_saves_nothing_that_could_be_averaged():
+def test_unreachable_utilisation_has_no_saving():
     """Of three seeds one reaches 80 % at 0.3 C RTT exactly, and two stay at 70 %; without, 60 + 20 = 80 % at 0.3."""
     found = made_buffers(degrees=(2,))
     # By seed and buffer, with anycast switching and without.
@@ -251,7 +251,7 @@ def measured_of(*cells):
     return outcome.Measured({cell: {1: batches(0.08)} for cell in cells})
 
 
-def test_trends_pair_what_differs_in_one_thing():
+def test_trends_pair_combinations_that_differ_in_one_property():
     two, five, more = Cell(2, 10, True), Cell(5, 10, True), Cell(5, 25, True)
     both = [mode for cell in (two, five, more) for mode in (cell, cell.without)]
     found = trends.trends(trends.COPY, measured_of(*both))
@@ -304,7 +304,7 @@ def counted(gains=(0.0,), degrees=(2,), flows=(10,)):
     return {name: by_mode(array, **place) for name, array in values.items()}
 
 
-def test_trends_of_what_is_kept(tmp_path, monkeypatch):
+def test_trends_of_stored_runs(tmp_path, monkeypatch):
     """The printed values, as if they had been measured: 1.47 Gb/s more at b_D = 2 with 100 flows are 14.7 points."""
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(without=CELLS[2:]), {})
@@ -365,7 +365,7 @@ def test_scales_by_hand(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("id_", ["lbas/trends", "lbas/scale"])
-def test_kept_runs_are_not_compared_with_runs_of_other_settings(id_, tmp_path, monkeypatch):
+def test_stored_runs_are_not_compared_with_other_settings(id_, tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(), {})
     one, _ = defaults(id_)
@@ -378,7 +378,7 @@ def test_kept_runs_are_not_compared_with_runs_of_other_settings(id_, tmp_path, m
 
 
 @pytest.mark.parametrize("id_", ["lbas/buffer", "lbas/choices", "lbas/scale", "lbas/today", "lbas/trends"])
-def test_a_quick_look_is_one_short_run(id_):
+def test_quick_size_is_one_short_run(id_):
     one, chosen = defaults(id_)
     for name, study in one.studies(chosen, QUICK).items():
         assert one.seeds(name, Size("quick")) == 1

@@ -97,7 +97,7 @@ def test_words_at_ticks_are_named():
     assert panel.get("data-y-ticks") is None
 
 
-def test_what_leaves_the_panel_is_clipped_and_nothing_else_is():
+def test_only_content_outside_panel_is_clipped():
     beyond = drawn(lambda panel: panel.plot([0, 1, 2], [0, 9, 0]), ylim=(0, 5))
     within = drawn(lambda panel: panel.plot([0, 1, 2], [0, 9, 0]))
     assert [sum("clip-path" in one.attrib for one in root.iter()) for root in (beyond, within)] == [1, 0]
@@ -110,7 +110,7 @@ def test_the_smallest_text_is_never_shown_under_11_pixels():
     assert width == pytest.approx(4 * 72)
 
 
-def test_logarithmic_axes_say_numbers():
+def test_logarithmic_axes_have_plain_numbers():
     """A page has no typesetting: a power would be shown as it is written for that."""
     found = drawn(lambda panel: panel.plot([0.02, 0.1, 300], [1, 2, 9]), xscale="log", yscale="log")
     said = [text.text for text in found.iter(f"{SVG}text")]

@@ -47,7 +47,7 @@ def test_names_do_not_cover_each_other(name):
             assert abs(y - other_y) >= 11 or x + wide <= other_x or other_x + other_wide <= x
 
 
-def test_links_say_what_crosses_them_and_what_fails():
+def test_link_labels_state_flows_and_failures():
     """Two flows of `protected` and one of `cross`, which has R5-R6 for itself."""
     said = {line[0].text: line for line in drawn("single-failure").iter(LINE) if len(line)}
     assert said["R2-R3: 2 flows, fails"].get("stroke-dasharray")

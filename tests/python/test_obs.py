@@ -55,7 +55,7 @@ def alone(series, seeds=1):
     return HandMade({}, [[series]] * seeds)
 
 
-def test_equation_3_is_that_of_the_paper():
+def test_equation_3_matches_paper():
     # 100 Mb/s are 8333.3 segments of 1500 B a second: at 1 ms N_max = floor(44 / 8.33) = 5 bursts and one of the
     # 2.33 that are left, 44 in 6.
     assert equation_3(1e-3, 100) == pytest.approx(44 / 6)
@@ -65,20 +65,20 @@ def test_equation_3_is_that_of_the_paper():
     assert equation_3(1e-2, 100) == 44
 
 
-def test_equation_5_is_that_of_the_paper():
+def test_equation_5_matches_paper():
     # 100 ms over 120 ms, and over 300 ms.
     assert equation_5(1e-2, 0.1) == pytest.approx(5 / 6)
     assert equation_5(1e-1, 0.1) == pytest.approx(1 / 3)
 
 
-def test_the_round_trip_follows_the_delays_that_are_set():
+def test_round_trip_follows_configured_delays():
     """50 ms each way, and 60 ms with 1 ms on each of two access links."""
     chosen = assume.values(WORLD, {})
     assert rtt0_s(chosen) == pytest.approx(0.1)
     assert rtt0_s(assume.values(WORLD, {"path_delay_ms": "60", "access_delay_ms": "1"})) == pytest.approx(0.124)
 
 
-def test_a_trace_without_recovery_is_no_result():
+def test_trace_without_recovery_is_refused():
     quiet = Trace(
         np.zeros(2), np.ones(2), np.ones(2, int), ["slow-start"] * 2, np.zeros(2), np.zeros((0, 2)), np.zeros(0)
     )
@@ -88,7 +88,7 @@ def test_a_trace_without_recovery_is_no_result():
         replace(quiet, phase=["slow-start", "recovery"]).span()
 
 
-def test_goodput_is_data_over_the_time_that_the_file_took():
+def test_goodput_is_data_over_transfer_time():
     rows = {"time_ps": [21 * PS], "start_ps": [PS], "bytes": [20_000_000], "finished": [True]}
     series = {"completions": {name: np.array(values) for name, values in rows.items()}}
     assert goodput_mbps(alone(series)).values.tolist() == [pytest.approx(8.0)]  # 160 Mb in 20 s
@@ -109,7 +109,7 @@ def test_only_bursts_towards_the_server_with_segments_count():
     assert [counts.at(segments=size).values.tolist() for size in (1, 4, 9)] == [[2, 2], [3, 3], [0, 0]]
 
 
-def test_a_round_trip_is_from_a_segment_to_the_ack_of_it():
+def test_round_trip_is_from_segment_to_its_ack():
     rows = {
         "events": ["sent", "acked"],
         "event": np.array([0, 0, 1]),
@@ -150,14 +150,14 @@ def papers_world():
     return Cells(found * noise, goodput.AXES, tuple(range(1, FILES + 1)))
 
 
-def test_the_papers_own_world_bears_its_statements_out():
+def test_judges_accept_values_of_paper():
     world = papers_world()
     for judges in goodput.STATEMENTS.values():
         assert holds(judges(world)) is True
     assert holds(fig15.delayed_is_lower(0.9 * world, world)) is True
 
 
-def test_a_world_turned_round_does_not():
+def test_judges_reject_reversed_values():
     turned = 5 - papers_world()
     for judges in goodput.STATEMENTS.values():
         assert holds(judges(turned)) is False
@@ -170,7 +170,7 @@ def test_loss_events_as_one_over_segments_have_slope_minus_one():
     assert samples == pytest.approx(-1)
 
 
-def test_files_without_losses_are_as_steep_as_can_be():
+def test_lossless_files_have_infinite_slope():
     """Two of three files lose nothing with the longer timer, so some resamples have no loss there at all."""
     segments = np.outer(np.ones(3), [1.0, 2.0])
     losses = np.array([[2.0, 0.0], [2.0, 0.0], [2.0, 3.0]])
@@ -181,7 +181,7 @@ def test_files_without_losses_are_as_steep_as_can_be():
     assert not np.isnan(samples).any()
 
 
-def test_the_mean_of_a_single_flow_is_held_against_both_readings():
+def test_single_flow_mean_is_compared_with_both_equations():
     means = files([equation_3(timer, 100, opener=True) for timer in TIMERS_S], (ACK_TIMER, BESIDE, TIMER))
     assert holds(fig14.follows_equation(means, 100, opener=True)) is True
     assert holds(fig14.follows_equation(means, 100, opener=False)) is False
@@ -203,7 +203,7 @@ def test_means_and_shares_of_a_histogram():
     assert fig10.even_pct(one) == pytest.approx(80)
 
 
-def test_trains_that_stay_whole_and_trains_that_break_up():
+def test_histograms_of_whole_and_broken_trains():
     whole = sizes({8: 1, 9: 4}, {44: 95, 2: 5}, axes=(Axis("timer_s", ("0.001", "0.01")),))
     assert holds(fig10.whole_trains(whole)) is True
     assert holds(fig10.breaks_up(sizes({2: 30, 44: 40, 7: 20}))) is True
@@ -233,7 +233,7 @@ def test_steps_of_reno_and_sack():
     assert holds(fig3.sack_steps(recovery([22, 22], exit_ms=101.2), reno)) is False
 
 
-def test_sack_may_take_two_round_trips_beyond_half_a_window():
+def test_sack_can_take_two_round_trips_above_half_window():
     one, two = recovery([22, 22], exit_ms=104), recovery([22, 22], exit_ms=204)
     assert holds(fig6.repairs({2: one, 23: two}, 0.107)) is True
     assert holds(fig6.repairs({22: two}, 0.107)) is False
@@ -263,7 +263,7 @@ def test_reno_waits_for_the_timer_after_a_partial_ack():
     assert holds(fig5.waits(two_lost(resumed_s=4.7))) is False
 
 
-def test_the_papers_points_are_found():
+def test_points_of_paper_are_found():
     found = points.numbered(two_lost(), "detection")
     assert [(number, point.at_s[0], point.cwnd[0]) for number, point in found.items()] == [
         (1, 3.6, 500.0),
@@ -304,7 +304,7 @@ def test_the_rule_of_fall_and_floyd():
     assert holds_with(10, 11) is False
 
 
-def test_the_last_count_of_timeouts_is_that_of_its_case():
+def test_last_timeout_count_belongs_to_its_case():
     """Of two losses windows of 4 and more are possible, of eight those of 9 and more."""
     cases = int(fig5.POSSIBLE.sum())
     runs = [{"tcp": {"timeouts": np.array([0, int(place == 0)])}} for place in range(cases)]
@@ -315,7 +315,7 @@ def test_the_last_count_of_timeouts_is_that_of_its_case():
     assert list(fig5.by_window(most)) == list(range(9, 45))
 
 
-def test_a_whole_window_times_out_alike():
+def test_lost_whole_window_times_out_equally():
     out = recovery([1], exit_ms=5, timeouts=1)
     silent = Trace(out.at_s, out.cwnd, out.flight, out.phase, out.timeouts, out.sent, np.zeros(0))
     assert holds(fig6.both_time_out(silent, silent)) is True
@@ -333,7 +333,7 @@ def test_rounds_are_counted_from_the_first_full_window_on():
     assert trains.by_round(np.array([*SLOW_START, 20, 24, 40, 10, 38])).tolist() == [2, 2, 2]
 
 
-def test_a_train_is_the_bursts_of_a_file_that_carry_its_segments():
+def test_train_has_bursts_with_segments_of_file():
     rows = {
         "ports": ["E->F", "F->E"],
         "port": np.array([0, 1, 0, 0, 0]),
@@ -350,7 +350,7 @@ def of_files(made):
     return Samples(found, (), tuple(range(1, FILES + 1)))
 
 
-def test_a_train_that_stays_whole_and_one_that_breaks_up():
+def test_judgement_of_whole_and_broken_train():
     whole = np.array([*SLOW_START, *[44] * 20])
     sent_ps = np.repeat(np.arange(30), 44)[: 64 + 44 * 20] * PS
     # Of 44 packets behind the first 64, 24 leave a second before the others.

@@ -27,7 +27,7 @@ def counts(files):
     return Cells(np.array(values), (emergent.COUNT,), tuple(range(1, len(files) + 1)))
 
 
-def test_bursts_are_counted_by_direction_length_and_what_came_before():
+def test_bursts_are_counted_by_direction_length_and_predecessor():
     found = dict(zip(emergent.COUNT.values, emergent.count(run()), strict=True))
     assert found == {
         "bursts": 6,
@@ -83,7 +83,7 @@ def test_the_same_goodput_at_the_same_losses_is_no_difference():
     assert gap.low < 0 < gap.high
 
 
-def test_every_kind_of_contention_has_a_ladder_around_what_it_loses():
+def test_every_contention_has_ladder_around_its_loss():
     assert {(way.cross, way.timer_s) for way in emergent.WAYS.values()} == set(emergent.CENTRE)
     assert {way.cross for way in emergent.WAYS.values()} == set(emergent.CROSS)
     assert {way.alone() for way in emergent.WAYS.values()} == set(emergent.PATHS.values())

@@ -37,7 +37,7 @@ def rate(sender, path):
 
 
 @pytest.mark.parametrize("segments_an_ack", [1, 2])
-def test_without_losses_the_model_is_a_window_a_round_trip(segments_an_ack):
+def test_lossless_model_sends_one_window_per_round_trip(segments_an_ack):
     path = Path(0.12, 0.0, {44: 1.0})
     assert rate(sender(44, segments_an_ack), path) == pytest.approx(44, rel=1e-6)
     # 44 segments of 1460 B in 120 ms.
@@ -70,7 +70,7 @@ def test_a_limited_window_gives_the_cycle_of_padhye():
         assert rate(sender(44, segments_an_ack), Path(0.1, 1e-4, {1: 1.0})) == pytest.approx(1e4 / cycle, rel=1e-6)
 
 
-def test_what_the_repair_of_a_loss_costs():
+def test_repair_cost_matches_hand_calculation():
     path = Path(0.1, 1e-3, {})
     # Fig. 6 of the paper: SACK repairs up to half a window in a round trip, more in two.
     assert repair_rounds(sender(), path, 22, 44, 1) == 1
@@ -85,7 +85,7 @@ def test_what_the_repair_of_a_loss_costs():
     assert repair_rounds(sender(sack=False), path, 2, 44, 0) == pytest.approx(2 - 11 / 16.5)
 
 
-def test_reno_goes_back_over_what_the_receiver_has():
+def test_reno_retransmits_segments_receiver_has():
     # Of nine lost segments eight are missing at the timeout: 1, 2, 4 and one of 8 are they, seven the receiver has.
     # Four rounds, one of needless repair, and from 4 to 44 a window grows for 40 rounds in place of 22 from 22: it is
     # 800 segments short of 44 a round, in place of 242.
@@ -94,7 +94,7 @@ def test_reno_goes_back_over_what_the_receiver_has():
     assert false_retransmit(sender(), 3, 44) == 0
 
 
-def test_half_of_the_losses_find_a_window_that_takes_ln_2_of_their_distance_to_grow():
+def test_share_of_losses_at_window_limit():
     # From 22 to 44 a window takes 22 rounds of 33 segments on average, 726; twice that with delayed ACKs.
     assert at_limit(sender(), 726 / np.log(2)) == pytest.approx(0.5)
     assert at_limit(sender(segments_an_ack=2), 1452 / np.log(2)) == pytest.approx(0.5)
@@ -123,7 +123,7 @@ def test_assembly_lengthens_the_round_trip_of_the_model():
     assert predicted.round_trip_s(1e-1, "yes", CHOSEN) == pytest.approx(expected)
 
 
-def test_a_walk_between_a_wall_and_a_leap_has_a_mean_of_two_thirds():
+def test_mean_wait_of_train_is_two_thirds_of_timer():
     random = np.random.default_rng(1)
     waits = random.uniform(0, 1, 20_000)
     for step in random.normal(0, 0.03, (3000, waits.size)):

@@ -31,7 +31,7 @@ def comes_back(timers, length_s):
     return law.wait(WAY, timers, LAST_S, law.Outage.of_link(WAY, length_s))
 
 
-def test_the_way_by_hand():
+def test_path_matches_hand_calculation():
     assert (WAY.rtt_s, WAY.to_failure_s) == pytest.approx((0.0406, 0.0086))
     assert WAY.window == 67
 
@@ -53,20 +53,20 @@ def test_the_way_by_hand():
         (LINUX, 0.6, "timeout", 2, 811.0, 811.0 + 40.6),
     ],
 )
-def test_how_a_flow_comes_back_by_hand(timers, length_s, case, timeouts, resume_ms, repair_ms):
+def test_flow_recovery_matches_hand_calculation(timers, length_s, case, timeouts, resume_ms, repair_ms):
     found = comes_back(timers, length_s)
     assert (found.case, found.timeouts) == (case, timeouts)
     assert (1000 * found.resume_s, 1000 * found.repair_s) == pytest.approx((resume_ms, repair_ms), abs=1e-9)
 
 
-def test_acks_of_the_far_end_come_through():
+def test_acks_of_far_end_restart_flow():
     way = law.Way(0.002, 0.004, 0.014, 20e6)
     found = law.wait(way, LINUX, 0.002, law.Outage.of_link(way, 0.02))
     # What the receiver acknowledged last passes B at 28 ms; the first ACK after 20 ms is at the sender 6 ms later.
     assert (found.case, found.resume_s) == ("far clock", pytest.approx(0.026))
 
 
-def test_the_stretch_over_long_outages_tends_to_what_the_page_says():
+def test_stretch_of_long_outages_matches_page():
     # Steps of 1, 3, 7, ... units without anything in front: the mean in each is (r - 1) / ln r, r = 3, 7/3, ...
     by_hand = []
     before = 1.0
@@ -80,7 +80,7 @@ def test_the_stretch_over_long_outages_tends_to_what_the_page_says():
     assert [law.step_bound(k) for k in (1, 2, 3)] == pytest.approx([3, 7 / 3, 15 / 7])
 
 
-def test_what_a_timeout_costs_newreno():
+def test_timeout_cost_of_newreno():
     waited = comes_back(RFC, 0.05)
     found = law.shortfall(WAY, waited, LAST_S, 0.0406, law.Outage.of_link(WAY, 0.05), law.REGROWTHS["newreno"])
     # From 12.6 ms before the failure to the timer at 1008 ms; then slow start to 33, and a segment a round trip.
@@ -89,7 +89,7 @@ def test_what_a_timeout_costs_newreno():
     assert found.regrow == pytest.approx(67 * math.log2(half) - (half - 1) + 67 * 67 / 8)
 
 
-def test_networks_have_demands_and_say_what_is_wrong():
+def test_networks_have_demands_or_a_message():
     abilene = Network.find("sndlib/abilene")
     assert (len(abilene.nodes), len(abilene.links), len(abilene.demands)) == (12, 15, 132)
     assert events.bridges(abilene) == {"ATLAM5-ATLAng"}
@@ -103,7 +103,7 @@ def test_pairs_are_drawn_by_their_demands():
     assert [drawn.count(pair) for pair in demands] == [6, 2, 1]
 
 
-def test_the_busiest_link_carries_what_was_asked():
+def test_busiest_link_has_requested_load():
     assumed = Assumptions(peak=0.5, short_share=0.0, flow_mbps=1.0)
     network = Network.find("sndlib/abilene")
     world = World.of(network, assumed)
@@ -113,7 +113,7 @@ def test_the_busiest_link_carries_what_was_asked():
     assert busiest({pair: paths[pair] for pair in wanted}, wanted) == pytest.approx(50, abs=3)
 
 
-def test_the_mean_of_the_sizes_is_the_page_s():
+def test_mean_size_matches_page():
     assert Assumptions().mean_size == pytest.approx(1.09e6, rel=0.01)
     assert Assumptions(clamp_mb=1000).mean_size == pytest.approx(1.71e6, rel=0.01)
     assert Assumptions(sizes="hadoop", clamp_mb=1000).mean_size == pytest.approx(120e3, rel=0.02)
@@ -140,7 +140,7 @@ def test_spare_capacity_of_a_ring_by_hand(tmp_path):
     assert spare["1+1"].spare == spare["local"].spare == 3.0
 
 
-def test_the_working_path_of_a_pair_is_the_one_of_less_delay(tmp_path):
+def test_working_path_has_less_delay(tmp_path):
     network = square(tmp_path)
     # From D to A over C and B are 600 km, over their own link 400; from A to C over D are 700, over B 300.
     assert network.pair_hops([("D", "A"), ("A", "C")], 5.0) == {("D", "A"): [1, 3], ("A", "C"): [2, 2]}
@@ -163,7 +163,7 @@ def test_statistics_over_failures():
     assert resampled.mean([np.nan, 3.0], [1.0, 1.0]).estimate == 3.0
 
 
-def test_a_failure_costs_what_the_twin_got_more():
+def test_failure_cost_is_difference_to_twin():
     """On abilene: nothing is lost by flows elsewhere that nobody disturbs, and all of it where nothing answers."""
     assumed = Assumptions(short_share=0.0, window_s=1.0)
     of = World.of(Network.find("sndlib/abilene"), assumed)
@@ -198,7 +198,7 @@ def test_ducts_are_neighbours_by_bearing():
     assert len(events.ducts(geant, events.LIKELY_DEGREES)) == 16
 
 
-def test_failures_count_as_often_as_they_are_said_to_happen():
+def test_failures_are_weighted_by_frequency():
     """Links of 100 and 300 km, ducts of 100 and 100 km; a fifth of failures are ducts."""
     happened = [events.Event(name, (name,), (), 0.0, km) for name, km in (("a", 100.0), ("b", 300.0))]
     happened += [events.Event(name, ("a", name), (), 0.0, 100.0) for name in ("c", "d")]

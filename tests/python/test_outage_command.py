@@ -34,7 +34,7 @@ def ring(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_network_of_ones_own_from_end_to_end(optcp, ring):
+def test_own_network_from_end_to_end(optcp, ring):
     status, out, err = optcp("outage", "ring.gml", "--demands", "demands.csv", *ASKED, *SET)
     assert status == 0, err
     directory = ring / "results" / "outage-ring"
@@ -77,7 +77,7 @@ def test_a_network_of_ones_own_from_end_to_end(optcp, ring):
     assert (directory / "outage.json").read_text() == text
 
 
-def test_another_mechanism_reuses_the_runs_and_gravity_is_said(optcp, ring):
+def test_added_mechanism_reuses_runs_and_gravity_warns(optcp, ring):
     first = ("--mechanism", "ti-lfa", "--jobs", "1", *SET, "--out", "out")
     assert optcp("outage", "ring.gml", *first)[0] == 0
     runs = set((ring / "out" / "parts").glob("*.json"))
@@ -126,7 +126,7 @@ def test_bad_input_is_status_2_and_writes_nothing(optcp, ring, arguments, said):
     assert sorted(ring.rglob("*")) == before
 
 
-def test_every_assumption_can_be_set_and_has_words():
+def test_every_assumption_can_be_set_and_is_described():
     assert set(SETTINGS) | {"sizes"} == {*Assumptions.names(), "detection_ms", "cuts_a_1000_km"}
     defaults = Assumed()
     assert all(one.read(str(getattr(defaults, name))) == getattr(defaults, name) for name, one in SETTINGS.items())
@@ -134,14 +134,14 @@ def test_every_assumption_can_be_set_and_has_words():
     assert Assumed.read({"detection_ms": "3000"}).world.window_s == 13
 
 
-def test_worlds_have_the_demands_that_were_given(ring):
+def test_scenarios_have_given_demands(ring):
     network = Network.find("ring.gml", "demands.csv")
     world = World.of(network, Assumptions(rate_mbps=20), "between.csv")
     assert 'matrix = "between.csv"' in world.text
     assert set(world.long) <= set(network.demands)
 
 
-def test_demands_may_have_the_names_of_the_file_and_any_unit(ring):
+def test_demands_accept_file_names_and_any_unit(ring):
     (ring / "named.gml").write_text(
         (ring / "ring.gml").read_text().replace('"A"', '"A Coruña"').replace("length 100", "length 100 capacity 400"),
         encoding="utf-8",

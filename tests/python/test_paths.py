@@ -45,7 +45,7 @@ def printed(command, tmp_path, *more):
     return out
 
 
-def test_every_flow_has_the_path_that_its_hash_gives(optcp, tmp_path):
+def test_every_flow_has_path_of_its_hash(optcp, tmp_path):
     lines = printed(optcp, tmp_path).splitlines()
     ways = [line.split()[1:5] for line in lines if line.startswith("f/")]
     assert len(ways) == 40
@@ -61,7 +61,7 @@ def test_every_flow_has_the_path_that_its_hash_gives(optcp, tmp_path):
     assert (back[1], int(back[3]) + int(back[5])) == ("2", 40)
 
 
-def test_runs_have_hashes_of_their_own(optcp, tmp_path):
+def test_runs_have_different_hashes(optcp, tmp_path):
     assert printed(optcp, tmp_path, "--seed", "1") != printed(optcp, tmp_path, "--seed", "2")
     fixed = ("--set", "routing.ecmp_seed=5")
     assert printed(optcp, tmp_path, "--seed", "1", *fixed).replace("seed 1", "seed 2") == printed(
@@ -79,7 +79,7 @@ def test_backups_of_links_are_for_all_that_is_routed(optcp, tmp_path):
     ]
 
 
-def test_the_map_is_as_wide_as_hashes_have_it(tmp_path):
+def test_map_width_shows_flows_per_hash(tmp_path):
     path = tmp_path / "world.toml"
     path.write_text(WORLD, encoding="utf-8")
     core = optcp.load(path).core

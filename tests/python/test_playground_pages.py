@@ -55,7 +55,7 @@ def core(name, **settings):
     return _core.Scenario.load(str(find(name)), list(settings.items()))
 
 
-def test_a_world_comes_with_what_its_files_say(from_files):
+def test_scenario_includes_content_of_its_files(from_files):
     start = read(from_files)
     assert (start.name, start.text) == ("world.toml", FILES)
     assert set(start.library) == {"graphs", "table"}
@@ -83,14 +83,14 @@ def test_the_command_writes_a_page_of_the_worlds_that_are_named(optcp, tmp_path)
 
 
 @WITH
-def test_the_command_says_that_a_world_is_long_for_a_browser(optcp):
+def test_command_warns_of_long_run_in_browser(optcp):
     status, out, err = optcp("playground", "lbas", "--set", "stop=200 s", "--out", "long.html")
     assert (status, out) == (0, "long.html\n")
     assert re.fullmatch(r"lbas.toml: a run has up to [\d,]+ million packet-hops; a browser takes .* 5 million\n", err)
 
 
 @pytest.mark.skipif(simulator() is not None, reason="the installation has a simulator")
-def test_without_a_simulator_the_command_says_how_to_make_one(optcp, tmp_path):
+def test_missing_simulator_names_build_command(optcp, tmp_path):
     status, out, err = optcp("playground", "ring")
     assert (status, out) == (2, "")
     assert "`make playground` compiles it" in err
@@ -117,7 +117,7 @@ def test_a_module_that_is_handed_in_is_that_of_the_page():
 
 
 @pytest.mark.parametrize("name", ["ring", "das-fig4", "germany50", "slides-first", "tcp-cubic-reno"])
-def test_packet_hops_are_estimated_from_above_and_not_by_far(name):
+def test_packet_hops_have_tight_upper_bound(name):
     simulated = package.load(name).run().counts["packet_hops"]
     assert 0.9 * simulated < packet_hops(core(name)) < 2 * simulated
 
@@ -149,12 +149,12 @@ def test_a_run_of_unknown_length_gets_no_intervals():
 
 
 @pytest.mark.parametrize("name", ["lbas", "erlang-b", "reconfigurable-restoration"])
-def test_no_link_opens_what_is_long_or_has_no_tcp(name):
+def test_long_runs_and_runs_without_tcp_have_no_link(name):
     assert not small(core(name))
     assert short(core(name), f"{name}.toml") == ""
 
 
-def test_no_link_opens_what_names_files(from_files):
+def test_scenarios_that_name_files_have_no_link(from_files):
     world = _core.Scenario.load(str(from_files))
     assert small(world)
     assert short(world, "world.toml") == ""

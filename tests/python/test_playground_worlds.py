@@ -41,7 +41,7 @@ def observing(kind):
     return f'\n[[observe]]\nname = "{kind}"\nkind = "{kind}"\n'
 
 
-def test_the_ring_comes_first_and_a_world_of_each_study_behind_it():
+def test_ring_is_first_then_one_scenario_per_study():
     assert list(TEXTS) == ["ring", "gmpls", "bundle", "fast-reroute", "days-and-nights", "satellite"]
     assert TEXTS["ring"].startswith(shipped.scenarios()["ring"].read_text(encoding="utf-8")[:60])
 
@@ -59,7 +59,7 @@ def test_worlds_are_small_and_have_the_three_pictures(name):
     assert "\n#" in TEXTS[name].partition("title =")[0]
 
 
-def test_gmpls_stands_still_for_the_switch_delay():
+def test_gmpls_flow_stalls_during_switch_delay():
     late, soon = (mbps(run("gmpls", switch_delay=delay)) for delay in ("1 s", "0 ms"))
     for group in ("switched", "watched"):
         assert late[group][51:60].max() == 0
@@ -97,7 +97,7 @@ def test_the_least_work_is_chosen_packet_by_packet():
     assert apart(run("bundle")) <= 1 < apart(run("bundle", selection="destination"))
 
 
-def test_packets_overtake_others_and_suppression_takes_the_harm_away():
+def test_suppression_prevents_harm_of_reordering():
     def events(**settings):
         found = run("fast-reroute", also=observing("reordering") + observing("packets"), **settings)
         assert found.counts["dropped"] == 0
@@ -121,7 +121,7 @@ def test_packets_overtake_others_and_suppression_takes_the_harm_away():
     assert least >= 80
 
 
-def test_nothing_comes_by_night_and_retcp_uses_more_of_the_circuit():
+def test_no_data_at_night_and_retcp_uses_more_of_circuit():
     def rates(**settings):
         """By week: in its packet days, in the second half of its night, and on the day of the circuit."""
         whole = mbps(run("days-and-nights", **settings))["bulk"].reshape(3, 32)
@@ -152,7 +152,7 @@ def delay_ms(world, ends, at_ms):
     return next(milliseconds(link["delay"]) for link, chain in chains if ends in map(set, itertools.pairwise(chain)))
 
 
-def test_satellites_are_those_of_the_shell_and_delays_nearly():
+def test_satellites_match_shell_and_delays_nearly():
     found = series(shell("kuiper-630"), station("Manila"), station("Dalian"), length_s=30, first_s=15)
     world = tomllib.loads(TEXTS["satellite"])
     for step, (path, rtt_ms) in enumerate(zip(found.paths, found.rtt_ms, strict=True)):

@@ -108,7 +108,7 @@ def measured(run, share):
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
-def test_a_fluid_lacks_nothing(share):
+def test_fluid_has_no_shortfall(share):
     found = measured(Run(share), share)
     assert (found["before"].hit_pct, found["before"].own_pct) == pytest.approx((100, 100))
     for event in ("cut", "return", "step"):
@@ -118,18 +118,18 @@ def test_a_fluid_lacks_nothing(share):
     assert sum(shares("return", share).values()) == 1 + share
 
 
-def test_what_comes_late_is_lost_and_counts_until_it_is_there():
+def test_late_data_count_as_lost_until_arrival():
     found = measured(Run(0.5, lag_s=1.0), 0.5)["return"]
     assert found.lost_ms == pytest.approx(500)
     # Half of the rate until then: four tenths of half a second may lack it.
     assert found.back_s == pytest.approx(0.9)
 
 
-def test_flows_that_are_never_back_count_with_the_phase():
+def test_flows_that_never_recover_count_whole_phase():
     assert back_s([np.full(20, 0.89), np.ones(20)]) == 2
 
 
-def test_a_run_without_a_step_has_nothing_behind_it():
+def test_run_without_step_has_no_step_metrics():
     short = replace(TIMES, end_s=TIMES.step_s, gap_s=0)
     found = measure(Run(0.5), short, 0.5, RATE_BPS)
     assert np.isnan(found[EVENTS.index("step")]).all()
@@ -144,7 +144,7 @@ def test_counts_are_those_from_an_event_to_the_next():
 
 
 @pytest.mark.parametrize("at", [NEVER, EARLY, AT, LATE])
-def test_what_is_planned_lies_before_the_end_of_a_run(at):
+def test_scheduled_events_precede_end_of_run(at):
     settings = timeline(values(ASSUMED, {}), at).settings
     stop = float(settings["stop"].removesuffix(" s"))
     instants = [float(settings[f"parameters.{name}"].removesuffix(" s")) for name in ("cut", "works", "step", "light")]
@@ -166,7 +166,7 @@ def served(wire_bytes, first_s, second_s, circuit, step_s=1e-6):
 
 
 @pytest.mark.parametrize("wire_bytes", [10e3, 100e3, 200e3])
-def test_bounds_are_what_a_fluid_takes_step_by_step(wire_bytes):
+def test_bounds_match_step_by_step_fluid(wire_bytes):
     circuit = Circuit(10e9, 90e-6, 1.8e-3, 2)
     phases_s = (np.arange(PHASES) + 0.5) / PHASES * circuit.cycle_s
     one, two = (circuit.alone_s(np.array([wire_bytes]), hops=hops)[0] for hops in (1, 2))

@@ -50,7 +50,7 @@ def test_an_entry_point_is_a_paper(monkeypatch):
         ("from ringpaper import EXHIBITS", "an exhibit 'ringpaper/delay'; expected mine/"),
     ],
 )
-def test_what_is_wrong_with_a_paper_is_said(tmp_path, monkeypatch, text, message):
+def test_invalid_paper_has_a_message(tmp_path, monkeypatch, text, message):
     monkeypatch.syspath_prepend(str(EXAMPLE))
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "__init__.py").write_text(text)
@@ -58,12 +58,12 @@ def test_what_is_wrong_with_a_paper_is_said(tmp_path, monkeypatch, text, message
         registry.add(tmp_path)
 
 
-def test_a_folder_without_a_paper_is_said(tmp_path):
+def test_folder_without_paper_has_a_message(tmp_path):
     with pytest.raises(InputError, match="there is no paper in it"):
         registry.add(tmp_path)
 
 
-def test_a_claim_that_lacks_something_is_said(tmp_path):
+def test_incomplete_claim_has_a_message(tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "__init__.py").write_text(

@@ -123,7 +123,7 @@ def test_a_report_without_a_simulator_has_no_playground(two_exhibits):
     assert [path.name for path in written.parent.iterdir()] == ["index.html"]
 
 
-def test_words_of_a_result_are_escaped():
+def test_text_of_result_is_escaped():
     nasty = "<i>&\"'"
     result = Result(
         exhibit="gmpls/new",
@@ -195,7 +195,7 @@ def test_numbers_in_names_are_sorted_as_numbers():
     ]
 
 
-def test_a_result_that_was_changed_by_hand_is_named(results_directory, optcp, tmp_path):
+def test_manually_changed_result_is_named(results_directory, optcp, tmp_path):
     file = tmp_path / "gmpls" / "table3.json"
     file.parent.mkdir()
     written = (results_directory / "gmpls" / "table3.json").read_text()

@@ -39,7 +39,7 @@ def samples(size, losses=""):
     return rtt.samples(run["packets"].where(flow=run["packets"].distinct("flow")[0]))
 
 
-def test_a_round_trip_is_that_of_the_segment_that_is_acknowledged_last():
+def test_round_trip_is_of_last_acknowledged_segment():
     """Two links there with 1500 B at 10 Mb/s, two back with 40 B, 5 ms each; the second segment waits for the first."""
     at, trips = samples(2)
     alone = 2 * 1.2 + 2 * 0.032 + 4 * 5
@@ -47,7 +47,7 @@ def test_a_round_trip_is_that_of_the_segment_that_is_acknowledged_last():
     assert at == pytest.approx(trips / 1e3)
 
 
-def test_what_was_sent_again_has_no_round_trip():
+def test_retransmitted_segments_have_no_round_trip():
     """Segment 3 is lost, and sent again; the ACK that fills the gap says nothing of when segments came."""
     losses = '[[losses]]\nlink = ["A", "R"]\nkind = "scripted"\nflows = "f"\nsegments = [3]\n'
     at, trips = samples(12, losses)
@@ -57,7 +57,7 @@ def test_what_was_sent_again_has_no_round_trip():
     assert len(at) == len(trips)
 
 
-def test_what_fits_into_the_path_is_its_rate_times_its_round_trip_and_the_queue(optcp, tmp_path):
+def test_capacity_is_bandwidth_delay_product_plus_queue(optcp, tmp_path):
     """Three satellites, so four links, each 1434 B and 54 B at 10 Mb/s; 101 packets before the first."""
     assert optcp(*ASKED)[0] == 0
     assert optcp("run", "leo/world.toml", "--out", "reno")[0] == 0
@@ -76,7 +76,7 @@ def test_what_fits_into_the_path_is_its_rate_times_its_round_trip_and_the_queue(
     assert rows.numbers("cwnd_bytes")[climb].max() / 1380 == pytest.approx(fits, abs=2)
 
 
-def test_a_run_with_round_trips_beside_it_is_drawn_and_another_one_is_not(optcp, tmp_path):
+def test_only_runs_with_stored_round_trips_are_drawn(optcp, tmp_path):
     optcp(*ASKED)
     optcp("run", "leo/world.toml", "--out", "reno")
     status, out, err = optcp("trace", "reno", "--kind", "rtt", "--format", "svg")
@@ -98,7 +98,7 @@ def test_a_run_with_round_trips_beside_it_is_drawn_and_another_one_is_not(optcp,
     assert "rtt" not in optcp("trace", "reno", "--from", "1", "--to", "2")[1]
 
 
-def test_a_path_whose_delay_changes_all_the_time_is_no_strip_of_states():
+def test_path_with_varying_delay_has_no_state_band():
     from optcp.scenarios.schedules import MOST_STATES, bands
 
     link = {"name": "A-B", "ends": ["A", "B"], "forward": {"delay_ps": 0}, "reverse": {"delay_ps": 0}}

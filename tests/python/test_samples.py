@@ -79,7 +79,7 @@ def test_quantiles_of_times_cut_by_the_end_are_those_of_the_whole_distribution(q
     assert -math.log1p(-q + error) < found < -math.log1p(-q - error)
 
 
-def test_what_lies_beyond_the_end_of_the_run_has_a_lower_bound():
+def test_values_beyond_end_of_run_are_lower_bounds():
     # By hand: two of three end after 1 and 2 s, one is cut after 3 s; (1 + 2 + 3) / 3 = 2.
     values, bounds = (np.empty(2, dtype=object) for _ in range(2))
     values[:], bounds[:] = [[1.0, 2.0, math.inf], [1.0]], [[1.0, 2.0, 3.0], [1.0]]

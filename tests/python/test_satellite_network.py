@@ -31,7 +31,7 @@ def written(made, directory, more=""):
     return load(str(directory / "world.toml"))
 
 
-def test_tables_lead_along_the_shortest_path_at_every_instant():
+def test_tables_follow_shortest_path_at_all_times():
     """From either end, while the path changes twice, as one search from the sender finds it."""
     expected = series(KUIPER, MANILA, DALIAN, 12.0, 0.5, first_s=18.0)
     found = forwarding.tables(forwarding.states(KUIPER, [MANILA, DALIAN], expected.seconds), [(0, 1)], KUIPER.size)
@@ -51,7 +51,7 @@ def test_tables_lead_along_the_shortest_path_at_every_instant():
             assert way == [start, *nodes, end]
 
 
-def test_nodes_off_the_path_go_on_for_as_long_as_packets_may_be_there():
+def test_off_path_nodes_keep_forwarding_packets_in_flight():
     """Two satellites and two stations by hand: the node that leaves the path has correct entries for 5 s."""
     a, b = 2, 3
     over_0 = np.array([[a, a, -1, 0], [b, b, 0, -1]])
@@ -69,7 +69,7 @@ def test_nodes_off_the_path_go_on_for_as_long_as_packets_may_be_there():
     assert found.used[1, a][0][0] == 1.0
 
 
-def test_delays_are_those_of_the_orbits_within_the_tolerance():
+def test_delays_match_orbits_within_tolerance():
     pair = [MANILA, DALIAN]
     seconds = steps(30.0, 0.5, 0.0)
     found = forwarding.tables(forwarding.states(KUIPER, pair, seconds), [(0, 1)], KUIPER.size)
@@ -87,7 +87,7 @@ def test_delays_are_those_of_the_orbits_within_the_tolerance():
     assert seen == {True, False}
 
 
-def test_a_segment_takes_the_links_and_a_transmission_at_each(tmp_path):
+def test_segment_delay_is_links_plus_transmissions(tmp_path):
     made = network(KUIPER, [(MANILA, DALIAN)], 1.0)
     packets = written(made, tmp_path).run(seed=1)["packets"]
     found = {}
@@ -102,7 +102,7 @@ def test_a_segment_takes_the_links_and_a_transmission_at_each(tmp_path):
     assert found["arrived"] - found["sent"] == pytest.approx(flight_s + 4 * SEGMENT_S, abs=3e-7)
 
 
-def test_what_is_in_flight_when_a_path_gets_shorter_is_overtaken_and_nothing_is_lost(tmp_path):
+def test_shorter_path_overtakes_packets_in_flight_without_loss(tmp_path):
     made = network(KUIPER, [(MANILA, DALIAN)], 4.0, first_s=18.5)
     run = written(made, tmp_path).run(seed=1)
     overtaken = [
@@ -116,7 +116,7 @@ def test_what_is_in_flight_when_a_path_gets_shorter_is_overtaken_and_nothing_is_
     assert run.drops.get("no-route", 0) == 0
 
 
-def test_an_outage_is_no_route(tmp_path):
+def test_outage_removes_route(tmp_path):
     made = network(KUIPER, [(MANILA, PETERSBURG)], 14.0, first_s=153.0)
     closed = [row for row in rows(made.files["forwarding.csv"]) if row["next"] == "none"]
     assert {row["node"] for row in closed} >= {"Manila", "Saint-Petersburg"}

@@ -41,7 +41,7 @@ def made(study, tmp_path, silent):
     return make
 
 
-def test_a_directory_has_a_folder_a_table_and_says_whose_it_is(made, tmp_path):
+def test_study_directory_has_one_folder_per_table_and_identity(made, tmp_path):
     done = made(WORLD + SWEEP, overrides=[("parameters.backbone", "2 Mbps")], seed=3, runs=2, digest=True)
     out = tmp_path / "out"
     names = ["cells", "drops", "goodput", "load", "parts", "runs", "scalars", "study.json"]
@@ -77,7 +77,7 @@ def test_the_estimate_of_a_dry_run_is_of_what_is_written(study, made, tmp_path, 
     assert estimate.bytes == pytest.approx(written, rel=0.2)
 
 
-def test_a_set_axis_is_no_axis_any_more(study):
+def test_fixed_axis_is_removed(study):
     assert len(study(WORLD + SWEEP, [("parameters.delay", "7 ms")]).grid.branches) == 1
 
 
@@ -155,7 +155,7 @@ def test_runs_of_the_version_before_are_named(made, tmp_path, old):
         made()
 
 
-def test_a_folder_that_is_no_studys_is_left_alone(made, tmp_path):
+def test_folder_without_study_is_left_unchanged(made, tmp_path):
     (tmp_path / "out" / "runs").mkdir(parents=True)
     (tmp_path / "out" / "runs" / "thesis.tex").touch()
     with pytest.raises(InputError, match="there is a folder runs of no study"):
@@ -206,7 +206,7 @@ def edited_identity(out):
 
 
 @pytest.mark.parametrize("change", [edited, half_a_file, swapped, no_file, edited_manifest, edited_identity])
-def test_a_file_that_is_not_as_it_was_written_is_named(optcp, tmp_path, change):
+def test_modified_file_is_named(optcp, tmp_path, change):
     (tmp_path / "world.toml").write_text(WORLD)
     words = ("run", "world.toml", "--runs", "1", "--out", "out")
     assert optcp(*words)[0] == 0

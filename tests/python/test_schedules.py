@@ -46,7 +46,7 @@ def bands(text, start_ms, end_ms):
     return {band.name: [(a / MS, b / MS, state) for a, b, state in band.spans] for band in found}
 
 
-def test_a_band_has_the_state_from_one_change_to_the_next():
+def test_band_shows_state_between_changes():
     packet, none, circuit = "served packet", "served none", "served circuit"
     assert bands(WORLD + PERIODIC, 0, 30) == {
         "voq:a->b": [(0, 9, packet), (9, 10, none), (10, 19, circuit), (19, 29, packet), (29, 30, none)],
@@ -59,7 +59,7 @@ def test_a_band_has_the_state_from_one_change_to_the_next():
     }
 
 
-def test_ports_that_change_alike_are_one_band():
+def test_ports_with_equal_changes_share_a_band():
     once = """
 [[schedules]]
 changes = [
@@ -98,7 +98,7 @@ def test_a_schedule_is_read_from_a_file(tmp_path):
         ("at,link,rate\n", "`moves.csv` has no change"),
     ],
 )
-def test_a_bad_file_is_named_with_its_line(tmp_path, text, said):
+def test_bad_file_is_named_with_line(tmp_path, text, said):
     scenario = tmp_path / "world.toml"
     scenario.write_text(WORLD + TRACE)
     (tmp_path / "moves.csv").write_text(text)

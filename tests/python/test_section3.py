@@ -15,7 +15,7 @@ def events(rows):
     return Events(np.array(time_ms) / 1000, np.array(name), np.array(seq))
 
 
-def test_the_law_by_hand():
+def test_law_matches_hand_calculation():
     # W = 20, so ssthresh = 10. A burst of 12 is above it: three round trips without new data, then one more each.
     assert section3.law_new(20, 12).tolist() == [0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert section3.law_progress(20, 12) == 45
@@ -36,7 +36,7 @@ def test_equation_3_for_30_segments():
     assert section3.law_crossing(30, printed=False) == 6
 
 
-def test_a_recovery_is_read_by_round_trips():
+def test_recovery_is_counted_per_round_trip():
     # W = 6, B = 2: the retransmission of 0 with one new segment, then that of 1 with two.
     rows = [(0, "sent", seq) for seq in range(6)]
     rows += [(100, "resent", 0), (100.1, "sent", 6), (200, "acked", 1), (200, "resent", 1), (200, "sent", 7)]
@@ -47,7 +47,7 @@ def test_a_recovery_is_read_by_round_trips():
     assert found.round_trips == pytest.approx(2)
 
 
-def test_in_order_at_the_receiver():
+def test_in_order_segments_at_receiver():
     found = events([(1, "arrived", 0), (2, "arrived", 2), (3, "sent", 9), (4, "arrived", 1), (5, "arrived", 4)])
     assert [found.in_order(ms / 1000) for ms in (0.5, 1, 2, 3.9, 4, 5)] == [0, 1, 1, 1, 3, 3]
 
@@ -66,7 +66,7 @@ def lawful():
     return {window: {size: burst(window, size) for size in section3.bursts(window)} for window in (10, 20, 40)}
 
 
-def test_the_judgement_of_the_law():
+def test_judgement_of_law():
     measured = lawful()
     assert judge.combine(fig4.follows_the_law(World(measured, 10)))[0] is True
     one = measured[20][12]
@@ -86,7 +86,7 @@ def crossing_at(window, last):
     }
 
 
-def test_the_crossing():
+def test_crossing_burst_of_recovery_and_restart():
     assert section3.crossing(10, crossing_at(10, 4)) == 4
     assert section3.crossing(10, crossing_at(10, 0)) == 0
     assert section3.crossing(10, crossing_at(10, 9)) == 7  # never: the longest burst there can be
@@ -98,14 +98,14 @@ def test_the_crossing():
     assert section3.crossing(10, ahead, 2.5) == 2
 
 
-def test_the_judgement_of_the_crossing():
+def test_judgement_of_crossing():
     # W = 30: equation 3 gives 5 as printed and 6 over mbz round trips, so 4 to 7 are within 1.
     for last, holds in ((3, False), (4, True), (7, True), (8, False)):
         parts = fig4.crosses_where_equation_3_says(World({30: crossing_at(30, last)}, 10))
         assert judge.combine(parts)[0] is holds
 
 
-def test_what_the_runs_are_built_on_cannot_be_set():
+def test_built_in_parameters_cannot_be_set():
     with pytest.raises(InputError, match="round_trip_ms=50: this is part of how the runs are built and stays '100'"):
         assume.values(section3.ASSUMED, {"round_trip_ms": "50"})
     assert assume.values(section3.ASSUMED, {"round_trip_ms": "100"})["round_trip_ms"] == "100"

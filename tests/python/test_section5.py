@@ -141,7 +141,7 @@ def test_load_of_the_failing_link():
     assert measured(run(zeros(2, 1000), load=load)).load_bps.values.tolist() == [9e6]
 
 
-def test_worlds_of_both_readings():
+def test_scenarios_of_both_interpretations():
     chosen = {parameter.name: parameter.default for parameter in section5.ASSUMED}
     grids = section5.grids(chosen, Options())
     assert list(grids) == ["100+100", "10+10"]
@@ -156,12 +156,12 @@ def test_worlds_of_both_readings():
 
 
 @pytest.mark.parametrize("text", ["10", "10+20", "5+5", "ten+ten", "", "0+0"])
-def test_flow_readings_that_make_no_sense(text):
+def test_invalid_flow_counts_are_refused(text):
     with pytest.raises(ValueError, match="expected flows per class"):
         section5.flow_readings(text)
 
 
-def test_flow_readings():
+def test_flow_counts_are_parsed():
     assert section5.flow_readings("20+20,10+10, 20+20") == "20+20, 10+10"
 
 
@@ -229,7 +229,7 @@ def test_overflow_at_once():
     assert answer(fig7.overflow_at_once, first_merge_drop_s=late, both_classes_drop=both) is False
 
 
-def test_censored_runs_are_said():
+def test_evidence_states_censored_runs():
     first = levels(1, 2, 3, 4, 5)
     first[:4, 1] = np.nan
     parts = fig7.overflow_at_once(made(N, first_merge_drop_s=first, both_classes_drop=~np.isnan(first)))
@@ -244,7 +244,7 @@ def test_dead_link_or_merge():
     assert answer(fig7.dead_link_or_merge, dead_link_drops=dead, merge_drops=merge[:, ::-1]) is False
 
 
-def test_settle_is_the_start_of_ten_quiet_intervals():
+def test_settling_starts_ten_stable_intervals():
     level = 100.0
     curve = np.array([0.0, 95, 89, *[91, 109] * 5, 50, level])
     # The run of ten begins at index 3: 0.3 s.
@@ -298,7 +298,7 @@ def printed_shares():
     return np.round(bytes_)
 
 
-def test_shares_as_printed():
+def test_shares_match_published_values():
     bytes_ = printed_shares()
     parts = table3.shares_as_printed(made(PAPER_RUNS, goodput=bytes_))
     assert len(parts) == 4 + 5 + 3 + 1
@@ -309,7 +309,7 @@ def test_shares_as_printed():
     assert judge.combine(parts[12:])[0] is True
 
 
-def test_as_good_as_without_delay_is_not_worse():
+def test_equal_goodput_does_not_count_as_worse():
     parts = table3.shares_as_printed(made())
     assert parts[0].text.startswith("worse than 0 ms, 50 ms: 0.0 % against")
     # Five equal delays share every run.

@@ -52,7 +52,7 @@ def answer(function, *arguments):
     return judge.combine(function(*arguments))[0]
 
 
-def test_the_worlds():
+def test_grids_have_all_scenarios():
     assert World(0.9, 5).settings == {
         "parameters.access_share": 0.9,
         "parameters.sources": 5,
@@ -72,7 +72,7 @@ def test_the_worlds():
     assert [len(grid.branches) for grid in grids.values()] == [9] * 7 + [1] * 9
 
 
-def test_delays_are_reduced():
+def test_delays_are_evaluated():
     def run(value):
         goodput = np.zeros((2, 13), dtype="u8")
         goodput[0, 9], goodput[0, 10], goodput[1, 12] = 10**6, value, 1  # (4.5 s, 5 s] is before, (6 s, 6.5 s] is in
@@ -90,7 +90,7 @@ def test_delays_are_reduced():
     assert found.offered_pct.values == pytest.approx([100 * 42 / 62_500])
 
 
-def test_settling_is_reduced_from_the_switch_on():
+def test_settling_is_evaluated_from_switchover():
     bytes_ = np.zeros((2, 200))
     bytes_[1] = np.arange(200)  # interval i of 50 ms
     run = {"goodput": {"interval_s": 0.05, "groups": ["fixed", "switched"], "bytes": bytes_}}
@@ -103,7 +103,7 @@ def test_settling_is_reduced_from_the_switch_on():
     assert fixed.sum() == 0
 
 
-def test_what_never_settles_counts_to_the_end():
+def test_unsettled_curve_counts_to_end_of_run():
     assert section5_2.settled_s(np.array([[*[50.0] * 49, 100.0]])).tolist() == [4.9]
     curves = measured(settles={World(0.9, 10): settling(1.2)}).settling(World(0.9, 10), "switched")
     assert section5_2.settled_s(curves.mean(axis=0)[None]).tolist() == pytest.approx([1.2])

@@ -72,12 +72,12 @@ def test_the_backup_is_d_long():
     assert backup(100) == {"parameters.outer_delay": "33333333333 ps", "parameters.middle_delay": "33333333334 ps"}
 
 
-def test_the_change_of_the_round_trip_is_the_printed_one():
+def test_round_trip_change_matches_published_value():
     # Table 4, second column.
     assert [round(delta_rtt_pct(d), 2) for d in D_MS] == [0.00, 1.67, 15.00, 31.67, 81.67, 165.00]
 
 
-def test_the_worlds():
+def test_grids_have_all_scenarios():
     branches = BY_ID["table5"].studies(CHOSEN, Options())[GRID].branches
     assert len(branches) == 30
     assert branches[1].key == {**backup(1), "parameters.switch_delay": "10 ms"}
@@ -95,7 +95,7 @@ def test_goodput_is_read_in_the_order_of_the_branches():
     assert read.access_bps == 8e6
 
 
-def test_what_the_backbone_carries_before_the_failure():
+def test_note_states_backbone_load_before_failure():
     load = np.zeros((2, 10), dtype="u8")
     load[1, 2], load[1, 3], load[1, 4], load[1, 5] = 9, 10**6, 10**6, 9
     run = {
@@ -189,7 +189,7 @@ def test_too_few_runs_do_not_show_that_a_ranking_stays():
     assert answer(table5.ranking_stays, made(by_both(lambda d, delta: 1 - d / 200 - delta / 1000))) == "undecided"
 
 
-def test_table5_says_how_far_it_is_from_ns2():
+def test_table5_states_distance_from_ns2():
     # ns-2's own values, but for one cell of 25 that is 5 points off: sqrt(25 / 25) = 1.
     values = np.array(table5.ns2()["table5"]["rel_goodput_pct"]) / 100
     values[3, 0] += 0.05

@@ -101,7 +101,7 @@ def shared(runs):
     return HandMade({"d_ms": D_MS, "strategy": STRATEGIES}, [runs])
 
 
-def test_the_worlds():
+def test_grids_have_all_scenarios():
     branches = BY_ID["table6"].studies(CHOSEN, Options())[section7.GRID].branches
     assert len(branches) == 24
     assert branches[5].key == {**backup(2), "parameters.revert": "electrical"}
@@ -184,7 +184,7 @@ def test_overtaken_segments_are_first_transmissions_that_arrive_late():
     assert count_overtaken(handmade.run(traced), 10.0, 10.5) == 2
 
 
-def test_a_retransmission_is_needless_until_its_segment_is_dropped():
+def test_retransmission_is_spurious_until_segment_is_dropped():
     traced = packets(
         (9_000, "dropped", 0, 1),
         (10_001, "resent", 0, 1),
@@ -197,7 +197,7 @@ def test_a_retransmission_is_needless_until_its_segment_is_dropped():
     assert count_spurious(handmade.run(traced), 10.0, 10.5) == 2
 
 
-def test_ties_share_the_best_and_the_exact_rule_does_not_compete():
+def test_ties_share_best_and_exact_rule_is_excluded():
     level = np.ones(SHAPE)
     level[..., EXACT] = 2
     level[:, 0, ELECTRICAL] = 1.1
@@ -248,7 +248,7 @@ def test_table_6_shows_the_exact_rule_beside_the_emulation():
     assert rows["d_ms=50 exact_opt_better_pct"].verdict == "claim-only"
 
 
-def test_none_depends_on_d():
+def test_judgement_without_switch_back():
     def found(**levels):
         return answer(section7_2.none_does_not_depend, made(by_strategy(**levels)).access_pct())
 
@@ -315,12 +315,12 @@ def arrivals():
     }
 
 
-def test_what_is_expected_to_be_discarded():
+def test_expected_discards_match_hand_calculation():
     assert arrivals()["optical"].at(d_ms=100).values[0] == pytest.approx(101.4)
     assert arrivals()["optical exact"].at(d_ms=100).values[0] == pytest.approx(100.1)
 
 
-def test_optical_loses_what_is_on_the_backup():
+def test_optical_loses_packets_on_backup():
     def found(drops, counts=None):
         lost = losses(discarded_at_L2=drops, discarded_at_L1=drops)
         return answer(section7_2.optical_discards, lost, arrivals(), packet_counts(counts))
@@ -332,7 +332,7 @@ def test_optical_loses_what_is_on_the_backup():
     assert found(discards(), overtaken) is False
 
 
-def test_where_optical_overtakes():
+def test_crossing_of_optical_and_electrical():
     gains = [
         [-1, -1, -1, -1, -1, 3],  # a quarter of the way from 50 to 100 ms
         [1, -1, 1, 1, 1, 1],  # half of the way from 2 to 10 ms

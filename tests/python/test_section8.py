@@ -83,7 +83,7 @@ def test_the_backups_are_longer_by_what_table_7_says():
     }
 
 
-def test_the_worlds():
+def test_grids_have_all_scenarios():
     for exhibit, branches in ((table8.TABLE8, [32, 16, 1, 1]), (fig18.FIG18, [32, 4]), (fig19.FIG19, [32])):
         assert [len(grid.branches) for grid in exhibit.studies(chosen(), Options()).values()] == branches
     branches = fig19.FIG19.studies(chosen(), Options())[section8.GRID].branches
@@ -167,7 +167,7 @@ def test_switches_are_the_same_in_every_run():
         table8.switches(study(alike, [*alike[:31], run(31, switched_ms=5006)]))
 
 
-def test_the_instants_of_section_8_1():
+def test_switchover_times_of_section_8_1():
     # C: a = 20 ms, c = 30 ms.
     assert table8.expected_switches("C", "path", 5) == [
         Switch("L0", "data", "backup", 5025 * MS),
@@ -309,7 +309,7 @@ def test_the_switch_back_ranking_needs_an_interval():
     assert any("seeds would decide" in part.text for part in fig19.switch_back_ranking(alike))
 
 
-def test_runs_to_decide():
+def test_required_runs_to_decide():
     # z: 1.95996 + 0.84162; sd 2, mean 1: (2.80158 * 2)^2 = 31.4.
     values = np.tile([-1.0, 3.0], 5000)
     assert stats.runs_to_decide(values) == pytest.approx(31.4, abs=0.05)
@@ -355,7 +355,7 @@ def test_the_variant_recovers_no_faster_in_d():
     assert answer(judged, falling(DEPTH, UNTIL), overflows(*SCENARIOS)) is False
 
 
-def test_local_is_alike_and_the_others_worsen():
+def test_judgement_of_dips_by_scheme():
     judged = fig18.local_is_alike_others_worsen
     assert answer(judged, falling(DEPTH, UNTIL), section_6()) is True
     assert answer(judged, falling(DEPTH, UNTIL), section_6(0.6)) is False

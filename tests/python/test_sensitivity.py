@@ -73,7 +73,7 @@ def sobol_g_known():
     ("function", "known"), [(ishigami, ishigami_known()), (sobol_g, sobol_g_known())], ids=["ishigami", "sobol-g"]
 )
 @pytest.mark.parametrize("samples", [256, 1024])
-def test_known_effects_lie_within_their_intervals(function, known, samples):
+def test_known_effects_lie_in_intervals(function, known, samples):
     u = places(len(known[0]), samples)
     y = function(u)
     found = effects(y[0][None], y[1][None], y[2:, None])
@@ -83,7 +83,7 @@ def test_known_effects_lie_within_their_intervals(function, known, samples):
             assert interval.high - interval.low < 0.45 * math.sqrt(256 / samples)
 
 
-def test_effects_of_several_responses_are_those_of_each_and_repeat():
+def test_effects_of_several_responses_match_each_response():
     u = places(3, 64)
     one, other = ishigami(u), u[..., 1]
     both = np.stack([one, other])
@@ -100,7 +100,7 @@ def test_effects_of_several_responses_are_those_of_each_and_repeat():
 # Ranges, spaces, designs
 
 
-def test_values_of_ranges_by_hand():
+def test_range_values_match_hand_calculation():
     assert [Span(0, 10).at(share) for share in (0, 0.5, 1)] == [0, 5, 10]
     assert [Span(1, 100, log=True).at(share) for share in (0, 0.5, 1)] == [1, 10, 100]
     assert [Span(1, 3, whole=True).at(share) for share in (0, 0.34, 0.99, 1)] == [1, 2, 3, 3]
@@ -112,7 +112,7 @@ def test_values_of_ranges_by_hand():
 
 
 @given(st.floats(0, 1), st.booleans(), st.booleans())
-def test_a_value_lies_in_its_range_and_in_its_part(share, log, whole):
+def test_value_lies_in_its_range_and_stratum(share, log, whole):
     span = Span(15, 200, log, whole)
     value = span.at(share)
     assert 15 <= value <= 200
@@ -121,12 +121,12 @@ def test_a_value_lies_in_its_range_and_in_its_part(share, log, whole):
 
 
 @pytest.mark.parametrize("make", [lambda: Span(2, 1), lambda: Span(0, 1, log=True), lambda: Choices((1, 1))])
-def test_ranges_that_make_no_sense(make):
+def test_invalid_ranges_are_refused(make):
     with pytest.raises(ValueError, match=r"range|choices"):
         make()
 
 
-def test_spaces_are_declared_ranges_or_those_of_the_command():
+def test_parameter_space_is_declared_or_from_command():
     table3 = select(["gmpls/table3"])[0]
     declared = space(table3, {}, {})
     assert declared.names == [
@@ -151,12 +151,12 @@ def test_spaces_are_declared_ranges_or_those_of_the_command():
         ({}, {"queue_packet": "5"}, "did you mean 'queue_packets'"),
     ],
 )
-def test_spaces_that_make_no_sense(over, settings, message):
+def test_invalid_spaces_are_refused(over, settings, message):
     with pytest.raises(InputError, match=message):
         space(select(["gmpls/table3"])[0], over, settings)
 
 
-def test_an_exhibit_without_ranges_says_so():
+def test_experiment_without_ranges_has_a_message():
     without = tuple(one for one in SETUP.assumed if one.plausible is None)
     exhibit = replace(TABLE3, setup=replace(SETUP, assumed=without))
     with pytest.raises(InputError, match="declares no plausible ranges"):
@@ -175,7 +175,7 @@ def test_the_design_exchanges_one_parameter_at_a_time():
     assert (places(3, 8) == u).all()
 
 
-def test_equal_points_of_a_design_are_one_setting():
+def test_equal_design_points_share_a_setting():
     found = design(space(select(["gmpls/table3"])[0], {"partial_ack": "reset|keep", "tick_ms": "10|100"}, {}), 8)
     assert len(found.settings) == 4
     assert (found.a.shape, found.b.shape, found.ab.shape) == ((8,), (8,), (2, 8))
@@ -191,7 +191,7 @@ def test_a_parameter_that_a_small_sample_never_exchanges_is_named():
     assert design(narrow, 8).idle == ()
 
 
-def test_a_sample_that_is_too_small_is_said(optcp):
+def test_too_small_sample_has_a_message(optcp):
     words = ("sensitivity", "gmpls/table3", "--over", "flows=10+10|20+20", "--over", "backbone_bps=5e6|1e7")
     status, _, err = optcp(*words, "--samples", "2", *SMALL[2:])
     assert status == 0
@@ -211,7 +211,7 @@ def row(measured, half_width, paper, n=150, metric="rel_goodput_pct"):
     return Row({"delta_ms": 50}, metric, paper, measured, (measured - half_width, measured + half_width), n, "near")
 
 
-def test_distance_to_the_print_by_hand():
+def test_distance_to_published_values_matches_hand_calculation():
     # Standard error 1 from 150 runs, as many as are behind the printed value: together the square root of 2.
     assert compatible.distance(row(13.0, 1.959964, 9.85), 0.005, 150) == pytest.approx(3.145 / math.sqrt(2))
     # With a tenth of the runs, the printed value's own error is the square root of a tenth of ours.
@@ -228,7 +228,7 @@ def test_bound_and_rounding():
     assert compatible.rounding([48.6681323576, 21.5]) == pytest.approx(5e-7)
 
 
-def test_what_is_no_measurement_is_not_compared():
+def test_rows_without_simulated_value_are_not_compared():
     answers = [Answer({"a": row(1, 0, 0), "b": row(one, 2, 2.5), "c": row(1, 1, None)}, {}) for one in (1, 2)]
     roundings = compatible.compared(answers)
     assert list(roundings) == ["b"]
@@ -269,7 +269,7 @@ def test_survival(judged, word):
     assert survival("text", judged).word == word
 
 
-def test_a_conclusion_is_pooled_by_hand():
+def test_pooled_conclusion_matches_hand_calculation():
     # Significantly above, significantly below, two that are neither; the means 3, -1, 1 and 0 have mean 0.75.
     found = pooled([Interval(3, 1, 5, 9), Interval(-1, -2, -0.5, 9), Interval(1, -1, 3, 9), Interval(0, 0, 0, 9)])
     assert (found.above, found.below, found.undecided) == (1, 1, 2)
@@ -402,7 +402,7 @@ def test_effects_and_their_intervals_lie_between_0_and_1():
             assert 0 <= one.low <= one.estimate <= one.high <= 1
 
 
-def test_a_parameter_on_which_nothing_depends_has_no_effect(stored_runs, table3, monkeypatch):
+def test_irrelevant_parameter_has_no_effect(stored_runs, table3, monkeypatch):
     monkeypatch.setattr(indices, "FEWEST", 4)
 
     def find(found):
@@ -448,7 +448,7 @@ def test_settings_are_run_again_on_seeds_of_their_own(stored_runs, calls, monkey
         assert {one["seeds"] for one in again} == {2}
 
 
-def test_what_is_beyond_the_paper_agrees_with_no_print(stored_runs, table3):
+def test_extensions_have_no_published_agreement(stored_runs, table3):
     table3(setup=replace(SETUP, runs=None))
     status, out, _ = stored_runs(*WORDS, *SMALL, "--confirm")
     assert status == 0
@@ -488,7 +488,7 @@ def test_rows_keep_their_name_where_the_flows_vary(optcp):
     assert "delta_ms=50 rel_goodput_pct" in json.loads(FILE.read_text())["values"]
 
 
-def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_for_it(stored_runs, table3):
+def test_failing_setting_is_named_and_replaced_by_next_sample(stored_runs, table3):
     seen = []
 
     def refuse(found):
@@ -507,7 +507,7 @@ def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_
     assert all(column[0] is None for column in found["values"].values())
 
 
-def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, table3, calls):
+def test_invalid_scenario_is_named_with_varied_parameters(optcp, table3, calls):
     def refuse(chosen, options):
         if chosen["queue_packets"] > 30:
             raise _core.ScenarioError("the queue is too long")
@@ -521,7 +521,7 @@ def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, table3, cal
     assert calls == []
 
 
-def test_where_nothing_can_be_evaluated_the_verb_fails(stored_runs, table3):
+def test_command_fails_if_no_setting_can_be_evaluated(stored_runs, table3):
     def refuse(found):
         raise RunFailed("no goodput at all")
 

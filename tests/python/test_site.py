@@ -47,14 +47,14 @@ def site(pages, tmp_path_factory):
     return pages.write(tmp_path_factory.mktemp("site"), playground=True)
 
 
-def test_every_page_of_the_repository_has_its_place_in_the_menu(pages):
+def test_every_page_is_in_the_menu(pages):
     listed = [source for entries in pages.navigation().values() for source in entries]
     sources = {path.relative_to(ROOT).as_posix() for path in SOURCES}
     assert len(listed) == len(set(listed))
     assert set(listed) - set(pages.reference.PAGES) == sources - {pages.HOME}
 
 
-def test_links_of_the_site_lead_to_pages_and_headings_that_are_there(pages, site):
+def test_links_of_the_site_resolve(pages, site):
     anchors = {place: pages.anchors(text) for place, text in site.pages.items()}
     links = 0
     for place in site.pages:
@@ -69,7 +69,7 @@ def test_links_of_the_site_lead_to_pages_and_headings_that_are_there(pages, site
     assert links > 500
 
 
-def test_no_page_is_longer_than_a_person_reads(pages, site):
+def test_no_page_exceeds_maximum_length(pages, site):
     for place, source in site.sources.items():
         # Of changes the newest are read, which come first; the pages of the program's own words are looked into.
         if source != "CHANGELOG.md" and source not in pages.reference.PAGES:
@@ -77,7 +77,7 @@ def test_no_page_is_longer_than_a_person_reads(pages, site):
             assert len(text.split()) <= MOST_WORDS, place
 
 
-def test_cutting_a_page_into_chapters_loses_no_word(pages, site):
+def test_splitting_page_into_chapters_keeps_all_words(pages, site):
     for source in ("docs/reference/tcp.md", "docs/details/gmpls.md", "docs/developers/architecture.md"):
         parts = [text for place, text in site.pages.items() if site.sources[place] == source]
         assert len(parts) > 5
@@ -85,13 +85,13 @@ def test_cutting_a_page_into_chapters_loses_no_word(pages, site):
         assert words == re.sub(r"^#+", "", (ROOT / source).read_text(encoding="utf-8"), flags=re.MULTILINE).split()
 
 
-def test_a_heading_in_a_code_block_is_no_chapter(pages):
+def test_heading_in_code_block_does_not_start_chapter(pages):
     text = "# A\n\n" + "word " * 2000 + "\n\n## B\n\n```\n## not this\n```\n\n## B\n\nend\n"
     found = pages.chapters(PurePosixPath("a.md"), text)
     assert [str(place) for place in found] == ["a.md", "a/b.md"]
 
 
-def test_worlds_are_tried_where_pages_say_so(pages, site):
+def test_playground_is_embedded_where_pages_request_it(pages, site):
     marks, frames = 0, 0
     for place, text in site.pages.items():
         marks += len(pages.tries.MARK.findall(text))
@@ -107,7 +107,7 @@ def test_worlds_are_tried_where_pages_say_so(pages, site):
     assert frames == marks >= 7
 
 
-def test_without_a_simulator_nothing_is_tried(pages, tmp_path):
+def test_playground_is_omitted_without_simulator(pages, tmp_path):
     site = pages.write(tmp_path, playground=False)
     for place in site.pages:
         assert "<iframe" not in (site.folder / place).read_text(encoding="utf-8")

@@ -88,7 +88,7 @@ def answer(function, *rates, **changes):
     return judge.combine(function(made(**changes), *rates))[0]
 
 
-def test_with_all_links_up():
+def test_judgement_with_all_links_up():
     assert answer(queues.access_full_backbone_empty, RATES) is True
     load, queue = steady()
     queue[:, 0, 0, 250:] = 34.9  # after the repair, with one delay, at one access link
@@ -163,7 +163,7 @@ def test_the_first_second():
     assert answer(goodput.first_second, goodput=np.round(bytes_)) is False
 
 
-def test_where_the_print_falls():
+def test_rank_of_published_value():
     rows = {row.metric: row for row in goodput.gain_rows(Cells(np.arange(101.0), (), tuple(range(101))))}
     assert rows["one_run_gain_pct"].measured == 50
     assert rows["gain_median_pct"].measured == 50
@@ -188,7 +188,7 @@ def test_recovery_or_timeout():
     assert answer(traces.recovery_or_timeout, back_s=levels(8, 8, 8, noise=0) + 3 * NOISE) == "undecided"
 
 
-def test_who_loses():
+def test_verdict_on_distribution_of_losses():
     assert answer(traces.distribution_of_losses) is True
     dead = np.zeros((N, 3, 2))
     dead[:, :, 0] = dead[:, 1:, 1].max(axis=1, keepdims=True) + 20
@@ -216,7 +216,7 @@ def test_best_delay():
     assert judged(1.12, 1.08, 1.05, 1.0495) == "undecided"
 
 
-def test_rows_of_an_overflow_only_where_there_was_one():
+def test_overflow_rows_only_if_overflow_occurred():
     def metrics(*lost):
         return {row.metric for row in traces.all_rows(made(lost_per_source=overflows(*lost)))}
 

@@ -128,13 +128,13 @@ def test_a_gap_longer_than_a_round_trip_separates_overflows():
     assert sources.clusters(time_s[:0], flow[:0], [0, 1], 0.15).lost_per_source == ()
 
 
-def test_delivery_waits_for_the_hole():
+def test_delivery_waits_for_gap():
     order = [0, 1, 3, 4, 1, 2, 5]
     found = sources.packets(run([(i, "arrived", 0, seq) for i, seq in enumerate(order)]))
     assert sources.delivered(found, 0)[1].tolist() == [1, 2, 2, 2, 2, 5, 6]
 
 
-def test_back_when_half_a_second_delivers_at_the_old_rate():
+def test_source_is_back_after_half_second_at_old_rate():
     # 100 a second until 10 s, nothing until 12 s, then 50 a second, and 100 again from 13 s on.
     times = [*range(0, 10_000, 10), *range(12_000, 13_000, 20), *range(13_000, 15_000, 10)]
     found = sources.packets(run([(t, "arrived", 0, seq) for seq, t in enumerate(times)]))
@@ -168,11 +168,11 @@ WORLD = {
         ({"access_share": 1.0}, 1000, (0.1, 0.14, 0.16)),
     ],
 )
-def test_segments_and_round_trips_follow_the_world(changes, segment_bytes, round_trips_s):
+def test_segments_and_round_trips_follow_scenario(changes, segment_bytes, round_trips_s):
     assert sources.Scale.of(WORLD | changes) == sources.Scale(segment_bytes, *round_trips_s)
 
 
-def test_windows_are_told_in_segments_of_the_world():
+def test_windows_are_in_segments_of_scenario():
     rows = run(senders=[(50, 0, 30, "avoidance", 0)])  # 30 000 bytes
     assert sources.senders(rows, 512).window(0)[1].tolist() == [58.59375]
 

@@ -23,7 +23,7 @@ def numbers(cells):
     return [float(one) for cell in cells for one in re.findall(r"[0-9.]+", re.sub(r"\(.*?\)", "", cell))]
 
 
-def test_tables_that_are_computed_or_quick_are_those_of_the_page():
+def test_computed_and_quick_tables_match_page():
     page = runpy.run_path(str(DOCS / "statistics.py"))["page"]
     assert page(TEXT, ["shares", "exact", "bounded", "tails"]) == TEXT
 
@@ -50,13 +50,13 @@ def test_effects_cover_93_percent():
 
 
 @pytest.mark.parametrize(("name", "most"), [("errors", 6.0), ("exact", 5.0)])
-def test_tests_err_in_at_most_5_percent(name, most):
+def test_tests_have_at_most_5_percent_errors(name, most):
     # 4000 draws: three standard errors are 1.0 points; what is computed has no such error.
     for law, cells in rows(name).items():
         assert all(value <= most for value in numbers(cells)), law
 
 
-def test_equivalence_errs_in_at_most_5_percent():
+def test_equivalence_has_at_most_5_percent_errors():
     # 2000 draws: three standard errors are 1.5 points.
     for law, cells in rows("equivalences").items():
         assert all(value <= 6.5 for value in numbers(cells)), law

@@ -270,7 +270,7 @@ def expanded(part, n):
     ("n", "least"),
     [(1, 1.0), (2, expanded(1 / 4, 2)), (3, expanded(1 / 27, 3)), (5, 2 / 2**5), (9, expanded(0.001, 9))],
 )
-def test_few_runs_tell_little_however_often_they_are_drawn(n, least):
+def test_few_runs_limit_bootstrap_p_value(n, least):
     """A resample of n runs is one certain run in n^-n of cases: of 1 to 5 runs nothing is known at 5 %."""
     alike = np.full(999, 5.0)
     assert resampling.bootstrap_p(alike, 1.0, n) == pytest.approx(least)

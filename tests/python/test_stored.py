@@ -49,7 +49,7 @@ def outer(**values):
     return stored.one(Outer, {"rows": []} | values)
 
 
-def test_lists_and_objects_become_what_they_stand_for():
+def test_lists_and_objects_are_converted():
     found = outer(rows=[{"n": 1, "x": 2}], pair=[None, "a"], inner={"n": 3}, shape={"n": 4, "other": []}, anything=[1])
     assert found == Outer([Inner(1, 2)], [1], (None, "a"), inner=Inner(3), shape={"n": 4, "other": []})
 
@@ -77,12 +77,12 @@ def test_lists_and_objects_become_what_they_stand_for():
         ({"other": 1}, "the key `other` is unknown"),
     ],
 )
-def test_what_is_of_another_type_is_named(values, what):
+def test_wrong_type_is_named(values, what):
     with pytest.raises(ValueError, match=f"^{what}$"):
         outer(**values)
 
 
-def test_an_object_in_itself_a_hundred_thousand_times_is_no_traceback():
+def test_deeply_nested_object_has_a_message():
     with pytest.raises(ValueError, match="nested too deeply"):
         stored.table('{"a":' * 100_000)
 

@@ -142,7 +142,7 @@ def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_
     assert time.monotonic() - began < 20
 
 
-def test_lines_tell_how_long_it_takes():
+def test_progress_lines_state_remaining_time():
     said, now = [], [0.0]
     lines = Lines(said.append, lambda: now[0])
     lines.start(12, 2)
@@ -155,7 +155,7 @@ def test_lines_tell_how_long_it_takes():
     assert said == ["12 runs, 2 finished before and reused", "3/10 runs, 14 s left", "10/10 runs, 0 s left"]
 
 
-def test_lines_tell_how_far_long_runs_are():
+def test_progress_lines_state_long_runs():
     said, now = [], [0.0]
     lines = Lines(said.append, lambda: now[0])
     lines.start(2, 0)
@@ -175,7 +175,7 @@ def test_lines_tell_how_far_long_runs_are():
     ]
 
 
-def test_a_long_run_says_how_far_it_is(scenario, tmp_path, silent):
+def test_long_run_reports_progress(scenario, tmp_path, silent):
     told = []
 
     def tell(share):

@@ -27,13 +27,13 @@ def test_a_difference_is_decided_when_its_test_rejects():
     assert decided(cells([-one for one in SIX]), 0.05)
 
 
-def test_cells_are_corrected_together():
+def test_combinations_are_corrected_together():
     # Two tests with p = 0.031 each: Holm asks the smaller for 0.025.
     assert not decided(cells(SIX, SIX), 0.05)
     assert decided(cells(SIX, [0] * 6), 0.05), "a reference has nothing to decide"
 
 
-def test_cells_that_were_not_seen_to_vary_are_not_decided():
+def test_constant_combinations_stay_undecided():
     assert not decided(cells([0] * 6), 0.05)
     assert not decided(cells([0] * 6, [0] * 6), 0.05)
     assert not decided(cells(SIX, [0] * 6, [0] * 6), 0.05)
@@ -64,7 +64,7 @@ def test_one_seed_decides_nothing():
     assert not decided(cells([5.0]), 0.05)
 
 
-def test_where_there_is_nothing_to_find_few_studies_find_something():
+def test_false_positive_rate_is_low():
     looks, wrong, rng = sequential.looks(8), 0, np.random.default_rng(7)
     for _ in range(1000):
         values = rng.normal(0, 1, 10 * looks[-1])
@@ -91,6 +91,6 @@ def test_seeds_are_added_until_it_is_decided(tmp_path):
     assert len(never.seeds) == 4
 
 
-def test_at_least_two_looks():
+def test_at_least_two_interim_looks():
     with pytest.raises(InputError, match="2 times"):
         optcp.Study("single-failure", DELAYS).run(until=lambda done: done.metric("dropped"), most=1)

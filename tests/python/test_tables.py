@@ -47,14 +47,14 @@ def test_a_terminal_folds_keys_and_keeps_values_whole(width):
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
-def test_a_folded_key_is_all_there(width):
+def test_folded_key_is_complete(width):
     lines = printed(width, True)
     table = lines[next(i for i, line in enumerate(lines) if "flow" in line) : -1]
     start, end = (next(at for line in table if (at := line.find(word)) >= 0) for word in ("flow", "anyc"))
     assert "".join(line[start:end].strip() for line in table) == "flows_per_lightpath100"
 
 
-def test_elsewhere_a_table_is_as_wide_as_it_is():
+def test_table_has_full_width_without_terminal():
     lines = printed(80, False)
     (line,) = (line for line in lines if "undecided" in line)
     for text in [*map(str, KEY.values()), "throughput_gbps", *VALUES]:
@@ -63,7 +63,7 @@ def test_elsewhere_a_table_is_as_wide_as_it_is():
     assert all(name in head for name in KEY)
 
 
-def test_where_the_paper_has_no_runs_none_are_named():
+def test_papers_runs_are_omitted_if_unknown():
     assert size_text(lightpaths(15)) == "size quick: 1 seed (a), seed 1; the paper had 15 runs"
     assert size_text(lightpaths(None)) == "size quick: 1 seed (a), seed 1"
     beyond = ["gmpls/aqm", "gmpls/every-scheme", "das/repairs"]

@@ -110,7 +110,7 @@ queue = "100 packets"
     ("text", "processes"),
     [pytest.param(WORLD, 2, id="row"), pytest.param(chain(90), 32, id="chain"), pytest.param(star(100), 32, id="star")],
 )
-def test_what_is_found_does_not_depend_on_the_threads(text: str, processes: int) -> None:
+def test_results_do_not_depend_on_threads(text: str, processes: int) -> None:
     world = Scenario.parse(text)
     reference = world.core.run(1, digest=True, engine="reference")
     assert reference.counts["dropped"] > 100
@@ -134,7 +134,7 @@ def two_processors(monkeypatch):
 
 
 @pytest.mark.usefixtures("two_processors")
-def test_a_study_with_threads_is_the_one_without(tmp_path, optcp):
+def test_study_with_threads_equals_study_without(tmp_path, optcp):
     (tmp_path / "world.toml").write_text(WORLD)
     digests = {}
     for name, more in {"one": ["--jobs", "1"], "two": ["--threads", "2"]}.items():
@@ -150,7 +150,7 @@ def test_a_study_with_threads_is_the_one_without(tmp_path, optcp):
 
 
 @pytest.mark.usefixtures("two_processors")
-def test_an_estimate_with_threads_is_of_one_run_after_the_other(tmp_path, optcp):
+def test_estimate_with_threads_assumes_sequential_runs(tmp_path, optcp):
     (tmp_path / "world.toml").write_text(WORLD)
     status, out, _ = optcp("run", "world.toml", "--runs", "2", "--threads", "2", "--dry-run")
     assert (status, "with 1 at a time" in out) == (0, True)
@@ -167,7 +167,7 @@ def test_an_estimate_with_threads_is_of_one_run_after_the_other(tmp_path, optcp)
         (["--threads", "0"], "expected a whole number of 1 or more, got '0'"),
     ],
 )
-def test_threads_that_cannot_be_are_refused(tmp_path, optcp, words, message):
+def test_invalid_threads_are_refused(tmp_path, optcp, words, message):
     (tmp_path / "world.toml").write_text(WORLD)
     status, _, err = optcp("run", str(tmp_path / "world.toml"), "--out", str(tmp_path / "out"), *words)
     assert (status, message in err) == (2, True), err
@@ -175,7 +175,7 @@ def test_threads_that_cannot_be_are_refused(tmp_path, optcp, words, message):
 
 
 @pytest.mark.usefixtures("two_processors")
-def test_several_threads_a_run_and_several_runs_do_not_go_together(tmp_path):
+def test_threads_per_run_and_parallel_runs_are_exclusive(tmp_path):
     study = Study(Scenario.parse(WORLD))
     with pytest.raises(InputError, match="runs follow one another"):
         study.run(tmp_path / "out", jobs=2, threads=2)

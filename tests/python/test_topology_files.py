@@ -53,7 +53,7 @@ def test_small_and_large_weights_are_in_exact_proportion(load):
     assert [weight / sum(group["weights"]) for weight in group["weights"]] == [0.08, 0.32, 0.6]
 
 
-def test_file_that_the_world_has_in_another_way_is_warned_of(load):
+def test_file_that_duplicates_scenario_warns(load):
     found = {name: (message, place.rpartition(":")[2]) for name, message, place in load("A Coruña,Madrid,1\n").warnings}
     assert found["rates-not-read"] == (
         "the file's links have `LinkSpeedRaw`, which is not read: each has the rate 100 Mbps",

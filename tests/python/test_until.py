@@ -56,7 +56,7 @@ def looked(*claims):
     return standing
 
 
-def test_what_a_look_decides_stays_with_its_evidence_and_seeds():
+def test_decision_of_interim_look_keeps_evidence_and_seeds():
     standing = looked(a_claim(a=True, evidence="n = 150"), a_claim(a=False, evidence="n = 300"))
     (claim,) = standing.result.claims
     assert (claim.holds, claim.evidence) == (True, "[a: true] n = 150")
@@ -64,7 +64,7 @@ def test_what_a_look_decides_stays_with_its_evidence_and_seeds():
     assert not standing.is_open
 
 
-def test_each_interpretation_has_the_first_look_that_decides_it():
+def test_each_interpretation_keeps_its_first_deciding_look():
     standing = looked(
         a_claim(a=True, b=U, evidence="n = 150"),
         a_claim(a=U, b=U, evidence="n = 300"),
@@ -85,13 +85,13 @@ def test_no_seeds_are_added_where_interpretations_disagree():
     assert not looked(a_claim(a=True, b=False, c=U)).is_open
 
 
-def test_a_claim_that_more_seeds_leave_as_it_is_ends():
+def test_claim_unchanged_by_more_seeds_ends():
     standing = looked(a_claim(a=U, evidence="one run"), a_claim(a=U, evidence="one run"))
     assert standing.ended == {"so": {"stage": "the same with more seeds", "seeds": 300}}
     assert looked(a_claim(a=U, evidence="n = 150"), a_claim(a=U, evidence="n = 300")).is_open
 
 
-def test_a_value_with_too_wide_an_interval_keeps_its_exhibit_open_while_seeds_change_it():
+def test_value_with_wide_interval_keeps_experiment_open():
     first = until.after_look(None, a_result(rows=[a_row("undecided")]))
     assert first.is_open
     assert not until.after_look(first, a_result(rows=[a_row("undecided")])).is_open
@@ -190,7 +190,7 @@ def test_only_exhibits_that_are_open_get_more_seeds(reproduced, tmp_path):
         assert stored.load(tmp_path / "made" / f"{name}.json", Result.from_json) == result
 
 
-def test_a_look_tests_at_its_share_of_the_five_per_cent(reproduced):
+def test_interim_look_tests_at_its_share_of_five_percent(reproduced):
     """Four looks: 1.25 % each."""
     results, said, seeds = reproduced(made_up("nearly", part(lambda n: 0.03)), made_up("just", part(lambda n: 0.012)))
     ended = {name: result.size["until_decided"]["claims"]["so"] for name, result in results.items()}
@@ -221,7 +221,7 @@ def test_runs_of_hours_are_read_as_at_the_default_size():
 
 
 @pytest.mark.parametrize("other", [("--quick",), ("--seeds", "3"), ("--paper-scale",)])
-def test_it_begins_with_the_default_size(optcp, other):
+def test_stages_start_with_default_size(optcp, other):
     status, _, err = optcp("reproduce", "gmpls/table3", "--until-decided", *other)
     assert status == 2
     assert "--until-decided begins with the default size: no --quick, --seeds or --paper-scale" in err
@@ -233,7 +233,7 @@ def test_a_bound_without_stages_is_refused(optcp):
     assert "--most goes with --until-decided" in err
 
 
-def test_the_command_has_a_baseline_of_its_own(optcp, monkeypatch, tmp_path):
+def test_command_has_its_own_baseline(optcp, monkeypatch, tmp_path):
     monkeypatch.setattr(baseline, "place", lambda _: tmp_path / "baseline.csv")
     monkeypatch.setattr("optcp_papers.gmpls.section5.PAPER_RUNS", 5)
     words = ("reproduce", "gmpls/table3", "--until-decided", "--most", "2", "--out", "out")

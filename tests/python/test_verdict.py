@@ -34,7 +34,7 @@ def test_the_rule(measured, half_width, printed, expected):
     assert verdict(measured, half_width, printed, 3.0) == expected
 
 
-def test_a_print_needs_a_tolerance():
+def test_published_value_needs_a_tolerance():
     with pytest.raises(ValueError, match="needs a tolerance"):
         verdict(1.0, 0.1, 1.0, None)
 
@@ -81,7 +81,7 @@ def test_a_row_of_one_run_has_no_interval():
     assert one.verdict == "claim-only"
 
 
-def test_printed_values_are_the_papers():
+def test_published_values_match_papers():
     table = tables("gmpls")["table3"]
     assert table["rel_goodput_pct"] == [0.00, 9.85, 4.99, 4.39, 1.75]
     assert table["worse_than_zero_pct"] == [0.00, 24.00, 36.67, 42.67, 49.33]
@@ -118,7 +118,7 @@ def test_every_claim_is_judged_and_every_judged_claim_is_in_the_toml():
     assert {exhibit for exhibit, _ in judged} >= {one.exhibit for one in CLAIMS}
 
 
-def test_every_claim_is_there():
+def test_every_claim_exists():
     assert len(CLAIMS) > 80
     assert all(one.exhibit.startswith(f"{paper}/") for paper in names() for one in statements(paper))
     counts = {name: len(statements_of(f"gmpls/{name}")) for name in ("fig7", "fig8", "table3")}

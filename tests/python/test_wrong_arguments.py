@@ -384,7 +384,7 @@ def test_numpy_scalars_count_as_numbers(things, tmp_path):
         (lambda world, done: stats.share(1, 0), "n: expected a whole number from 1 to 9007199254740992, got 0"),
     ],
 )
-def test_the_sentence_names_the_argument_and_what_was_expected(call, sentence, things):
+def test_message_names_argument_and_expectation(call, sentence, things):
     with pytest.raises(InputError) as said:
         call(things["Scenario"], things["Done"])
     assert str(said.value).startswith(sentence)

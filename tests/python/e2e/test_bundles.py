@@ -38,7 +38,7 @@ def test_a_run_writes_what_its_ports_counted(command, tmp_path):
 
 
 @pytest.mark.parametrize("selection", ["anycast", "destination"])
-def test_lightpaths_carry_what_they_can(selection):
+def test_lightpaths_respect_their_rate(selection):
     done = Study(load("lbas").set(SMALL | {"parameters.selection": selection})).run(jobs=1)
     ((_, (run,)),) = done
     found = outcome.to_json(run)

@@ -136,7 +136,7 @@ def test_an_ns2_trace_worked_by_hand(command, world, tmp_path):
     assert path.read_text(encoding="utf-8") == TRACE
 
 
-def test_without_chosen_links_a_trace_has_what_the_ends_see(command, world):
+def test_trace_without_links_has_end_host_events(command, world):
     (path,) = exported(command, world(links=""), "ns2")
     lines = [" ".join(line.split()[:4]) for line in path.read_text(encoding="utf-8").splitlines()]
     assert lines == [
@@ -399,7 +399,7 @@ switch_delay = "10 ms"
     ],
     ids=str,
 )
-def test_packets_that_are_alike_are_told_apart(command, world, kind, links):
+def test_identical_packets_are_distinguished(command, world, kind, links):
     run = world(*ALIKE[kind], links=f"links = {json.dumps(links)}")
     (path,) = exported(command, run, "ns2")
     told = stories(path)
@@ -425,7 +425,7 @@ def test_a_bundle_tells_its_lightpaths_apart(command, tmp_path):
     assert sum(len(packet) for packet in told) > 1000
 
 
-def test_a_flow_that_comes_at_random_has_the_way_that_it_drew(command, tmp_path):
+def test_random_flow_has_its_drawn_path(command, tmp_path):
     text = """
 title = "flows of two segments, from either of two sources"
 stop = "2 s"
@@ -512,7 +512,7 @@ def test_rows_and_curves_of_exhibits_are_tables(command, tmp_path):
     ("key", "verb"),
     [("nodes", ("export", "--format", "ns2")), ("tcp", ("export", "--format", "pcapng")), ("links", ("trace",))],
 )
-def test_a_scenario_without_what_is_read_of_it_is_named(command, world, key, verb):
+def test_incomplete_scenario_is_named(command, world, key, verb):
     study = world()
     (cell,) = (study / "cells").iterdir()
     about = json.loads(cell.read_text())

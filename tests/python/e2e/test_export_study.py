@@ -76,7 +76,7 @@ def test_runs_are_chosen_by_values_and_seeds(command, copy):
     ],
     ids=lambda value: "",
 )
-def test_runs_that_are_not_there(command, copy, options, message):
+def test_missing_runs_are_refused(command, copy, options, message):
     for form in ("csv", "parquet", "ns2", "pcapng"):
         assert message in command("export", copy, "--format", form, *options, status=2).stderr
     assert not (copy / "export").exists()

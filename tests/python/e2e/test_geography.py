@@ -79,7 +79,7 @@ def test_the_links_that_pass_near_a_node_share_a_risk(centre, km):
     assert {frozenset(one["ends"]) for one in scenario.resolved["links"] if centre in one["ends"]} <= expected
 
 
-def test_a_storm_may_come_anywhere():
+def test_storm_position_is_random():
     scenario = world("every", 40, "storm-Kassel")
     assert failed(scenario) == beside(scenario, "Kassel", 40)
     text = WORLD.format(near="every", km=40, risk="storm-Kassel") + '[sweep]\nfailures.0.risk = "every"\n'
@@ -96,7 +96,7 @@ def test_a_storm_may_come_anywhere():
         (WORLD.format(near="every", km=50, risk="storm"), "no risk `storm`"),
     ],
 )
-def test_what_is_nowhere_is_named(text, says):
+def test_nodes_without_place_are_named(text, says):
     with pytest.raises(_core.ScenarioError) as error:
         optcp.Scenario.parse(text, "storm.toml")
     assert says in str(error.value)
@@ -175,7 +175,7 @@ def reckoned(name, degrees):
 @pytest.mark.parametrize(
     ("name", "within_30", "neighbours"), [("geant", 16, 62), ("nobel-eu", 1, 73), ("germany50", 11, 166)]
 )
-def test_ducts_are_those_of_bearings_reckoned_anew(name, within_30, neighbours):
+def test_ducts_match_recomputed_bearings(name, within_30, neighbours):
     found = ducts(f"sndlib/{name}", 30)
     assert len(found) == within_30
     assert sorted(found) == sorted(reckoned(f"sndlib/{name}", 30))
@@ -197,7 +197,7 @@ def test_a_network_may_have_no_ducts():
         ("within_degrees = 30", 'within_degrees = 30\nnear = "Erfurt"\nwithin_km = 3', "which links share the risk"),
     ],
 )
-def test_what_is_no_duct_is_named(old, new, says):
+def test_invalid_duct_is_named(old, new, says):
     text = NETWORK.format(name="sndlib/germany50") + DUCTS.format(degrees=30, link=["Erfurt", "Leipzig"])
     assert old in text
     with pytest.raises(_core.ScenarioError) as error:

@@ -74,7 +74,7 @@ def on_the_way(table):
     )
 
 
-def test_copies_take_their_own_time_on_the_line_and_make_no_harm():
+def test_copies_use_line_time_without_harm():
     """Every segment twice: the receiver says so by DSACK, and the transfer takes twice as long at the bottleneck."""
     plain = run(rest=FLOW.format(size="3 MB"))
     double = 'kind = "duplication"\nprobability = 1\n'
@@ -114,7 +114,7 @@ def test_packets_overtake_each_other_by_jitter_only_if_they_may():
     assert np.mean(np.diff(when) < 0) == pytest.approx(np.exp(-1) / 2, abs=0.015)
 
 
-def test_reordered_segments_are_seen_and_copies_are_none():
+def test_reordering_counts_exclude_copies():
     world = 'jitter = "exponential(3 ms)"\novertaking = true'
     seen = '[[observe]]\nname = "order"\nkind = "reordering"\n'
     found = run(world, FLOW.format(size="3 MB") + seen)

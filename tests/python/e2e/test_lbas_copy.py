@@ -14,7 +14,7 @@ def values(rows, metric, *keys):
     return {tuple(row["key"].get(key) for key in keys): row["measured"] for row in rows if row["metric"] == metric}
 
 
-def test_one_lightpath_leaves_nothing_to_choose(command, tmp_path):
+def test_modes_are_equal_with_one_lightpath(command, tmp_path):
     rows = reproduced(command, tmp_path, "lbas/buffer")
     gains = values(rows, "utilisation_points", "bundling_degree", "buffer_products")
     assert [gain for (degree, _), gain in gains.items() if degree == 1] == [0, 0]
@@ -25,7 +25,7 @@ def test_one_lightpath_leaves_nothing_to_choose(command, tmp_path):
         assert 0 < used[mode, 2, 0.03] < used[mode, 2, 0.1] <= 100
 
 
-def test_nothing_is_faster_than_light(command, tmp_path):
+def test_delays_are_at_least_propagation(command, tmp_path):
     """Half a round trip is 40 to 60 ms, 50 on average: a datagram takes it, a SYN exchange and a segment three."""
     rows = reproduced(command, tmp_path, "lbas/mix")
     for mode in ("yes", "no"):

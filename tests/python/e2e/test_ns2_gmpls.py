@@ -15,7 +15,7 @@ print(*ns2.table(), sep="\\n")
 """
 
 
-def test_a_hundred_flows_around_a_failure_bring_what_ns2s_bring():
+def test_goodput_of_hundred_flows_matches_ns2():
     environment = {**os.environ, "PYTHONPATH": str(RECORDERS)}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines()[2:]]

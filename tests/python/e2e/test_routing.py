@@ -131,7 +131,7 @@ def test_paths_after_convergence_cover_whatever_is_left(name):
 
 
 @pytest.mark.parametrize("name", TOPOLOGIES)
-def test_all_next_hops_of_the_least_cost_are_used(name):
+def test_all_minimum_cost_next_hops_are_used(name):
     far, arcs, backups, coverage = network(name, "lfa", "1", ecmp="modulo-n")
     several = 0
     for (s, d), one in backups.items():
@@ -224,7 +224,7 @@ def optcp_command(cwd, *arguments):
         ("topology.file", "x.gml", ["which network it is is not clear", "needs either `name` or `file`"]),
     ],
 )
-def test_a_topology_that_is_not_there_is_shown_where_it_is_named(tmp_path, key, value, words):
+def test_missing_topology_is_shown_at_its_name(tmp_path, key, value, words):
     done = optcp_command(tmp_path, "validate", "germany50", "--set", f"{key}={value}")
     assert done.returncode == 2
     for word in words:

@@ -81,7 +81,7 @@ def content(study):
     return found
 
 
-def test_a_study_that_is_killed_five_times_ends_as_if_nothing_had_happened(world, whole, tmp_path):
+def test_study_killed_five_times_has_unchanged_results(world, whole, tmp_path):
     rng = random.Random(29)  # noqa: S311 - moments, no secrets
     parts = tmp_path / "study" / "parts"
     many = len(list((whole / "parts").glob("*.json")))

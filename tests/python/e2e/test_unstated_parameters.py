@@ -21,7 +21,7 @@ for name in ("gmpls/table3", "gmpls/table5", "slides/best-delay"):
 """
 
 
-def test_every_declared_range_makes_possible_worlds():
+def test_every_declared_range_makes_valid_scenarios():
     done = subprocess.run([sys.executable, "-c", CORNERS], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 3

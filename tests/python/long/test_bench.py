@@ -30,7 +30,7 @@ def test_a_row_counts_the_hops_of_the_workload():
     assert linux.relative == pytest.approx(linux.hops_per_cpu_s / newreno.hops_per_cpu_s)
 
 
-def test_the_core_has_the_load_that_it_is_named_after():
+def test_core_load_matches_its_name():
     core = measure_core(1)
     # 182 sources of 3.818 Gb/s, 1250 B a packet, 60 ms.
     assert core.packets == pytest.approx(182 * 3.818e9 / 10_000 * 0.06, rel=0.01)
@@ -53,7 +53,7 @@ def test_worlds_in_one_run_are_compared_turn_by_turn():
     assert once.ways["windows"].relative_ci95 is None
 
 
-def test_other_packet_hops_in_windows_are_an_error():
+def test_different_packet_hops_in_windows_are_an_error():
     turn = {way: {"hops": hops} for way, hops in (("calendar", 2), ("windows", 2), ("two threads", 3))}
     with pytest.raises(RuntimeError, match="ring: packet-hops depend on windows or threads"):
         _in_one_run("ring", [turn])
@@ -67,14 +67,14 @@ def test_other_packet_hops_in_windows_are_an_error():
         (("vegas", 1, 1), "the workload knows no TCP `vegas`"),
     ],
 )
-def test_what_the_workload_is_not_is_refused(workload, message):
+def test_unknown_workload_is_refused(workload, message):
     program = f"from optcp import _core; _core.Dumbbell{workload}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert f"ValueError: {message}" in done.stderr
 
 
 @pytest.mark.parametrize("tcp", ["newreno", "linux-6"])
-def test_instructions_a_hop_stay_at_their_baseline(tcp):
+def test_instructions_per_hop_match_baseline(tcp):
     """Counted by callgrind, so the same on every machine with the same compiler; another compiler is not compared."""
     if shutil.which("valgrind") is None:
         pytest.skip("valgrind is not installed: instructions are not counted")

@@ -107,7 +107,7 @@ def table3(papers):
     return next(one for one in exhibits(papers.parents[1]).values() if one.exhibit == "gmpls/table3")
 
 
-def test_nothing_is_wider_than_the_window_or_too_small_to_read(opened, papers, study):
+def test_pages_fit_the_window_with_legible_text(opened, papers, study):
     for path in (papers, study):
         page = opened(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -125,7 +125,7 @@ def test_a_world_runs_in_the_playground_beside_the_page(opened, papers):
     assert popup.value.url.startswith(papers.with_name("playground.html").as_uri())
 
 
-def test_search_leaves_what_was_searched(opened, papers):
+def test_search_keeps_matching_entries(opened, papers):
     page = opened(papers)
     page.fill("#find", "table3")
     assert page.locator("#gmpls-table3").is_visible()
@@ -176,7 +176,7 @@ def test_a_table_unfolds_and_sorts(opened, papers):
     assert values == sorted(values, reverse=True)
 
 
-def test_what_is_downloaded_is_the_result(opened, papers, study, tmp_path):
+def test_download_contains_the_result(opened, papers, study, tmp_path):
     page = opened(papers)
     with page.expect_download() as download:
         page.locator("#gmpls-table3 button", has_text="rows (CSV)").click()

@@ -33,7 +33,7 @@ def erlang_b(erlangs):
 
 
 @pytest.mark.parametrize("timer", ["10 us", "1 ms", "10 ms"])
-def test_without_others_the_core_is_the_path_of_the_paper(ran, timer):
+def test_core_without_cross_traffic_equals_paper_path(ran, timer):
     same = {"timer": timer, "size": "2 MB"}
     core, drops = ran("obs-emergent", "--set", "traffic=[]", runs=1, **same)
     lossless = {"recovery": "sack", "wavelength": "1 Gbps", "offset": "20 us", "loss_probability": "0"}
@@ -42,7 +42,7 @@ def test_without_others_the_core_is_the_path_of_the_paper(ran, timer):
     assert drops == [{}]
 
 
-def test_bursts_of_the_file_are_lost_as_often_as_erlang_b_says(ran):
+def test_burst_loss_matches_erlang_b(ran):
     # Poisson bursts hold the fibre as they would without the file's, whatever their sizes; any wavelength will do.
     tables, _ = ran("obs-emergent", timer="10 us", size="1 MB", erlangs="0.5")
     assert lost_share(tables) == pytest.approx(erlang_b(0.5), rel=0.1)
@@ -57,7 +57,7 @@ def test_without_conversion_a_burst_waits_for_one_wavelength(ran):
     assert lost_share(tables) > 5 * erlang_b(0.1)
 
 
-def test_a_packet_is_dropped_with_its_burst_and_not_otherwise(ran):
+def test_packets_are_only_dropped_with_their_burst(ran):
     every = 'observe=[{ name = "completions", kind = "completions" }, { name = "bursts", kind = "bursts" }]'
     tables, drops = ran("obs-emergent", "--set", every, runs=1, size="1 MB", erlangs="0.5")
     rows = tables["bursts"]
@@ -66,7 +66,7 @@ def test_a_packet_is_dropped_with_its_burst_and_not_otherwise(ran):
     assert lost > 0
 
 
-def test_long_bursts_are_lost_more_often_only_where_others_reserve_ahead(ran):
+def test_long_bursts_lose_more_only_if_others_reserve_earlier(ran):
     def both(ahead):
         found = []
         for timer in ("10 us", "10 ms"):

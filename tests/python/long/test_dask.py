@@ -78,7 +78,7 @@ def in_threads(tmp_path_factory):
     return files_of_study(out)
 
 
-def test_a_killed_workers_tasks_are_made_again(cluster, in_threads, tmp_path, monkeypatch):
+def test_tasks_of_killed_worker_are_repeated(cluster, in_threads, tmp_path, monkeypatch):
     address, place = cluster
     monkeypatch.setattr(remote, "LEAST_S", 0.1)
     third = worker(place, address)
@@ -140,7 +140,7 @@ def test_workers_that_come_late_and_go_make_the_same_files(in_threads, tmp_path)
     ],
     ids=["reproduce", "sensitivity"],
 )
-def test_papers_come_out_the_same(cluster, tmp_path, result, arguments):
+def test_papers_give_equal_results(cluster, tmp_path, result, arguments):
     found = []
     for where in (["--jobs", "2"], ["--dask", cluster[0]]):
         out = tmp_path / where[0]
@@ -149,7 +149,7 @@ def test_papers_come_out_the_same(cluster, tmp_path, result, arguments):
     assert found[0] == found[1]
 
 
-def test_a_plan_says_how_a_study_is_cut(cluster, tmp_path):
+def test_plan_describes_tasks_of_study(cluster, tmp_path):
     said = command_in(tmp_path, "run", "single-failure", "--runs", "100000", "--dry-run", "--dask", cluster[0])
     assert f"{cluster[0]}: 2 workers with 2 threads" in said.stderr
     assert "with 2 at a time" in said.stdout
@@ -157,7 +157,7 @@ def test_a_plan_says_how_a_study_is_cut(cluster, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-def test_ctrl_c_keeps_what_has_come_back(cluster, tmp_path):
+def test_ctrl_c_keeps_returned_runs(cluster, tmp_path):
     (tmp_path / "world.toml").write_text(WORLD.replace('"1 s"', '"20 s"'))
     command = ["run", "world.toml", "--runs", "400", "--out", "out", "--dask", cluster[0]]
     running = subprocess.Popen(
@@ -180,7 +180,7 @@ def test_ctrl_c_keeps_what_has_come_back(cluster, tmp_path):
     assert f"400 runs, {kept} finished before and reused" in command_in(tmp_path, *command, "--quiet").stderr
 
 
-def test_a_scheduler_that_goes_ends_with_a_message(tmp_path):
+def test_lost_scheduler_ends_with_message(tmp_path):
     with scheduler(tmp_path) as (address, processes):
         said = command_in(tmp_path, "run", "single-failure", "--dry-run", "--dask", address).stderr
         assert f"{address}: no workers yet; runs wait for them\n" in said
@@ -200,7 +200,7 @@ def test_a_scheduler_that_goes_ends_with_a_message(tmp_path):
     assert re.search(r"^Error: Speed of protection switching .*, seed \d+: \S.*$", err, re.MULTILINE)
 
 
-def test_a_scheduler_that_is_not_there_is_named(optcp, monkeypatch):
+def test_missing_scheduler_is_named(optcp, monkeypatch):
     monkeypatch.setattr("optcp.study.cluster.CONNECT_S", 0.5)
     for address, said in (("tcp://127.0.0.1:1", "Timed out"), ("here", "missing port"), ("x://y:1", "unknown address")):
         status, _, err = optcp("run", "single-failure", "--dask", address)
@@ -219,7 +219,7 @@ def blocks(page, language):
     return [block for of, block in found if of == language]
 
 
-def test_the_page_of_clusters_comes_out(tmp_path):
+def test_commands_of_cluster_page_run(tmp_path):
     (script,) = blocks("clusters.md", "python")
     (tmp_path / "study.py").write_text(script)
     done = subprocess.run([sys.executable, "study.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -228,7 +228,7 @@ def test_the_page_of_clusters_comes_out(tmp_path):
     assert len(list(tmp_path.glob("out/cells/*.json"))) == 2
 
 
-def test_what_pages_give_to_dask_exists():
+def test_functions_in_dask_pages_exist():
     pages = ("clusters.md", "slurm.md", "kubernetes.md")
     manifests = list(yaml.safe_load_all(blocks("kubernetes.md", "yaml")[0]))
     assert [one["kind"] for one in manifests] == ["Deployment", "Service", "Deployment"]

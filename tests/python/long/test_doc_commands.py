@@ -88,6 +88,6 @@ def test_exhibits_of_commands_exist():
             assert select([word for word in words[2:3] if not word.startswith("-")]), (page, command)
 
 
-def test_what_is_of_the_reader_is_on_a_page():
+def test_reader_files_are_shown_on_a_page():
     shown = " ".join(command for _, command in commands())
     assert [name for name in OF_THE_READER if name not in shown] == []

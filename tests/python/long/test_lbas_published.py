@@ -30,7 +30,7 @@ def publish(place):
     return subprocess.run(arguments, cwd=place, capture_output=True, text=True, check=False)
 
 
-def test_files_and_page_are_what_the_runs_say(made):
+def test_files_and_page_match_the_runs(made):
     assert publish(made).returncode == 0
     texts, kept = (
         {file.relative_to(root): file.read_text(encoding="utf-8") for file in (root / RESULTS).glob("*/*.json")}
@@ -41,7 +41,7 @@ def test_files_and_page_are_what_the_runs_say(made):
     assert (made / PAGE).read_text(encoding="utf-8") == (ROOT / PAGE).read_text(encoding="utf-8")
 
 
-def test_a_table_that_is_out_of_date_is_written_anew(made):
+def test_outdated_table_is_rewritten(made):
     page = made / PAGE
     right = page.read_text(encoding="utf-8")
     row = next(line for line in right.splitlines() if line.startswith("| rfc | 2 | 100 |"))

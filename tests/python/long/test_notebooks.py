@@ -22,7 +22,7 @@ def cells(path):
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.ipynb")))
-def test_a_notebook_gives_what_it_shows(name, tmp_path):
+def test_notebook_output_matches_stored_output(name, tmp_path):
     command = [sys.executable, str(FOLDER / "execute.py"), str(FOLDER / name), "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

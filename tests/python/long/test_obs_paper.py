@@ -51,7 +51,7 @@ def test_the_delay_penalty_follows_equation_5(command, tmp_path):
         assert merit == pytest.approx(RTT0_S / (RTT0_S + 2 * timer), abs=0.003)
 
 
-def test_reno_is_sack_where_a_burst_holds_the_whole_window(command, tmp_path):
+def test_reno_equals_sack_if_burst_holds_whole_window(command, tmp_path):
     found = values(
         reproduced(command, tmp_path, "obs/fig16", "--seeds", 4), "goodput_mbps", "timer_s", "background", "recovery"
     )
@@ -87,7 +87,7 @@ def test_the_background_has_its_nominal_hurst_parameter_in_the_mean_over_seeds(c
     }
 
 
-def test_bursts_that_know_a_size_hold_no_more_than_it(command, tmp_path):
+def test_bursts_do_not_exceed_size_limit(command, tmp_path):
     found = reproduced(command, tmp_path, "obs/assembly", "--seeds", 1)
     segments = values(found, "segments_per_burst", "assembly", "timer_s", "size_segments", "background")
     assert len(segments) == 35
@@ -99,7 +99,7 @@ def test_bursts_that_know_a_size_hold_no_more_than_it(command, tmp_path):
     assert segments["hybrid", 1e-2, 22, "no"] == pytest.approx(22, rel=0.02)
 
 
-def test_losses_from_contention_do_to_reno_and_sack_what_given_losses_do(command, tmp_path):
+def test_contention_and_given_losses_affect_senders_equally(command, tmp_path):
     found = reproduced(command, tmp_path, "obs/emergent", "--seeds", 1)
     goodput = values(found, "goodput_mbps", "timer_s", "recovery", "cross", "losses")
     assert len(goodput) == 2 * 32
@@ -113,7 +113,7 @@ def test_losses_from_contention_do_to_reno_and_sack_what_given_losses_do(command
     assert max(goodput.values()) < 44 * 1460 * 8 / RTT0_S / 1e6
 
 
-def test_larger_windows_fill_bursts_up_to_what_the_access_link_brings(command, tmp_path):
+def test_larger_windows_fill_bursts_up_to_access_rate(command, tmp_path):
     found = reproduced(command, tmp_path, "obs/today", "--seeds", 1)
     segments = values(found, "segments_per_burst", "timer_s", "sender", "background", "ack_timer")
     for (timer, *_), mean in segments.items():
@@ -126,6 +126,6 @@ def test_larger_windows_fill_bursts_up_to_what_the_access_link_brings(command, t
     assert max(goodput.values()) < 100 * 1460 / 1500
 
 
-def test_verdicts_on_windows_and_trains_are_those_of_the_baseline(command):
+def test_verdicts_on_windows_and_trains_match_baseline(command):
     figures = [f"obs/fig{number}" for number in (3, 4, 5, 6, 7, 11, 12, 13)]
     command("reproduce", *figures, "--quick", "--check", "--out", "out")

@@ -86,7 +86,7 @@ def shortened(text, name, settings):
     return [*settings, ("stop", f"{LONGEST_S} s")] if stop_s > LONGEST_S else settings
 
 
-def test_without_a_compiler_it_is_not_built_and_says_so(program, monkeypatch, capsys):
+def test_missing_compiler_skips_build_with_message(program, monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     program.main()
     assert capsys.readouterr().out == f"the playground is not built: {program.MISSING}\n"
@@ -115,7 +115,7 @@ def with_change(text, old, new):
     return text.replace(old, new)
 
 
-def test_what_two_worlds_share_is_simulated_once_and_changes_nothing(module):
+def test_shared_start_of_two_scenarios_is_simulated_once(module):
     text = starts()[0].text
     moved = with_change(text, 'at = "3 s"', 'at = "4.6 s"')
     second = moved + '\n[[failures]]\nlink = ["west", "south"]\nat = "6.2 s"\n'
@@ -139,7 +139,7 @@ def test_what_two_worlds_share_is_simulated_once_and_changes_nothing(module):
         assert answer["counts"].items() >= run["counts"].items()
 
 
-def test_changes_leave_the_rest_of_a_file_as_it_is(module):
+def test_edits_keep_rest_of_file_unchanged(module):
     text = 'a = 1  # one\n\n[[links]] # first\nchain = ["A", "B"]   # a chain\nrate = "1 Mbps"\n\n[t]\nb = 2\n'
     entry = [["chain", '["B", "C"]'], ["rate", '"2 Mbps"']]
     inline = "links = [{ a = 1 }, { a = 2 }] # two\n"
@@ -172,7 +172,7 @@ def test_changes_leave_the_rest_of_a_file_as_it_is(module):
         assert words in answer["refused"]
 
 
-def test_messages_are_those_of_the_command(module):
+def test_messages_match_the_command(module):
     text = (ROOT / "python/optcp/scenarios/ring.toml").read_text(encoding="utf-8")
     wrong = [text.replace("delay", "dealy"), text.replace('"4 ms"', '"4 parsecs"'), text + "\nnot TOML"]
     for one, answer in zip(wrong, in_node(module, [{"name": "ring.toml", "text": one} for one in wrong]), strict=True):
@@ -181,7 +181,7 @@ def test_messages_are_those_of_the_command(module):
         assert answer["refused"] == str(error.value)
 
 
-def test_a_network_that_was_not_handed_in_is_named(module):
+def test_missing_network_is_named(module):
     text = (ROOT / "python/optcp/scenarios/germany50.toml").read_text(encoding="utf-8")
     (answer,) = in_node(module, [{"name": "germany50.toml", "text": text}])
     assert "has not been handed in" in answer["refused"]
@@ -247,7 +247,7 @@ def pixels(page, kind):
     return page.locator(f"figure[data-kind={kind}] canvas").first.evaluate("canvas => canvas.toDataURL()")
 
 
-def test_a_run_of_hours_is_given_up_for_the_next_one(module, browser, tmp_path):
+def test_long_run_is_cancelled_for_next_one(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         text = starts()[0].text
         hours = text.replace('stop = "8 s"', 'stop = "400 h"')
@@ -420,7 +420,7 @@ def test_a_link_that_python_made_opens_its_world(module, browser, tmp_path):
         assert digest(page) == native(page)
 
 
-def test_a_broken_link_is_told(module, browser, tmp_path):
+def test_broken_link_is_reported(module, browser, tmp_path):
     with opened(module, browser, tmp_path, address="#w=nonsense") as page:
         assert "The address holds no world" in page.inner_text("#said")
         assert page.input_value(".text") == starts()[0].text
@@ -437,7 +437,7 @@ def test_a_run_is_played(module, browser, tmp_path):
         page.click("#play")
 
 
-def test_messages_of_the_page_are_those_of_the_command(module, browser, tmp_path):
+def test_page_messages_match_the_command(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         wrong_key = starts()[0].text.replace('delay = "4 ms"', 'dealy = "4 ms"')
         page.fill(".text", wrong_key)
@@ -451,7 +451,7 @@ def test_messages_of_the_page_are_those_of_the_command(module, browser, tmp_path
     ("name", "key", "value"),
     [("ring", "parameters.switch_delay", "50 ms"), ("queues", "sweep.queue", "drop-tail")],
 )
-def test_of_a_sweep_the_values_of_the_file_stand(module, browser, tmp_path, name, key, value):
+def test_sweep_values_of_file_are_kept(module, browser, tmp_path, name, key, value):
     text = shipped.scenarios()[name].read_text(encoding="utf-8")
     with opened(module, browser, tmp_path, address=address(Start(f"{name}.toml", text))) as page:
         setting = f"'{key}={value}'" if " " in value else f"{key}={value}"
@@ -461,7 +461,7 @@ def test_of_a_sweep_the_values_of_the_file_stand(module, browser, tmp_path, name
         assert digest(page, kind="metrics") == run["metrics_sha256"]
 
 
-def test_words_are_chosen_among_those_that_a_scenario_can_name(module, browser, tmp_path):
+def test_choices_list_valid_words_only(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         page.select_option("#start", "bundle.toml")
         page.wait_for_selector("[data-knob='parameters.selection']")
@@ -474,7 +474,7 @@ def test_words_are_chosen_among_those_that_a_scenario_can_name(module, browser, 
         assert digest(page) == native(page)
 
 
-def test_the_way_over_satellites_is_that_of_the_instant(module, browser, tmp_path):
+def test_satellite_path_matches_current_time(module, browser, tmp_path):
     way = "links => links.map(link => link.dataset.link)"
     with opened(module, browser, tmp_path, viewport={"width": 1280, "height": 900}) as page:
         page.select_option("#start", "satellite.toml")

@@ -9,7 +9,7 @@ from optcp.scenarios.shipped import find
 SCENARIO = find("gmpls-section5")
 
 
-def test_the_scenario_that_comes_with_it_is_valid(command):
+def test_shipped_scenario_is_valid(command):
     assert "groups: switched, fixed" in command("validate", SCENARIO).stdout
 
 
@@ -22,7 +22,7 @@ def test_digests_do_not_depend_on_jobs_or_forking(command, tmp_path):
     assert found[0] == found[1] == found[2]
 
 
-def test_all_exhibits_and_the_report(command, tmp_path):
+def test_all_experiments_and_report(command, tmp_path):
     # One seed each: `make reproduce` has the quick size of all.
     done = command("reproduce", "--quick", "--seeds", 1, "--set", "flows=10+10", "--out", "out")
     assert "gmpls/table3  Comparison of protection switch delays" in done.stdout
@@ -52,7 +52,7 @@ def test_an_impossible_setting_stops_before_anything_is_written(command, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-def test_schema_and_list_answer(command):
+def test_schema_and_list_print_output(command):
     assert json.loads(command("schema").stdout)
     assert "ns2-2001" in command("list").stdout
 

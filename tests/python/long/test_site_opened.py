@@ -144,7 +144,7 @@ def test_dark_and_light_are_switched_and_kept(page, built):
     assert page.evaluate(colour) == dark[0]
 
 
-def test_the_gallerys_pictures_of_runs_and_studies_are_made_by_their_commands(tmp_path):
+def test_gallery_commands_reproduce_pictures(tmp_path):
     chapters = (ROOT / "docs" / "details" / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:3]
     shown = re.findall(r"images/([^)]+)\)\n\n```\n(.*?)\n```", "".join(chapters), re.DOTALL)
     assert len(shown) == 7

@@ -132,7 +132,7 @@ def test_the_wheel_alone_runs_the_readme(alone):
     shows_the_ring(alone)
 
 
-def test_the_wheel_alone_says_what_brings_the_papers(alone):
+def test_wheel_without_papers_names_their_package(alone):
     for command in (["reproduce", "gmpls/table3"], ["evidence"], ["run", "gmpls-section5"]):
         assert "pip install 'optcp[papers]'" in alone("optcp", *command, status=2).stderr
 
@@ -149,7 +149,7 @@ def test_the_papers_reproduce_a_table_with_the_verdicts_of_the_baseline(with_pap
     assert (with_papers.folder / "results" / "gmpls" / "table3.json").is_file()
 
 
-def test_the_wheel_alone_says_what_a_figure_needs(alone):
+def test_wheel_without_extras_names_extra_for_figures(alone):
     alone("optcp", "run", "single-failure", "--out", "first")
     assert alone("optcp", "trace", "first", status=2).stderr == MISSING
 
@@ -166,7 +166,7 @@ def test_the_wheel_alone_has_the_playground_that_the_checkout_has(alone):
     assert (alone.folder / "playground.html").is_file() == (simulator() is not None), done.stderr
 
 
-def test_both_ends_of_the_ranges_give_the_numbers_of_the_readme(ranged):
+def test_oldest_and_newest_dependencies_give_readme_numbers(ranged):
     environment, _ = ranged
     shows_the_ring(environment)
 
@@ -182,7 +182,7 @@ def test_both_ends_of_the_ranges_give_the_numbers_of_the_readme(ranged):
         ("optcp sensitivity gmpls/table3 --samples 2 --seeds 2 --out space", "space/sensitivity/gmpls/table3.json"),
     ],
 )
-def test_both_ends_of_the_ranges_draw_and_write(ranged, command, made):
+def test_oldest_and_newest_dependencies_draw_and_write(ranged, command, made):
     environment, _ = ranged
     environment(*shlex.split(command))
     assert (environment.folder / made).stat().st_size > 0
@@ -202,7 +202,7 @@ def test_the_notebook_runs(ranged):
     assert {"execute_result", "stream"} & {output["output_type"] for output in outputs}
 
 
-def test_both_ends_of_the_ranges_pass_tests_of_what_uses_them(ranged):
+def test_oldest_and_newest_dependencies_pass_tests(ranged):
     environment, which = ranged
     environment.install(*(f"{name}=={LOCKED[name]}" for name in ("hypothesis", "pyarrow", "pytest", "syrupy")))
     # What an old library says of a newer Python is not for us to mend.
