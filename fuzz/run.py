@@ -77,8 +77,8 @@ def fuzz(target: str, seconds: int) -> tuple[int, int, list[Path]]:
         check=False,
     )
     (OUT / f"{target}.log").write_text(done.stdout + done.stderr, encoding="utf-8")
-    found = re.search(r"number_of_executed_units: (\d+)", done.stderr)
-    return int(found[1]) if found else 0, done.returncode, sorted(failed.iterdir())
+    result = re.search(r"number_of_executed_units: (\d+)", done.stderr)
+    return int(result[1]) if result else 0, done.returncode, sorted(failed.iterdir())
 
 
 def main() -> None:

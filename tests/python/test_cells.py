@@ -303,18 +303,21 @@ def test_cell_whose_seeds_are_one_run_has_one_observation():
 @pytest.mark.parametrize(
     ("derived", "repeated"),
     [
-        (lambda one: one * 2 + 1, [[True, True, False], [True, False, False]]),
-        (lambda one: one - one.at(delay="0 ms"), [[True, True, False], [True, False, False]]),
-        (lambda one: one - one.at(delay="50 ms"), [[True, False, False], [True, False, False]]),
-        (lambda one: one - grid(np.ones((4, 2, 3))), [[False] * 3] * 2),
-        (lambda one: one.part(tcp=["cubic", "rfc"]), [[False, True], [False, True]]),
-        (lambda one: one.total("tcp"), [False, False]),
-        (lambda one: one.part(tcp=["rfc", "linux-6"]).mean_over("tcp"), [True, False]),
-        (lambda one: one.with_total("delay"), [[True, True, False], [True, False, False], [True, False, False]]),
-        (lambda one: one.minus_next("tcp"), [[True, False], [False, False]]),
-        (lambda one: one.at(tcp="rfc").wins("delay"), [True, True]),
-        (lambda one: one.wins("tcp"), [[False] * 3] * 2),
-        (lambda one: stack("of", {"a": one.at(tcp="rfc"), "b": one.at(tcp="linux-6")}), [[True, True], [True, False]]),
+        (lambda item: item * 2 + 1, [[True, True, False], [True, False, False]]),
+        (lambda item: item - item.at(delay="0 ms"), [[True, True, False], [True, False, False]]),
+        (lambda item: item - item.at(delay="50 ms"), [[True, False, False], [True, False, False]]),
+        (lambda item: item - grid(np.ones((4, 2, 3))), [[False] * 3] * 2),
+        (lambda item: item.part(tcp=["cubic", "rfc"]), [[False, True], [False, True]]),
+        (lambda item: item.total("tcp"), [False, False]),
+        (lambda item: item.part(tcp=["rfc", "linux-6"]).mean_over("tcp"), [True, False]),
+        (lambda item: item.with_total("delay"), [[True, True, False], [True, False, False], [True, False, False]]),
+        (lambda item: item.minus_next("tcp"), [[True, False], [False, False]]),
+        (lambda item: item.at(tcp="rfc").wins("delay"), [True, True]),
+        (lambda item: item.wins("tcp"), [[False] * 3] * 2),
+        (
+            lambda item: stack("of", {"a": item.at(tcp="rfc"), "b": item.at(tcp="linux-6")}),
+            [[True, True], [True, False]],
+        ),
     ],
 )
 def test_result_of_single_runs_counts_as_one_run(derived, repeated):
@@ -352,8 +355,8 @@ def test_cells_are_stacked():
 
 
 def test_difference_of_two_censored_values_is_unknown_and_counts():
-    """Seeds by hand: infinite less infinite is not known, 5 - 2 = 3, infinite less 1 is infinite."""
+    """Seeds by hand: infinite minus infinite is unknown, 5 - 2 = 3, infinite minus 1 is infinite."""
     gap = column([math.inf, 5.0, math.inf]) - column([math.inf, 2.0, 1.0])
     assert gap.values.tolist() == [math.inf, 3.0, math.inf]
-    # The middle of 3, unknown and unknown; of 3 and one unknown value it would be 3.
+    # The median of 3, unknown and unknown; of 3 and one unknown value it would be 3.
     assert (only(gap.median()).estimate, only(gap.median()).n) == (math.inf, 3)

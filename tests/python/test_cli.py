@@ -1,4 +1,4 @@
-"""The command line in this process: messages, exit statuses, what is written."""
+"""Command line in this process: messages, exit statuses, and written files."""
 
 import json
 import os
@@ -266,7 +266,7 @@ def test_more_runs_than_fit_in_memory_are_refused(optcp, world, calls, words):
 
 
 def another_verdict(file):
-    """Says in a baseline that a value differs which matches."""
+    """Change a matching value to "differs" in a baseline."""
     value = "seeds=3,value,flows=10+10 delta_ms=0 rel_goodput_pct,"
     assert f"{value}match\n" in file.read_text()
     file.write_text(file.read_text().replace(f"{value}match\n", f"{value}differs\n"))
@@ -332,7 +332,7 @@ def test_jobs_follow_the_allowed_processors(monkeypatch):
 
 
 def process(*arguments, **options):
-    """The command as a process of its own."""
+    """Run the command in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "optcp", *arguments],
         stdout=subprocess.PIPE,

@@ -25,7 +25,7 @@ def test_censored_means_have_bounds_and_no_difference(runs):
     cells = Cells(values, (DRUG,), tuple(range(runs)), at_least=np.array(bounds))
     (row,) = compare({"time": cells}, at={"drug": "laevo"}).rows
     assert (row.value, row.value_at_least, row.reference, row.n) == (math.inf, 1.5, 2, runs)
-    assert all(math.isnan(one) for one in (row.difference, row.low, row.high, row.p, row.relative_pct))
+    assert all(math.isnan(item) for item in (row.difference, row.low, row.high, row.p, row.relative_pct))
 
 
 def test_a_row_is_students_paired_test():

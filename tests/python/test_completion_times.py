@@ -1,4 +1,4 @@
-"""Completion times of flows that come and go."""
+"""Completion times of flows that start and end during a run."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_unfinished_flows_are_infinite(done):
     ended = table["finished"].astype(bool)
     times = done.completions["web"]
     assert times.count().values.sum() == ended.size > ended.sum() > 0
-    counts = times.per_seed(lambda one: np.isfinite(one).sum()).values
+    counts = times.per_seed(lambda item: np.isfinite(item).sum()).values
     assert (counts == done.metrics["completed_flows"].at(group="web").values).all()
     lasted = np.concatenate(times.at_least)
     assert sorted(lasted) == pytest.approx(sorted((table["time_ps"].astype(float) - table["start_ps"]) / 1e12))

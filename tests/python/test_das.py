@@ -1,4 +1,4 @@
-"""The DAS paper: each judgement on data made by hand, and the reading of runs made by hand."""
+"""DAS paper: each judgement on data made by hand, and evaluation of runs made by hand."""
 
 import numpy as np
 import pytest
@@ -20,11 +20,11 @@ def run(series, *, drops=None, routing=None, seed=1):
 
 
 def listed(rows, names):
-    """Columns from (time in s, event, seq)."""
+    """Return columns from (time in s, event, seq)."""
     time_s, event, seq = zip(*rows, strict=True) if rows else ((), (), ())
     return {
         "time_ps": np.round(np.array(time_s, dtype=float) * PICOSECONDS_A_SECOND).astype(np.uint64),
-        "event": np.array([names.index(one) for one in event], dtype=np.uint8),
+        "event": np.array([names.index(item) for item in event], dtype=np.uint8),
         "seq": np.array(seq, dtype=np.uint32),
         "events": names,
     }
@@ -49,7 +49,7 @@ def test_goodput_counts_a_packet_with_its_headers():
 
 
 def goodput(*tenths):
-    """Bytes of one group in the intervals of 100 ms that end at these tenths of a second, up to 11 s."""
+    """Return bytes of one group in the 100 ms intervals that end at these tenths of a second, up to 11 s."""
     bytes_ = np.zeros((1, 110), dtype=np.uint64)
     bytes_[0, np.array(tenths, dtype=int) - 1] = 512
     return {"interval_s": 0.1, "groups": ["measured"], "bytes": bytes_}
@@ -87,7 +87,7 @@ def test_start_is_evaluated_around_failure_and_repair():
 
 
 def flow(plain, das, *, false=(1, 0), resent=(5, 0), at_failure=(0, 0), at_repair=(9, 9)):
-    """A start: payload that stands for these kb/s over 11 s, and counts, for the plain receiver and DAS."""
+    """Return a start with these kb/s of payload over 11 s, and counts, for the plain receiver and DAS."""
     payload = [kbps * 1000 * 11 / 8 * 512 / 552 for kbps in (plain, das)]
     return payload, false, resent, at_failure, at_repair
 
@@ -167,7 +167,7 @@ def test_the_gain_falls_with_n():
             for n in (1, 2, 10)
         }
         counts = {n: over(np.column_stack([share / n + 0.01 * noise, np.zeros(15)]), RECEIVER) for n in (1, 2, 10)}
-        return fig4.network(*(stack("n", {str(n): cells for n, cells in one.items()}) for one in (payload, counts)))
+        return fig4.network(*(stack("n", {str(n): cells for n, cells in item.items()}) for item in (payload, counts)))
 
     assert combined(fig4.falls_with_n(measured(10, 1))) is True
     assert combined(fig4.falls_with_n(measured(-10, 1))) is False
@@ -175,7 +175,7 @@ def test_the_gain_falls_with_n():
 
 
 def arrivals(*rows):
-    """A run of Fig. 6 from (ms after the repair, event, packet)."""
+    """Return a run of Fig. 6 from (ms after the repair, event, packet)."""
     placed = [(fig6.REPAIR_S + ms / 1000, event, fig6.FIRST + packet) for ms, event, packet in rows]
     counts = [row for row in placed if row[1] == "timeout"]
     recovered = [(at, "recovery", 0) for at, event, _ in placed if event == "resent" and not counts]
@@ -233,7 +233,7 @@ def timelines(**change):
     return stack(
         "failure",
         {
-            name: over([fig1.counts(one) for one in of_kind * (2 // len(of_kind))], Axis("what", fig1.COUNTS))
+            name: over([fig1.counts(item) for item in of_kind * (2 // len(of_kind))], Axis("what", fig1.COUNTS))
             for name, of_kind in kinds.items()
         },
     )

@@ -1,6 +1,6 @@
-"""The documentation against the program: tables, lists, counts and links of pages are what is there.
+"""Documentation compared with the program: tables, lists, counts and links of pages.
 
-Tables have marks as HTML comments before them, such as ``choices``, ``arrows`` and ``ranges``.
+HTML comments such as ``choices``, ``arrows`` and ``ranges`` mark the tables.
 """
 
 import ast
@@ -59,7 +59,7 @@ print(json.dumps({"catalogue": _core.catalogue(), "schema": json.loads(_core.sch
 
 @pytest.fixture(scope="module")
 def choices():
-    """Each key's cells in docs/reference/tcp.md."""
+    """Return the cells of each key in docs/reference/tcp.md."""
     return {
         row[0].strip("`"): [cell.strip("`") for cell in row[1:-1]] for row in rows("docs/reference/tcp.md", "choices")
     }
@@ -67,12 +67,12 @@ def choices():
 
 @pytest.fixture(scope="module")
 def program(choices):
-    """What the real module says of itself, and of the tables of docs/reference/tcp.md written as scenarios."""
+    """Return the real module's description of itself, and of the tables of docs/reference/tcp.md as scenarios."""
     worlds = {}
     for index, profile in enumerate(profiles()):
         written = [f'{key} = "{cells[index]}"' for key, cells in choices.items()]
         written = [re.sub(r'"(true|false)"', r"\1", line) for line in written]
-        # Started from another profile, so that a value which is missing on the page shows.
+        # Start from another profile, so that a value missing on the page is detected.
         other = "ns2-2001" if profile == "rfc" else "rfc"
         worlds[f"{profile} by page"] = WORLD.format(table="\n".join([f'profile = "{other}"', *written]))
         worlds[f"{profile} by program"] = WORLD.format(table=f'profile = "{profile}"')
@@ -137,7 +137,7 @@ def test_every_scenario_key_is_documented(program):
         "TopologyTable": "[topology]",
     }
     tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
-    # These are tables inside an entry; their keys stand in the part of that entry.
+    # These are tables inside an entry; their keys are documented with that entry.
     parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}
     parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]", "PairsTable": "pairs"}
     parts |= {"QueueTable": "queue", "VoqEntry": "[[voqs]]", "VoqReverse": "[[voqs]]"}
@@ -183,7 +183,7 @@ def test_every_observation_distribution_and_unit_is_documented(program):
 
 def test_warnings_table_matches_registry(program):
     listed = [entry for entry in program["catalogue"] if entry["family"] == "warnings"]
-    rows = [f"| `{one['name']}` | {one['summary'][0].upper()}{one['summary'][1:]}. |" for one in listed]
+    rows = [f"| `{item['name']}` | {item['summary'][0].upper()}{item['summary'][1:]}. |" for item in listed]
     table = text(SCENARIOS).split("<!-- warnings:")[1].split("\n\n")[1]
     assert table.splitlines()[2:] == rows
 
@@ -207,7 +207,7 @@ def test_documented_parameter_ranges_match_experiments():
     head, _, *lines = ([cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
     for column, name in enumerate(head[1:], start=1):
         shown = {line[0]: line[column].replace("\\|", "|") for line in lines if line[column] != "-"}
-        assert shown == {one.name: str(one.range) for one in space(select([name])[0], {}, {})}, name
+        assert shown == {item.name: str(item.range) for item in space(select([name])[0], {}, {})}, name
 
 
 def test_documented_study_results_match_stored_results(tmp_path):
@@ -217,12 +217,16 @@ def test_documented_study_results_match_stored_results(tmp_path):
     assert {study.exhibit for study in studies} == set(re.findall(r"<!-- effects of (\S+):", text(page)))
     for study in studies:
         assert rows(page, f"effects of {study.exhibit}") == [
-            [f"`{one.parameter}`", bounds(one.total), bounds(one.main)] for one in study.ranking
+            [f"`{item.parameter}`", bounds(item.total), bounds(item.main)] for item in study.ranking
         ]
         points = 2 * study.design["samples"]
         assert rows(page, f"conclusions of {study.exhibit}") == [
-            [one["name"], bounds(one["mean"]), *(f"{100 * one[part] / points:.0f} %" for part in ("above", "below"))]
-            for one in study.contrasts
+            [
+                contrast["name"],
+                bounds(contrast["mean"]),
+                *(f"{100 * contrast[part] / points:.0f} %" for part in ("above", "below")),
+            ]
+            for contrast in study.contrasts
         ]
 
 
@@ -252,11 +256,11 @@ def test_only_front_end_crates_use_files_and_python():
         assert {"toml", "miette", "serde_json", "pyo3", "numpy"}.isdisjoint(manifest["dependencies"]), crate
 
 
-# What the pages list, and how many
+# Lists and counts of the pages
 
 
 def after(name, words):
-    """The sentence or list item of a page that begins with some words, in one line."""
+    """Return the sentence or list item of a page that starts with some words, in one line."""
     part = text(name).split(words, 1)[1]
     return " ".join(re.split(r"\n\n|\n\* |\.\n", part)[0].split())
 
@@ -293,7 +297,7 @@ def test_the_readme_lists_every_paper_and_how_many():
 def test_every_catalogue_name_is_in_reference(program):
     pages = "".join(text(page) for page in (SCENARIOS, "docs/reference/tcp.md", "docs/reference/routing.md"))
     missing = [
-        one for one in program["catalogue"] if f"`{one['name']}`" not in pages and f'"{one["name"]}"' not in pages
+        item for item in program["catalogue"] if f"`{item['name']}`" not in pages and f'"{item["name"]}"' not in pages
     ]
     assert missing == []
 
@@ -313,7 +317,7 @@ def test_every_extra_is_on_install_page():
 
 
 def table_under(page, head):
-    """The rows of the first table under a heading."""
+    """Return the rows of the first table under a heading."""
     lines = text(page).split(f"{head}\n")[1].split("|---", 1)[1].split("\n\n")[0].splitlines()[1:]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
@@ -326,24 +330,24 @@ def test_every_public_python_name_is_documented():
 
 
 def test_every_public_attribute_is_documented():
-    """Without one, help() and the reference show the text of the type of its default value."""
+    """Without a text, help() and the reference show the documentation of the default value's type."""
     for name in optcp.__all__:
         kind = getattr(optcp, name)
         if not dataclasses.is_dataclass(kind):
             continue
         tree = ast.parse(inspect.getsource(kind)).body[0].body
         said = {
-            one.target.id
-            for one, text in itertools.pairwise(tree)
-            if isinstance(one, ast.AnnAssign) and isinstance(text, ast.Expr)
+            item.target.id
+            for item, text in itertools.pairwise(tree)
+            if isinstance(item, ast.AnnAssign) and isinstance(text, ast.Expr)
         }
-        shown = {one.name for one in dataclasses.fields(kind) if hasattr(kind, one.name) and one.name[0] != "_"}
+        shown = {field.name for field in dataclasses.fields(kind) if hasattr(kind, field.name) and field.name[0] != "_"}
         assert shown <= said, name
 
 
 def test_evidence_help_lists_every_experiment(tmp_path):
     shown = run("optcp evidence --help", tmp_path).stdout
-    assert [one.name for one in EXPERIMENTS if one.name not in re.findall(r"[\w-]+", shown)] == []
+    assert [experiment.name for experiment in EXPERIMENTS if experiment.name not in re.findall(r"[\w-]+", shown)] == []
 
 
 def test_every_file_with_random_draws_is_documented():
@@ -359,7 +363,7 @@ def test_every_file_with_random_draws_is_documented():
     for crate in ("net", "traffic", "engine", "tcp", "optical", "routing"):
         for file in (ROOT / "crates" / crate / "src").rglob("*.rs"):
             code = file.read_text(encoding="utf-8").split("mod tests {")[0]
-            # A field that others may set is of what a run starts from, not of its state.
+            # A public field is part of the input of a run, not of its state.
             if re.search(r"^    (stream: (Option<)?Stream|draw: Draw)\b", code, re.MULTILINE):
                 found.add(str(file.relative_to(ROOT / "crates")))
     assert listed == found
@@ -442,7 +446,7 @@ def test_results_page_states_five_findings_with_their_commands(name):
 
 
 def anchors(page):
-    """The anchors that a Markdown page offers for its headings."""
+    """Return the anchors that a Markdown page offers for its headings."""
     heads = re.findall(r"^#+ (.+)$", BLOCK.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 

@@ -1,4 +1,4 @@
-"""Queue disciplines beside records of ns-2, ns-3 and Linux: the worlds, what is measured, and what the page says."""
+"""Queue disciplines compared with recordings of ns-2, ns-3 and Linux: set-ups, metrics, and the page."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ QUICK = [
 
 @pytest.fixture(scope="module")
 def result():
-    return {one.experiment: one for one in page.read_results(STORED)}["queues"]
+    return {read_result.experiment: read_result for read_result in page.read_results(STORED)}["queues"]
 
 
 def test_every_recorded_setup_is_run_or_excluded():
@@ -56,7 +56,7 @@ def test_exact_rows_agree_except_head_drop(result):
 
 
 def test_differing_rows_match_snapshot(result, snapshot):
-    """Renew it with the page."""
+    """The snapshot is renewed with the page."""
     lines = [
         f"{' | '.join(row.key.values())}: {row.value:g}, {row.outside[0].text}"
         for row in result.rows
@@ -73,7 +73,7 @@ def test_run_matches_stored_run(result, name):
 
 
 def test_shares_are_max_min_fair():
-    """By hand: 0.008 and 0.2 are had in full, and the other two have half of 0.792 each."""
+    """By hand: demands of 0.008 and 0.2 are met, and the other two sources share the remaining 0.792 equally."""
     assert queues.max_min([1.0, 0.6, 0.2, 0.008]) == pytest.approx([0.396, 0.396, 0.2, 0.008])
     assert queues.max_min([0.2, 0.3]) == pytest.approx([0.2, 0.3])
 

@@ -1,4 +1,4 @@
-"""Studies on executors: the files that threads make, whoever makes the runs; what travels, what ends it early."""
+"""Studies on executors: files equal those of threads; transfer of data, and early ends."""
 
 import multiprocessing
 import shutil
@@ -153,7 +153,7 @@ def test_ctrl_c_keeps_returned_runs(in_threads, tmp_path, silent, monkeypatch):
 
 @pytest.mark.usefixtures("sigint_is_not_ignored")
 def test_ctrl_c_inside_a_finalizer_interrupts_without_a_traceback(tmp_path, silent, monkeypatch):
-    """Python prints and drops what a finalizer raises, so the handler must raise nothing there."""
+    """Python prints and drops an exception in a finalizer, so the handler must not raise there."""
     dropped = []
     monkeypatch.setattr(sys, "unraisablehook", lambda told: dropped.append(told.exc_type))
 
@@ -193,7 +193,7 @@ def test_jobs_and_an_executor_do_not_go_together(tmp_path):
 
 
 class AtOnce:
-    """An executor that does what it is given at once, and counts it."""
+    """Executor that runs tasks immediately and counts them."""
 
     def __init__(self):
         self.tasks = 0
@@ -206,7 +206,7 @@ class AtOnce:
 
 
 def tasks(out, monkeypatch, **limits):
-    # Runs of one seed a block, however long they are.
+    # One block per seed, however long the runs are.
     monkeypatch.setattr(runner, "HOPS_A_BLOCK", 1)
     for name, value in limits.items():
         monkeypatch.setattr(remote, name, value)
@@ -216,7 +216,7 @@ def tasks(out, monkeypatch, **limits):
 
 
 def test_task_has_jobs_for_some_seconds(tmp_path, monkeypatch):
-    # 16 probes that are sent before any has come back, and the rest: 84 blocks of some ms.
+    # 16 probes, sent before any has returned, and the rest: 84 blocks of some ms.
     assert tasks(tmp_path / "long", monkeypatch) <= 18
     assert tasks(tmp_path / "short", monkeypatch, LEAST_S=0.0, TASK_S=0.0) == SEEDS
 
@@ -226,7 +226,7 @@ def test_small_studies_share_tasks(tmp_path, monkeypatch):
     workers = AtOnce()
     studies = [optcp.Study(optcp.Scenario.parse(WORLD).set("stop", f"{n} ms"), seeds=3) for n in range(300, 330)]
     done = runner.execute(studies, tmp_path, workers, Silent())
-    assert [one.seeds for one in done] == [(1, 2, 3)] * 30
+    assert [item.seeds for item in done] == [(1, 2, 3)] * 30
     assert workers.tasks <= 6
 
 
@@ -235,7 +235,7 @@ def test_task_respects_byte_limit(tmp_path, monkeypatch):
 
 
 class Never:
-    """An executor whose workers have not come yet."""
+    """Executor whose workers have not started."""
 
     def __init__(self):
         self.futures = []

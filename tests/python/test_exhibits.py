@@ -1,4 +1,4 @@
-"""Exhibits end to end: JSON form, tables, baseline, registry."""
+"""Experiments end to end: JSON form, tables, baseline, registry."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ from optcp_papers.gmpls.fig8 import FIG8
 
 IDS = [*MADE]
 ALL = list(baseline.stored())
-"""Every exhibit, by the committed baselines, which are sorted by name."""
+"""Every experiment in the committed baselines, which are sorted by name."""
 
 
 @pytest.fixture
@@ -204,8 +204,8 @@ def test_invalid_settings_are_refused(read, text):
 
 
 def test_selecting():
-    assert sorted(one.id for one in select([])) == sorted(ALL)
-    first, *others = (one.id for one in select(["gmpls/table3", "gmpls"]))
+    assert sorted(item.id for item in select([])) == sorted(ALL)
+    first, *others = (item.id for item in select(["gmpls/table3", "gmpls"]))
     assert first == "gmpls/table3"
     assert sorted(others) == [id_ for id_ in sorted(ALL) if id_.startswith("gmpls") and id_ != "gmpls/table3"]
     with pytest.raises(InputError, match="did you mean 'gmpls/fig7'"):

@@ -1,4 +1,4 @@
-"""Writing files: whole or not at all, through links, and never in place of a device."""
+"""Writing of files: atomically, through links, and never in place of a device."""
 
 import os
 import stat

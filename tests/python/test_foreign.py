@@ -1,4 +1,4 @@
-"""Whatever is in a file, it is read, or refused with a message that names the file."""
+"""Files with arbitrary content are read, or refused with a message that names the file."""
 
 import pytest
 

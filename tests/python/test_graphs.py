@@ -1,4 +1,4 @@
-"""Graphs in files: what GML and GraphML may say, with lengths by hand and by networkx, and what is refused."""
+"""Graphs in files: accepted GML and GraphML, lengths by hand and by networkx, and refused files."""
 
 import re
 
@@ -220,7 +220,7 @@ def test_arcs_of_different_lengths_are_refused(read):
 def test_loops_and_repeated_names_are_noted(read):
     nodes = 'node [ id 0 label "X" ] node [ id 1 label "X" ] node [ id 2 label "A B" ] node [ id 3 label "A-B" ]'
     found = read("net.gml", f"graph [ {nodes} edge [ source 0 target 0 ] edge [ source 0 target 1 length 1 ] ]")
-    # A label that needs no change keeps its name.
+    # A valid label keeps its name.
     assert found.nodes == ["X", "X-2", "A-B-2", "A-B"]
     assert found.own_names == ["", "", "A B", ""]
     assert found.notes == [

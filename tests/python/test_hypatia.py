@@ -1,4 +1,4 @@
-"""Networks in Hypatia's own files: next hops by hand, Hypatia's own series, and what is missing or wrong."""
+"""Networks in Hypatia's file formats: next hops by hand, Hypatia's own series, and missing or wrong files."""
 
 import csv
 import itertools
@@ -20,7 +20,7 @@ SMALL = {
     "isls.txt": "0 1\n0 2\n1 3\n2 3\n",
     "ground_stations.txt": "0,Manila,14.6042,120.9822,0.0,0,0,0\n1,Grid-1,-90,0,2800.0,0,0,0\n",
     "description.txt": "max_gsl_length_m=1260000.0000000000\nmax_isl_length_m=5016591.2330984278\n",
-    # From 4 over 0 and 1 to 5, and back over 2 alone; from 1 s on 1 drops what is for 5.
+    # From 4 over 0 and 1 to 5, and back over 2 only; from 1 s on 1 drops packets for 5.
     "dynamic_state_1000ms_for_2s/fstate_0.txt": (
         "0,4,4,2,0\n1,4,0,0,0\n2,4,4,2,0\n3,4,-1,-1,-1\n0,5,1,0,0\n1,5,5,2,0\n2,5,5,2,0\n3,5,-1,-1,-1\n4,5,0,0,2\n5,4,2,0,2\n"
     ),
@@ -49,7 +49,7 @@ def test_states_are_next_hops_by_station_and_node(made):
     assert states == [(0.0, first), (1.0, later)]
     assert small.stations == (Station("Manila", 14.6042, 120.9822), Station("Grid-1", -90, 0, 2.8))
     assert (small.gsl_km, small.size, len(small.isls)) == (1260, 4, 4)
-    # A second time from the beginning.
+    # A second iteration starts from the beginning.
     assert [next_hop.tolist() for _, next_hop in small.states] == [first, later]
 
 
@@ -63,11 +63,11 @@ def test_a_path_follows_next_hops_and_is_as_long_as_they_are(made):
     assert places[1:3] == pytest.approx(small.positions(0.0)[:2])
     km = sum(np.linalg.norm(a - b) for a, b in itertools.pairwise(places))
     assert found.rtt_ms[0] == pytest.approx(2e3 * km / 299_792.458)
-    assert [one.change for one in found.stretches()] == ["first", "outage"]
+    assert [stretch.change for stretch in found.stretches()] == ["first", "outage"]
 
 
 def test_a_scenario_has_the_next_hops_of_the_files(made, tmp_path):
-    """Both ways, the one back over satellite 2; from 1 s on satellite 1 has no route."""
+    """Both directions, the reverse one over satellite 2; from 1 s on satellite 1 has no route."""
     small = hypatia_network(made())
     world = network_of_states(small, "Manila", "5")
     rows = [tuple(part.strip() for part in line.split(",")) for line in world.files["forwarding.csv"].splitlines()[1:]]

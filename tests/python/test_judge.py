@@ -18,13 +18,13 @@ STATEMENT = Statement(id="so", exhibit="x/y", where="section 1", text="it is so"
         ([Part("a", True, 0.2)], "undecided"),
         ([Part("a", True), Part("b", True)], True),
         ([Part("a", True), Part("b", False)], False),
-        ([Part("a", "undecided"), Part("b", False)], False),  # false weighs more than undecided
+        ([Part("a", "undecided"), Part("b", False)], False),  # false has priority over undecided
         ([Part("a", "undecided"), Part("b", True)], "undecided"),
-        # Holm: alone, 0.03 decides; beside another test the smaller of two must be below 0.025.
+        # Holm: a single p of 0.03 decides; with another test the smaller of two must be below 0.025.
         ([Part("a", True, 0.03)], True),
         ([Part("a", True, 0.03), Part("b", True, 0.04)], "undecided"),
         ([Part("a", True, 0.02), Part("b", True, 0.04)], True),
-        # An exact part is no test and takes no share of the 5 %.
+        # An exact part is not a test and uses no share of the 5 %.
         ([Part("a", True, 0.03), Part("b", True)], True),
         ([Part("a", False, 0.2, default=True)], True),
         ([Part("a", False, 0.001, default=True)], False),
@@ -106,7 +106,7 @@ def test_readings_that_disagree_leave_a_claim_undecided():
         (Part("a", True), [], True),
         (Part("a", False), [], False),
         (Part("a", True), [Part("b", True)], True),
-        # What was run is against it, or does not decide by itself: that counts.
+        # Simulated interpretations disagree, or do not decide on their own.
         (Part("a", True), [Part("b", False)], "undecided"),
         (Part("a", False), [Part("b", False)], False),
         (Part("a", True), [Part("b", True, 0.9)], "undecided"),
@@ -139,7 +139,7 @@ def test_more_doubt_never_decides_a_claim(parts):
 
 
 def test_a_bootstrapped_trend_compares_the_same_resamples():
-    # The level of a seed differs far more than the step between curves: only paired resamples show the step.
+    # The level of a seed varies much more than the step between curves: only paired resamples show the step.
     level = np.random.default_rng(2).normal(0, 10, (40, 1))
 
     def first_point(mean):

@@ -1,4 +1,4 @@
-"""Outcomes of long runs: made once, kept, read back, and what exhibits make of them."""
+"""Outcomes of long runs: made once, stored, read, and used by experiments."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ from test_lbas import as_printed
 
 @pytest.fixture
 def made(monkeypatch):
-    """The seeds of the long runs that are made in this test."""
+    """Return the seeds of the long runs that this test makes."""
     seeds, run = [], _core.run_branches
 
     def counted(scenarios, seed, **options):
@@ -38,7 +38,7 @@ def long_run(directory, seed, *overrides):
     world = directory / "world.toml"
     if directory.is_dir():
         world.write_text(WORLD)
-    return kept.LongRun(directory / f"one-seed-{seed}.json", world, overrides, seed, lambda one: {"seed": one.seed})
+    return kept.LongRun(directory / f"one-seed-{seed}.json", world, overrides, seed, lambda item: {"seed": item.seed})
 
 
 def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, made):
@@ -56,7 +56,7 @@ def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, made):
     assert made == [1, 2]
     changed = long_run(tmp_path, 1, ("parameters.backbone", "20 Mbps"))
     assert changed.read() is None
-    # A world that is another one now is made again, and meanwhile still read.
+    # A run of a changed scenario is repeated, and meanwhile still read.
     stale = {**content, "scenario_sha256": "of before"}
     runs[1].file.write_text(json.dumps(stale))
     assert runs[1].read() == stale
@@ -79,7 +79,7 @@ def test_finished_runs_are_kept_when_the_others_fail(tmp_path, silent, monkeypat
 
 
 def whole(**changes):
-    """What a file of a long run has, as text."""
+    """Return the content of a file of a long run as text."""
     texts = dict.fromkeys(("version", "git", "scenario_sha256", "metrics_sha256"), "")
     content = texts | {"set": [], "seed": 1, "cpu_seconds": 7.0, "outcome": {"seed": 1}}
     return json.dumps({name: value for name, value in (content | changes).items() if value is not None})
@@ -128,7 +128,7 @@ def test_a_broken_file_ends_the_command_with_a_message(optcp, tmp_path, monkeypa
 
 
 def test_run_in_progress_is_left_to_its_process(tmp_path, silent, made):
-    """Of two runs one is held by a process that lives; of the other one that has ended has left the file."""
+    """One of two runs is locked by a live process; the lock of the other belongs to a process that has ended."""
     theirs, ended = (long_run(tmp_path, seed) for seed in (1, 2))
     hold = "import sys, filelock\nwith filelock.FileLock(sys.argv[1]):\n print(flush=True)\n sys.stdin.read()"
     ended.lock.touch()
@@ -154,7 +154,7 @@ def test_the_command_says_which_runs_it_left(optcp, tmp_path, monkeypatch):
 
 
 def test_run_finished_by_other_process_is_not_repeated(tmp_path, silent, made, monkeypatch):
-    """While the first of two runs is made here, another process makes the second."""
+    """While this process makes the first of two runs, another process makes the second."""
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     make = kept.LongRun._make
 
@@ -176,7 +176,7 @@ def test_unwritable_directory_is_detected_before_first_run(tmp_path, silent, mad
 
 
 def test_an_interrupted_command_counts_current_runs_only(tmp_path, monkeypatch):
-    """Ctrl-C while the first of two runs is made: a file of a world of before is there, and does not count."""
+    """Ctrl-C during the first of two runs: a file of an outdated scenario exists and does not count."""
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     runs[1].file.write_text(whole(seed=2, scenario_sha256="of before"))
 
@@ -200,7 +200,7 @@ def test_an_interrupted_command_counts_current_runs_only(tmp_path, monkeypatch):
 
 
 def keep(measured, settings):
-    """Write what is measured as files of long runs."""
+    """Write outcomes as files of long runs."""
     chosen = assume.values(paper.ASSUMED, settings)
     for cell, seeds in measured.cells.items():
         one = long_runs.long_run(cell, chosen, 1)
@@ -231,7 +231,7 @@ def test_default_size_reads_stored_runs(tmp_path, silent, monkeypatch):
     delay = next(row for row in result.rows if row.metric == "delay_ms")
     assert delay.measured == pytest.approx(3.0)
     assert "2 of 30 cells. Missing: 2-250-anycast" in result.notes[0]
-    assert [one["cell"] for one in result.provenance["kept"]][:2] == ["2-100-anycast", "2-100-destination"]
+    assert [item["cell"] for item in result.provenance["kept"]][:2] == ["2-100-anycast", "2-100-destination"]
     assert result.provenance["seeds"] == [1, 1]
     assert [claim.holds for claim in result.claims] == ["undecided", "undecided"]
     assert [(curve.key["anycast"], curve.x) for curve in result.series] == [("yes", [2.0]), ("no", [2.0])]
@@ -246,15 +246,15 @@ def test_claims_are_judged_under_each_stored_interpretation(tmp_path, silent, mo
     assert result.claims[1].readings == {"inet-2011": True, "rfc": False}
     assert result.claims[1].holds == "undecided"
     assert len(result.rows) == 2 * 30 * 8
-    assert [one["reading"] for one in result.provenance["kept"]] == ["inet-2011"] * 32 + ["rfc"] * 32
+    assert [item["reading"] for item in result.provenance["kept"]] == ["inet-2011"] * 32 + ["rfc"] * 32
     assert len(result.series) == 2 * 6
-    # A setting of one's own is judged alone.
+    # An interpretation with own settings is judged alone.
     alone = Request(request.exhibits, request.size, settings={"profile": "rfc"})
     assert reproduce(alone, tmp_path / "out", 1, silent)[0].claims[1].readings == {"rfc": False}
 
 
 def test_interpretation_with_few_runs_does_not_block_others(tmp_path, silent, monkeypatch):
-    """12 of 30 cells, all as printed: the second statement of Table 3 holds for the printed values."""
+    """12 of 30 combinations, all as published: the second claim of Table 3 holds for the published values."""
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     few = [cell for cell in CELLS if cell.bundling_degree > 3]
     keep(as_printed(), {})
@@ -282,7 +282,7 @@ def test_notes_name_command_for_missing_combinations(tmp_path, silent, monkeypat
     assert f"30 of 30 cells. Missing: 2-100-anycast-K2; {command} makes them" in rfc
     command = "`optcp reproduce lbas --set profile=rfc --set timeout_basis=flight-size --paper-scale`"
     assert f"29 of 30 cells. Missing: 2-100-destination; {command} makes them" in flight_size
-    # What a shell would take apart is quoted; a reading of one's own has the length of the paper's runs.
+    # Arguments that a shell would split are quoted; own interpretations have the length of the paper's runs.
     (own, *_) = notes_of(tmp_path, silent, {"buffer": "8333 packets"})
     assert "(600 s, the first 60 s left out" in own
     assert "Missing: all; `optcp reproduce lbas --set 'buffer=8333 packets' --paper-scale`" in own
@@ -291,7 +291,7 @@ def test_notes_name_command_for_missing_combinations(tmp_path, silent, monkeypat
 def test_notes_state_correlation_of_batches(tmp_path, silent, monkeypatch):
     """Noise of 1, -2, 0.5, 0.5 five times: (5 (-2 - 1 + 0.25) + 4 * 0.5) / 27.5 = -0.43.
 
-    And a cell that rises by one 19 times: the squares are 665 in all, and (665 - 9.5^2 - 9.5) / 665 = 0.85.
+    A combination that rises by one 19 times: the squares are 665 in total, and (665 - 9.5^2 - 9.5) / 665 = 0.85.
     """
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     measured = as_printed()
@@ -328,8 +328,8 @@ def test_paper_scale_makes_requested_long_runs(tmp_path, silent, monkeypatch):
     make_long_runs(Request(select(["gmpls/fig8"]), Size("default")), 1, 1, silent)
     assert made == []
     make_long_runs(Request(select(["lbas"]), Size("default"), first_seed=4), 2, 1, silent)
-    assert len({one.file for one in made}) == 2 * 32
-    assert {one.seed for one in made} == {4, 5}
+    assert len({item.file for item in made}) == 2 * 32
+    assert {item.seed for item in made} == {4, 5}
 
 
 def test_one_figure_per_interpretation(tmp_path, silent, monkeypatch):
@@ -340,5 +340,5 @@ def test_one_figure_per_interpretation(tmp_path, silent, monkeypatch):
     keep(as_printed(), {"profile": "rfc"})
     result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
     drawn = figures(result)
-    assert [one.caption.split(":")[0] for one in drawn] == ["inet-2011", "rfc"]
-    assert [one.svg.count("flows") >= panels for one, panels in zip(drawn, (2, 3), strict=True)] == [True, True]
+    assert [item.caption.split(":")[0] for item in drawn] == ["inet-2011", "rfc"]
+    assert [item.svg.count("flows") >= panels for item, panels in zip(drawn, (2, 3), strict=True)] == [True, True]

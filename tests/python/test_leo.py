@@ -1,4 +1,4 @@
-"""The study of TCP over moving satellites: its paths, its twins, and what is measured in a run by hand."""
+"""Study of TCP over moving satellites: its paths, its twins, and metrics of a run by hand."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ SEGMENT_MS = SEGMENT_BITS / 10_000
 
 
 def first(kind):
-    return next(one for one in CHANGES if one.kind == kind)
+    return next(change for change in CHANGES if change.kind == kind)
 
 
 @pytest.mark.parametrize(("pair", "at_s"), [("manila", 0), ("rio", windows.WINDOWS_S[3])])
@@ -28,7 +28,8 @@ def test_stored_tables_match_computed_tables(pair, at_s):
     found = windows.window(pair, at_s)
     of_states = forwarding.tables(found.states(), [(0, 1)], windows.SHELL.size)
     assert [
-        f"{pair},{at_s},{round((one.at_s - at_s) / 0.1)},{one.node},{one.to},{one.next}" for one in of_states.entries
+        f"{pair},{at_s},{round((entry.at_s - at_s) / 0.1)},{entry.node},{entry.to},{entry.next}"
+        for entry in of_states.entries
     ] == windows.rows(pair, at_s)
     start, end = found.stations
     assert found.series.paths == series(windows.SHELL, start, end, 200.0, first_s=at_s).paths
@@ -52,7 +53,7 @@ def test_twin_continues_on_path_before_change(kind):
     assert found.paths[:steps] == kept.paths[:steps]
     assert set(kept.paths[steps:]) == {found.paths[steps - 1]} != set(found.paths[steps:])
     assert found.end_s == kept.end_s == pytest.approx(one.end_s + changes.BEHIND_S)
-    # The path does not change again, and that of the twin grows by no more than satellites move.
+    # The path does not change again, and the twin's only grows by the movement of satellites.
     behind = {path for path, at in zip(found.paths, found.seconds, strict=True) if at >= one.end_s - 1e-6}
     assert len(behind) == 1
     assert np.abs(np.diff(kept.rtt_ms[steps - 1 :])).max() < 0.02
@@ -83,7 +84,7 @@ def test_quick_runs_have_fewer_windows():
 
 def test_round_trip_without_queues():
     found = windows.window("manila", 0).series
-    # Three satellites, thus four links.
+    # Three satellites, hence four links.
     assert empty_ms(found, 10.0)[0] == pytest.approx(found.rtt_ms[0] + 4 * (SEGMENT_BITS + ACK_BITS) / 1e4)
     dark = replace(found, paths=[(), *found.paths[1:]])
     assert np.isnan(empty_ms(dark, 10.0)[0])
@@ -122,4 +123,4 @@ def test_senders_have_settings_of_ns_3_or_linux():
     settings = {name: Scenario(scenario(*made)).resolved["tcp"]["long"] for name, made in found.items()}
     assert [settings[name]["congestion"] for name in found] == ["reno", "cubic", "bbr3"]
     assert [settings[name]["loss_detection"] for name in found] == ["duplicates", "rack", "rack"]
-    assert {one["mss_bytes"] for one in settings.values()} == {1380}
+    assert {setting["mss_bytes"] for setting in settings.values()} == {1380}

@@ -1,4 +1,4 @@
-"""Observations of a study as labelled cells, on runs written by hand and on real ones."""
+"""Observations of a study as labelled cells, on runs made by hand and on real ones."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ DELAYS = {"delta_ms": (0, 50)}
 
 
 def run(first, second, drops=()):
-    """Goodput of groups a and b in four intervals of 0.5 s; drops are (time in s, port, ACK)."""
+    """Return goodput of groups a and b in four intervals of 0.5 s; drops are (time in s, port, ACK)."""
     times, ports, acks = zip(*drops, strict=True) if drops else ((), (), ())
     return {
         "goodput": {"interval_s": 0.5, "groups": ["a", "b"], "bytes": np.array([first, second], dtype="u8")},
@@ -113,9 +113,9 @@ def test_axes_may_have_names_and_values_of_their_own(tmp_path):
     done = study.run(tmp_path / "study")
     again = Done.open(tmp_path / "study")
     assert again.axes == done.axes
-    for one in (done, again):
-        assert one.metric("sent").at(speed="fast", stop="12 s").values.tolist() == [
-            sum(one.run(one.grid.branches[3], seed).counts[name] for name in ("sent",)) for seed in (1, 2)
+    for row in (done, again):
+        assert row.metric("sent").at(speed="fast", stop="12 s").values.tolist() == [
+            sum(row.run(row.grid.branches[3], seed).counts[name] for name in ("sent",)) for seed in (1, 2)
         ]
     table = done.table("scalars")
     assert set(table.texts("speed")) == {"slow", "fast"}
@@ -158,7 +158,7 @@ def test_a_grid_is_every_combination_the_last_axis_fastest():
 
 
 def test_equal_combinations_are_all_read(tmp_path):
-    """They are run and stored once, in a directory that is taken up again."""
+    """They are run and stored once, in a directory that is reused."""
     delays = {"a": "1 s", "b": "1 ms", "c": "1 s"}
     named = {name: {"parameters.switch_delay": delay} for name, delay in delays.items()}
     study = optcp.Study("single-failure", {"name": named}, seeds=2)

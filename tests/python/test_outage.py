@@ -1,4 +1,4 @@
-"""The outage study: closed forms by hand, networks and their traffic, statistics over failures, what runs lost."""
+"""Outage study: closed forms by hand, networks and their traffic, statistics over failures, losses of runs."""
 
 import math
 from dataclasses import replace
@@ -17,10 +17,10 @@ from optcp.outage.world import Assumptions, World
 from optcp.study import Study
 from optcp_papers.outage import law, ranking
 
-# TopoHub leaves its data files to the garbage collector.
+# TopoHub does not close its data files.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
-# 20 Mb/s, 8 + 4 + 8 ms one way: segments of 1500 B every 0.6 ms, a round trip of 40.6 ms.
+# 20 Mb/s, 8 + 4 + 8 ms one way: segments of 1500 B every 0.6 ms, an RTT of 40.6 ms.
 WAY = law.Way(0.008, 0.004, 0.008, 20e6)
 LINUX = law.Timers(0.0406, 0.2406, 120.0, modern=True, ack_delay_s=0.04)
 RFC = law.Timers(0.0406, 1.0, 60.0, modern=False)
@@ -39,15 +39,15 @@ def test_path_matches_hand_calculation():
 @pytest.mark.parametrize(
     ("timers", "length_s", "case", "timeouts", "resume_ms", "repair_ms"),
     [
-        # What comes through first is sent 8.6 ms before the repair; three duplicate ACKs are a round trip later.
+        # The first segment that gets through is sent 8.6 ms before the repair; three duplicate ACKs take one RTT more.
         (RFC, 0.015, "near clock", 0, 6.4, 6.4 + 40.6 + 1.2),
-        # Timers of 1, 2, 4, 8 s, from the last ACK on.
+        # RTOs of 1, 2, 4, 8 s, from the last ACK on.
         (RFC, 0.05, "timeout", 1, 1008, 1008 + 40.6),
         (RFC, 1.5, "timeout", 2, 3008, 3008 + 40.6),
         (RFC, 5.0, "timeout", 3, 7008, 7008 + 40.6),
-        # The ACK that was delayed for 40 ms passes B at 56 ms, and is at the sender 12 ms later.
+        # The ACK that was delayed by 40 ms passes B at 56 ms, and reaches the sender 12 ms later.
         (LINUX, 0.05, "delayed ACK", 0, 68, 68 + 40.6),
-        # A probe two round trips after the last segment; 1.2406 s of timers behind it.
+        # A probe two RTTs after the last segment, and 1.2406 s of RTOs after it.
         (LINUX, 0.08, "probe", 0, 89.2, 89.2 + 40.6 + 30.75),
         (LINUX, 0.3, "timeout", 1, 329.8, 329.8 + 81.2),
         (LINUX, 0.6, "timeout", 2, 811.0, 811.0 + 40.6),
@@ -62,12 +62,12 @@ def test_flow_recovery_matches_hand_calculation(timers, length_s, case, timeouts
 def test_acks_of_far_end_restart_flow():
     way = law.Way(0.002, 0.004, 0.014, 20e6)
     found = law.wait(way, LINUX, 0.002, law.Outage.of_link(way, 0.02))
-    # What the receiver acknowledged last passes B at 28 ms; the first ACK after 20 ms is at the sender 6 ms later.
+    # The last acknowledgement of the receiver passes B at 28 ms; the first ACK after 20 ms is at the sender 6 ms later.
     assert (found.case, found.resume_s) == ("far clock", pytest.approx(0.026))
 
 
 def test_stretch_of_long_outages_matches_page():
-    # Steps of 1, 3, 7, ... units without anything in front: the mean in each is (r - 1) / ln r, r = 3, 7/3, ...
+    # Steps of 1, 3, 7, ... units without an offset: the mean in each is (r - 1) / ln r, r = 3, 7/3, ...
     by_hand = []
     before = 1.0
     for after in (3.0, 7.0, 15.0):
@@ -83,7 +83,7 @@ def test_stretch_of_long_outages_matches_page():
 def test_timeout_cost_of_newreno():
     waited = comes_back(RFC, 0.05)
     found = law.shortfall(WAY, waited, LAST_S, 0.0406, law.Outage.of_link(WAY, 0.05), law.REGROWTHS["newreno"])
-    # From 12.6 ms before the failure to the timer at 1008 ms; then slow start to 33, and a segment a round trip.
+    # From 12.6 ms before the failure to the RTO at 1008 ms; then slow start to 33, and one segment per round trip.
     assert found.silent == pytest.approx(1.0206 * 67 / 0.0406)
     half = 67 / 2
     assert found.regrow == pytest.approx(67 * math.log2(half) - (half - 1) + 67 * 67 / 8)
@@ -109,7 +109,7 @@ def test_busiest_link_has_requested_load():
     world = World.of(network, assumed)
     paths = network.paths(6.5)
     wanted = {pair: float(world.long.count(pair)) for pair in dict.fromkeys(world.long)}
-    # 1 Mb/s a flow, whole flows: within a flow a hop of 50 Mb/s.
+    # 1 Mb/s per flow, whole flows: within one flow, a link of 50 Mb/s.
     assert busiest({pair: paths[pair] for pair in wanted}, wanted) == pytest.approx(50, abs=3)
 
 
@@ -120,7 +120,7 @@ def test_mean_size_matches_page():
 
 
 def square(directory):
-    """Four towns in a ring, of which neighbours are 100, 200, 300 and 400 km apart."""
+    """Write four towns in a ring, whose neighbours are 100, 200, 300 and 400 km apart."""
     file = directory / "square.gml"
     links = [("A", "B", 100), ("B", "C", 200), ("C", "D", 300), ("D", "A", 400)]
     nodes = "".join(f'  node [ id {at} label "{name}" ]\n' for at, name in enumerate("ABCD"))
@@ -134,7 +134,7 @@ def test_spare_capacity_of_a_ring_by_hand(tmp_path):
     one = {("A", "B"): 1.0}
     network = Network(network.kind, network.reference, network.nodes, network.links, one)
     loads = capacity.rerouted(network, Assumptions(), ["A-B"])
-    # Its 60 Mb/s over one link take three others.
+    # 60 Mb/s over one link need three other links.
     assert (loads.spare, loads.added, loads.busiest_detour("A-B")) == pytest.approx((3.0, 0.0, 0.6))
     spare = capacity.spare_of(network, Assumptions(), ["A-B"])
     assert spare["1+1"].spare == spare["local"].spare == 3.0
@@ -155,7 +155,7 @@ def test_statistics_over_failures():
     assert found.estimate == pytest.approx(15 / 4)
     # Three failures are too few for an interval.
     assert found.interval == stats.Interval(15 / 4, -math.inf, math.inf, 3)
-    # The same resamples: a difference of a statistic from itself is none.
+    # With equal resamples the difference of a statistic from itself is zero.
     many = resampled.mean(np.arange(9.0), np.ones(9))
     assert (many - many).interval == stats.Interval(0.0, 0.0, 0.0, 9)
     pooled = resampled.quantile([[1.0, 1.0], [], [9.0]], [1.0, 5.0, 4.0], 0.5)
@@ -164,10 +164,10 @@ def test_statistics_over_failures():
 
 
 def test_failure_cost_is_difference_to_twin():
-    """On abilene: nothing is lost by flows elsewhere that nobody disturbs, and all of it where nothing answers."""
+    """On abilene: undisturbed flows elsewhere lose nothing, and without a mechanism everything is lost."""
     assumed = Assumptions(short_share=0.0, window_s=1.0)
     of = World.of(Network.find("sndlib/abilene"), assumed)
-    chosen = [one for one in events.links(of.network) if one.name == "DNVRng-KSCYng"]
+    chosen = [link for link in events.links(of.network) if link.name == "DNVRng-KSCYng"]
     axes = {
         "mechanism": {name: MECHANISMS[name].settings for name in ("none", "1+1")},
         "failure": {"none": {"failures": []}, chosen[0].name: chosen[0].settings(assumed.warm_up_s)},

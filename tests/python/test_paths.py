@@ -1,4 +1,4 @@
-"""What ``optcp validate --paths`` prints of flows that routers spread, and of protected links under routers."""
+"""Output of ``optcp validate --paths`` for ECMP flows, and for protected links with routing."""
 
 from collections import Counter
 
@@ -51,12 +51,12 @@ def test_every_flow_has_path_of_its_hash(optcp, tmp_path):
     assert len(ways) == 40
     assert {tuple(way[:2] + way[3:]) for way in ways} == {("H0", "A", "B"), ("H1", "A", "B")}
     over = Counter(way[2] for way in ways)
-    # Of 40 flows each spine has about 20: five standard deviations are 16.
+    # Of 40 flows each spine has about 20; five standard deviations are 16.
     assert set(over) == {"P", "Q"}
     assert max(over.values()) <= 36
     spread = next(line for line in lines if line.startswith("A   "))
     assert spread.split() == ["A", "1", "A->P", str(over["P"]), "A->Q", str(over["Q"])]
-    # ACKs come from B to two hosts.
+    # ACKs go from B to two hosts.
     back = next(line for line in lines if line.startswith("B   ")).split()
     assert (back[1], int(back[3]) + int(back[5])) == ("2", 40)
 

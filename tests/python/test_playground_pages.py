@@ -1,4 +1,4 @@
-"""Pages that simulate: which worlds are in them, what comes along, and which are small enough for links."""
+"""Pages that simulate: included scenarios and files, and scenarios that are small enough for links."""
 
 import base64
 import json
@@ -13,7 +13,7 @@ from optcp.scenarios.shipped import find, scenarios
 from optcp.web.playground import address, page, read, short, simulator, starts
 from optcp.web.playground.world import observed, packet_hops, small
 
-# TopoHub leaves the file open that it has read.
+# TopoHub does not close the files that it reads.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 WITH = pytest.mark.skipif(simulator() is None, reason="no simulator is in this installation: `make playground`")
 GML = """graph [
@@ -39,12 +39,12 @@ def from_files(tmp_path):
 
 
 def worlds_of(text):
-    """The worlds of a page."""
+    """Return the scenarios of a page."""
     return json.loads(re.search(r'<script type="application/json" id="worlds">(.*?)</script>', text, re.DOTALL)[1])
 
 
 def opened(found):
-    """The world of an address."""
+    """Return the scenario of an address."""
     kind, _, text = found.partition("=")
     assert kind == "#w"
     assert re.fullmatch(r"[\w-]+", text)
@@ -79,7 +79,7 @@ def test_the_command_writes_a_page_of_the_worlds_that_are_named(optcp, tmp_path)
         scenarios()[name].read_text(encoding="utf-8") for name in ("ring", "das-fig6")
     ]
     assert optcp("playground", "--out", "own.html") == (0, "own.html\n", "")
-    assert worlds_of((tmp_path / "own.html").read_text(encoding="utf-8")) == [dict(vars(one)) for one in starts()]
+    assert worlds_of((tmp_path / "own.html").read_text(encoding="utf-8")) == [dict(vars(start)) for start in starts()]
 
 
 @WITH
@@ -127,9 +127,9 @@ def test_a_link_opens_a_small_world_with_all_that_is_drawn():
     assert start["name"] == "a world.toml"
     assert start["library"] == {}
     world = _core.Scenario.parse(start["text"], start["name"])
-    assert {one["kind"] for one in json.loads(world.resolved())["observe"]} >= {"goodput", "tcp", "queue"}
+    assert {load["kind"] for load in json.loads(world.resolved())["observe"]} >= {"goodput", "tcp", "queue"}
     assert "# Added for the pictures of the page; the run is the same." in start["text"]
-    digests = [one.run(1, digest=True).records_sha256 for one in (world, core("das-fig6"))]
+    digests = [item.run(1, digest=True).records_sha256 for item in (world, core("das-fig6"))]
     assert digests[0] == digests[1]
 
 

@@ -1,4 +1,4 @@
-"""The rdcn paper: its week, the emulator's rules as they are measured, and what is unstated."""
+"""RDCN paper: its week, the emulator's rules as simulated, and unstated parameters."""
 
 import pytest
 
@@ -17,12 +17,12 @@ from optcp_papers.rdcn.world import DILATION, SCENARIO, Week
 
 
 def settings_of(exhibit):
-    """Each end of every range, and every choice, alone."""
-    for one in exhibit.assumed:
-        if one.plausible:
-            values = one.plausible.values
+    """Return both ends of every range, and every choice, one at a time."""
+    for item in exhibit.assumed:
+        if item.plausible:
+            values = item.plausible.values
             for value in values.values if isinstance(values, Choices) else (values.low, values.high):
-                yield {one.name: str(value)}
+                yield {item.name: str(value)}
 
 
 @pytest.mark.parametrize("name", ["rdcn/voq", "rdcn/retcp-voq", "rdcn/retcp-resize"])
@@ -66,7 +66,7 @@ def ruled(tmp_path_factory):
     (plan,) = planned(Request(select(["rdcn/rules"]), Size("default")))
     done = execute(list(plan.tasks.values()), tmp_path_factory.mktemp("rules"), 1, Silent())
     by_name = dict(zip(plan.tasks, done, strict=True))
-    return lambda: {one.id: one.holds for one in plan.exhibit.evaluate(plan.chosen, by_name).claims}
+    return lambda: {claim.id: claim.holds for claim in plan.exhibit.evaluate(plan.chosen, by_name).claims}
 
 
 def test_interpretations_can_be_combined():

@@ -1,4 +1,4 @@
-"""The study of links that are reconfigured: its world is what its page says, and a fluid lacks nothing."""
+"""Study of reconfigurable links: its scenario matches its page, and a fluid has no shortfall."""
 
 import itertools
 from collections import Counter
@@ -19,7 +19,7 @@ from optcp_papers.reconfigurable.paper import scenario
 from optcp_papers.reconfigurable.phases import A_SECOND, EVENTS, MEASURED, Timeline, back_s, measure, shares
 from optcp_papers.reconfigurable.restoration import ASSUMED, AT, EARLY, LATE, NEVER, timeline
 
-# topohub leaves its files to the garbage collector.
+# TopoHub does not close its files.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 US_A_KM = 6.5
@@ -70,7 +70,7 @@ def test_the_other_wavelength_is_as_long_as_the_detour(germany):
 
 @dataclass
 class Order:
-    """The instants at which segments came that others had overtaken."""
+    """Times of arrivals of overtaken segments."""
 
     time_ps: list[int]
 
@@ -82,7 +82,7 @@ class Order:
 
 
 class Run(dict):
-    """A run of flows that get what they should, of whatever share comes back."""
+    """Run of flows with their fair rate, for any restored share."""
 
     def __init__(self, share, lag_s=0.0):
         since = {"timeouts": np.array([3, 2]), "resent": np.array([7, 0]), "needless": np.array([1, 0])}
@@ -100,10 +100,10 @@ class Run(dict):
 
 
 def measured(run, share):
-    found = measure(run, TIMES, share, RATE_BPS)
+    result = measure(run, TIMES, share, RATE_BPS)
     return {
         event: SimpleNamespace(**dict(zip(MEASURED, line, strict=True)))
-        for event, line in zip(EVENTS, found, strict=True)
+        for event, line in zip(EVENTS, result, strict=True)
     }
 
 
@@ -121,7 +121,7 @@ def test_fluid_has_no_shortfall(share):
 def test_late_data_count_as_lost_until_arrival():
     found = measured(Run(0.5, lag_s=1.0), 0.5)["return"]
     assert found.lost_ms == pytest.approx(500)
-    # Half of the rate until then: four tenths of half a second may lack it.
+    # Half of the rate until then: four tenths of half a second may be missing.
     assert found.back_s == pytest.approx(0.9)
 
 
@@ -154,7 +154,7 @@ def test_scheduled_events_precede_end_of_run(at):
 
 
 def served(wire_bytes, first_s, second_s, circuit, step_s=1e-6):
-    """When a fluid has come over one circuit or two, step by step; phases are where in its cycle each circuit is."""
+    """Return the completion times of a fluid over one or two circuits, step by step, by phase of each cycle."""
     room, came, gone, time_s = circuit.bps / 8 * step_s, 0.0, 0.0, 0.0
     while (came if second_s is None else gone) < wire_bytes - 1e-6:
         if second_s is not None and (second_s + time_s) % circuit.cycle_s < circuit.day_s:
@@ -187,6 +187,6 @@ def test_days_are_whole_weeks_of_eight_slots():
     week_ps = 8 * 100 * 10**6
     assert schedule["period_ps"] == week_ps
     assert [step["after_ps"] for step in schedule["steps"]] == [0, 700 * 10**6, 710 * 10**6]
-    (observed,) = (one for one in resolved["observe"] if one["name"] == "ports")
+    (observed,) = (item for item in resolved["observe"] if item["name"] == "ports")
     assert resolved["stop_ps"] - observed["after_ps"] == 200 * week_ps
     assert resolved["stop_ps"] == 300 * week_ps

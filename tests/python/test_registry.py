@@ -1,4 +1,4 @@
-"""Papers from outside the package: a folder that is named, an entry point, and what is wrong with one."""
+"""Papers outside of the package: a named folder, an entry point, and invalid papers."""
 
 import json
 from importlib.metadata import EntryPoint
@@ -16,7 +16,7 @@ EXAMPLE = Path(__file__).parents[2] / "docs" / "example-paper"
 
 @pytest.fixture(autouse=True)
 def _forgets():
-    """What a test adds is gone after it."""
+    """Remove everything that a test adds."""
     yield
     registry._added.clear()
     registry.papers.cache_clear()
@@ -24,8 +24,12 @@ def _forgets():
 
 def test_a_folder_of_papers_is_added():
     registry.add(EXAMPLE)
-    assert [one.id for one in registry.select(["ringpaper"])] == ["ringpaper/delay"]
-    assert [one.id for one in statements_of("ringpaper/delay")] == ["fast-is-free", "slow-costs", "loss-grows"]
+    assert [item.id for item in registry.select(["ringpaper"])] == ["ringpaper/delay"]
+    assert [statement.id for statement in statements_of("ringpaper/delay")] == [
+        "fast-is-free",
+        "slow-costs",
+        "loss-grows",
+    ]
     assert list(registry.papers())[-1] == "ringpaper"
 
 

@@ -1,4 +1,4 @@
-"""`make release-check` never takes for passed what could not be checked: pip-audit ends well where it knows nothing."""
+"""`make release-check` never passes unchecked items: pip-audit succeeds for packages that it does not know."""
 
 import importlib.util
 import json
@@ -24,7 +24,7 @@ def says(monkeypatch):
 
 
 def audited(*packages):
-    return json.dumps({"dependencies": [{"name": "a", "version": "1", **one} for one in packages], "fixes": []})
+    return json.dumps({"dependencies": [{"name": "a", "version": "1", **package} for package in packages], "fixes": []})
 
 
 def test_packages_not_found_are_not_checked(says):

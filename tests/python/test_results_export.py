@@ -1,4 +1,4 @@
-"""Exhibits' results in other forms; those of studies are in e2e/test_export.py."""
+"""Results of experiments in other formats; e2e/test_export.py tests studies."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Sweeps of many cells: memory and time in proportion to them, and a refusal where they do not fit."""
+"""Sweeps of many combinations: memory and time in proportion to them, and refusal if they do not fit."""
 
 import json
 import subprocess
@@ -40,19 +40,19 @@ def wide(folder, values):
 
 @pytest.fixture(scope="module")
 def peaks(tmp_path_factory):
-    """Kilobytes that sweeps of so many values take, each in a process of its own."""
+    """Return the memory in kB of sweeps by number of values, each in a process of its own."""
     folder = tmp_path_factory.mktemp("wide")
-    found = {}
+    result = {}
     for values in (1000, 4000):
         command = [sys.executable, "-c", PEAK, str(wide(folder, values))]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
         assert int(said[0]) == values
-        found[values] = int(said[1])
-    return found
+        result[values] = int(said[1])
+    return result
 
 
 def test_memory_grows_in_proportion_to_the_values_of_an_axis(peaks):
-    # Four times as many values in quadratic memory would take 16 times as much; 0.5 GB for 8000 are 64 kB each.
+    # In quadratic memory four times as many values would take 16 times as much; 0.5 GB for 8000 are 64 kB each.
     assert peaks[4000] < 6 * peaks[1000]
     assert peaks[4000] / 4000 < 64
 

@@ -1,4 +1,4 @@
-"""The picture of a window beside round trips: which are measured, what fits into the path, and when it is drawn."""
+"""Picture of a window with RTTs: which ones are measured, capacity of the path, and conditions for drawing."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def samples(size, losses=""):
 
 
 def test_round_trip_is_of_last_acknowledged_segment():
-    """Two links there with 1500 B at 10 Mb/s, two back with 40 B, 5 ms each; the second segment waits for the first."""
+    """Two links forward with 1500 B at 10 Mb/s, two back with 40 B, 5 ms each; segment 2 waits for segment 1."""
     at, trips = samples(2)
     alone = 2 * 1.2 + 2 * 0.032 + 4 * 5
     assert trips == pytest.approx([alone, alone + 1.2])
@@ -48,7 +48,7 @@ def test_round_trip_is_of_last_acknowledged_segment():
 
 
 def test_retransmitted_segments_have_no_round_trip():
-    """Segment 3 is lost, and sent again; the ACK that fills the gap says nothing of when segments came."""
+    """Segment 3 is lost and retransmitted; the ACK that fills the gap gives no RTT."""
     losses = '[[losses]]\nlink = ["A", "R"]\nkind = "scripted"\nflows = "f"\nsegments = [3]\n'
     at, trips = samples(12, losses)
     _, whole = samples(12)
@@ -69,7 +69,7 @@ def test_capacity_is_bandwidth_delay_product_plus_queue(optcp, tmp_path):
     )
     assert empty[0] == pytest.approx(29.485 + 4 * (1434 + 54) * 8 / 10e6 * 1e3)
     assert np.isnan(empty[1])
-    # A window that fits fills the queue, and one more segment is lost: at the end of each climb it is as large.
+    # The window fills path and queue, and one more segment is lost, so the maximum of each climb equals the capacity.
     rows = run["tcp"]
     fits = empty[0] / 1e3 * 10e6 / (1434 * 8) + 101
     climb = (rows.seconds > 2) & (rows.seconds < 19)
@@ -82,7 +82,7 @@ def test_only_runs_with_stored_round_trips_are_drawn(optcp, tmp_path):
     status, out, err = optcp("trace", "reno", "--kind", "rtt", "--format", "svg")
     assert (status, err) == (0, "")
     drawn = (tmp_path / out.strip()).read_text()
-    # One change, at 19.9 s, to a shorter path.
+    # One change to a shorter path, at 19.9 s.
     assert all(text in drawn for text in ("BDP + queue", "measured", "path is shorter"))
     assert not any(text in drawn for text in ("path is longer", "no path", "path again"))
     (tmp_path / "reno" / "rtt.csv").write_text("at (s),rtt (ms),satellites\n0,soon,1\n")

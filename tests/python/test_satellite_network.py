@@ -1,4 +1,4 @@
-"""A network of satellites as a scenario: its tables, its delays, and what packets make of both."""
+"""Satellite network as a scenario: tables, delays, and their effect on packets."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from optcp.errors import InputError
 KUIPER = shell("kuiper-630")
 MANILA, DALIAN, PETERSBURG = (station(name) for name in ("Manila", "Dalian", "St. Petersburg"))
 SEGMENT_S = 1434 * 8 / 10e6
-"""What a segment takes on a link."""
+"""Transmission time of a segment on a link."""
 
 
 def rows(text):
@@ -32,11 +32,11 @@ def written(made, directory, more=""):
 
 
 def test_tables_follow_shortest_path_at_all_times():
-    """From either end, while the path changes twice, as one search from the sender finds it."""
+    """From either end, with two path changes, compared with a search from the sender."""
     expected = series(KUIPER, MANILA, DALIAN, 12.0, 0.5, first_s=18.0)
     found = forwarding.tables(forwarding.states(KUIPER, [MANILA, DALIAN], expected.seconds), [(0, 1)], KUIPER.size)
     ways = {at: tuple(node for node in way if node < KUIPER.size) for at, way in found.paths[0, 1]}
-    assert [(one.start_s, one.satellites) for one in expected.stretches()] == list(ways.items())
+    assert [(stretch.start_s, stretch.satellites) for stretch in expected.stretches()] == list(ways.items())
     table, entries = {}, iter([*found.entries, None])
     following = next(entries)
     for at, path in zip(expected.seconds, expected.paths, strict=True):
@@ -59,7 +59,7 @@ def test_off_path_nodes_keep_forwarding_packets_in_flight():
     apart = np.array([[-1, a, -1, 1], [-1, b, 1, -1]])
     found = forwarding.tables([(0.0, over_0), (1.0, over_1), (2.0, apart), (9.0, apart)], [(0, 1)], 2)
     assert found.paths[0, 1] == [(0.0, (a, 0, b)), (1.0, (a, 1, b))]
-    assert {(one.at_s, one.node, one.to, one.next) for one in found.entries} == {
+    assert {(entry.at_s, entry.node, entry.to, entry.next) for entry in found.entries} == {
         (0.0, a, b, 0), (0.0, 0, b, b), (0.0, b, a, 0), (0.0, 0, a, a),
         (1.0, a, b, 1), (1.0, 1, b, b), (1.0, b, a, 1), (1.0, 1, a, a),
         (2.0, 0, b, -1), (2.0, 0, a, -1),
@@ -81,7 +81,7 @@ def test_delays_match_orbits_within_tolerance():
             for node in (a, b)
         ]
         exact_ns = np.linalg.norm(ends[0] - ends[1], axis=1) / orbits.LIGHT_KM_S * 1e9
-        # Rounding to whole nanoseconds comes on top.
+        # Rounding to whole nanoseconds adds to the tolerance.
         assert np.abs(np.interp(when, at, delay_ns) - exact_ns).max() <= forwarding.TOLERANCE_NS + 1
         seen.add(b >= KUIPER.size)
     assert seen == {True, False}
@@ -98,7 +98,7 @@ def test_segment_delay_is_links_plus_transmissions(tmp_path):
             found.setdefault(event, at)
     path = (184, 183, 217)
     flight_s = float(length_km(KUIPER, MANILA, DALIAN, path, 0.03)) / orbits.LIGHT_KM_S
-    # Four links; the transmitters behind dishes add a picosecond a byte.
+    # Four links; the transmitters after dishes add a picosecond per byte.
     assert found["arrived"] - found["sent"] == pytest.approx(flight_s + 4 * SEGMENT_S, abs=3e-7)
 
 
@@ -110,7 +110,7 @@ def test_shorter_path_overtakes_packets_in_flight_without_loss(tmp_path):
         for at, event in zip(run["reordering"].seconds, run["reordering"]["event"], strict=True)
         if event == "overtaken"
     ]
-    # The path gets shorter 1.4 s after the beginning, by 1.8 ms, of which the links of the change have the most.
+    # The path becomes shorter by 1.8 ms 1.4 s after the start, mostly on the changed links.
     assert overtaken
     assert 1.4 < min(overtaken) < max(overtaken) < 1.5 + 0.1 + 101 * SEGMENT_S
     assert run.drops.get("no-route", 0) == 0

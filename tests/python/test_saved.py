@@ -1,4 +1,4 @@
-"""A study's directory: what is in it, whose it is, which runs are used again, and what is named as damaged."""
+"""Study directory: content, identity, reused runs, and damaged files."""
 
 import json
 import queue
@@ -29,7 +29,7 @@ def study(tmp_path):
 
 @pytest.fixture
 def made(study, tmp_path, silent):
-    """Run what is missing in the directory `out`."""
+    """Make the missing runs in the directory `out`."""
 
     def make(text=WORLD, *, force=False, jobs=1, **options):
         asked = study(text, **options)
@@ -229,8 +229,8 @@ def test_two_processes_share_a_directory(made, tmp_path):
     (tmp_path / "world.toml").write_text(WORLD)
     words = [sys.executable, "-m", "optcp", "run", "world.toml", "--runs", "60", "--jobs", "1", "--out", "out"]
     both = [subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    printed = [one.communicate(timeout=60)[0] for one in both]
-    assert [one.returncode for one in both] == [0, 0]
+    printed = [item.communicate(timeout=60)[0] for item in both]
+    assert [item.returncode for item in both] == [0, 0]
     assert printed[0] == printed[1]
     runs = [tuple(run) for part in Done.open(tmp_path / "out").store.parts for run in part.manifest["runs"]]
     assert len(runs) == len(set(runs)) == 60

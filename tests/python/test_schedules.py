@@ -1,4 +1,4 @@
-"""What schedules make of links over time, worked by hand."""
+"""Effect of schedules on links over time, calculated by hand."""
 
 import pytest
 
@@ -42,8 +42,8 @@ MS = 10**9
 
 def bands(text, start_ms, end_ms):
     resolved = optcp.Scenario.parse(text).resolved
-    found = schedules.bands(resolved, start_ms * MS, end_ms * MS)
-    return {band.name: [(a / MS, b / MS, state) for a, b, state in band.spans] for band in found}
+    result = schedules.bands(resolved, start_ms * MS, end_ms * MS)
+    return {band.name: [(a / MS, b / MS, state) for a, b, state in band.spans] for band in result}
 
 
 def test_band_shows_state_between_changes():
@@ -52,7 +52,7 @@ def test_band_shows_state_between_changes():
         "voq:a->b": [(0, 9, packet), (9, 10, none), (10, 19, circuit), (19, 29, packet), (29, 30, none)],
         "voq:b->a": [(0, 10, packet), (10, 19, circuit), (19, 30, packet)],
     }
-    # In the middle of a period it begins with what the one before has left.
+    # In the middle of a period, the state is that of the previous change.
     assert bands(WORLD + PERIODIC, 41, 52) == {
         "voq:a->b": [(41, 49, packet), (49, 50, none), (50, 52, circuit)],
         "voq:b->a": [(41, 50, packet), (50, 52, circuit)],

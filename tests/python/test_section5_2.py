@@ -1,4 +1,4 @@
-"""Section 5.2's other worlds: what is run, how it is reduced, how its statements are judged."""
+"""Variants of section 5.2: grids, evaluation, and judgements."""
 
 from types import SimpleNamespace
 
@@ -29,23 +29,23 @@ INTERVALS = [f"{(i + 1) / 20} s" for i in range(200)]
 
 
 def delays(gain_pct, offered_pct=180.0):
-    """A world with these gains by delay, and this load offered."""
+    """Return a variant with these gains by delay, and this offered load."""
     good = 1e6 * (1 + np.array(gain_pct) / 100 + 0.001 * NOISE)
     good[:, 0] = 1e6
     return Delays(cells(good, delta_ms=DELTA_MS), cells(offered_pct * (1 + 0.001 * NOISE[:, 0])))
 
 
 def settling(seconds):
-    """Both classes below their level for a time after the switch at 5.05 s."""
+    """Return two classes below their level for a time after the switchover at 5.05 s."""
     goodput = np.full((N, 2, 200), 50.0) + 0.05 * np.random.default_rng(9).normal(0, 1, (N, 2, 200))
     goodput[..., 101 : 101 + 2 * round(10 * seconds)] *= 0.5
     return cells(goodput, group=CLASSES, time=INTERVALS)
 
 
 def measured(by_world=None, settles=None):
-    found = {world: delays([0] * 9) for world in COMPARED} | (by_world or {})
+    result = {world: delays([0] * 9) for world in COMPARED} | (by_world or {})
     times = {world: settling(1.0) for world in SETTLING} | (settles or {})
-    return Measured(found, times)
+    return Measured(result, times)
 
 
 def answer(function, *arguments):
@@ -97,7 +97,7 @@ def test_settling_is_evaluated_from_switchover():
     goodput = HandMade({"delta_ms": (50,)}, [[run]])["goodput"].cells().at(delta_ms=50)
     found = measured(settles={World(0.9, 10): goodput})
     switched, fixed = (found.settling(World(0.9, 10), name) for name in CLASSES)
-    # The switch is at 5.05 s, interval 101; 49 whole intervals of 100 ms are left; (9 s, 10 s] are 180 to 199.
+    # The switchover is at 5.05 s, interval 101; 49 whole intervals of 100 ms remain; (9 s, 10 s] are 180 to 199.
     assert switched.shape == (1, 50)
     assert (switched[0, 0], switched[0, 48], switched[0, 49]) == (101 + 102, 197 + 198, 0.1 * sum(range(180, 200)))
     assert fixed.sum() == 0
@@ -128,7 +128,7 @@ def test_lower_load_lower_delay(lower, offered, holds):
 
 
 def many_flows(best, scale, settles):
-    """Worlds whose best delay, spread and settling time fall with the flows, or not."""
+    """Return variants whose best delay, spread and settling time fall with the number of flows, or not."""
     worlds = {}
     for index, flows in enumerate(FLOWS):
         gain = [0.0] * 9

@@ -1,4 +1,4 @@
-"""Section 5.3: what is run, how it is reduced, how its statements are judged."""
+"""Section 5.3: grids, evaluation, and judgements."""
 
 from types import SimpleNamespace
 
@@ -18,7 +18,7 @@ FALLING = np.array([100, 98, 96, 94, 92, 90, 88, 60, 40, 10])
 
 
 def world(level=FALLING, fixed=(100, 100, 100, 100), switched=(100, 40, 90, 80)):
-    """Goodput by delay; beside fixed flows: no failure, electrical at once, reserved at 0 and at 50 ms."""
+    """Return goodput by delay; with fixed flows: no failure, electrical immediately, reserved at 0 and at 50 ms."""
     beside = np.stack([1000 * (np.array(of_class) + 0.01 * NOISE[:, :1]) for of_class in (switched, fixed)], axis=-1)
     return World(
         cells((1000 * (np.asarray(level) + 0.1 * NOISE)).round(), delta_ms=DELTA_MS),
@@ -67,7 +67,7 @@ def test_faster_is_better():
 
 
 def wins(*counts):
-    """Runs of which so many have their best at each delay."""
+    """Return runs with this number of best results at each delay."""
     best = np.repeat(np.arange(len(counts)), counts)
     level = np.tile(FALLING - 20.0, (PAPER_RUNS, 1))
     level[np.arange(PAPER_RUNS), best] = 100

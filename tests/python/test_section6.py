@@ -1,4 +1,4 @@
-"""The exhibits of section 6, their tables and judgements, on goodput made by hand."""
+"""Experiments of section 6, their tables and judgements, on goodput made by hand."""
 
 from types import SimpleNamespace
 
@@ -28,7 +28,7 @@ BY_ID = {exhibit.id.partition("/")[2]: exhibit for exhibit in EXHIBITS}
 
 
 def cells(values, *names, time=0):
-    """Labelled cells of made values, over axes by name, and over 100 ms intervals."""
+    """Return labelled cells of given values, over axes by name, and over 100 ms intervals."""
     axes = [Axis(name, tuple(map(str, AXES[name]))) for name in names]
     if time:
         ends = tuple((i + 1) / 10 for i in range(time))
@@ -37,27 +37,27 @@ def cells(values, *names, time=0):
 
 
 def made(bytes_=None):
-    """Goodput of a grid in which nothing happens, or this one; access links carry 8 Mb/s."""
+    """Return goodput of a grid without events, or this one; access links carry 8 Mb/s."""
     full = np.full((*GRID_SHAPE, 100), 100_000) if bytes_ is None else bytes_
     return Goodput(cells(np.round(full), "d_ms", "delta_ms", time=100), (5.0, 6.5), 10.0, 8e6)
 
 
 def study(bytes_, axes=AXES):
-    """The same as a finished study."""
+    """Return the same as a finished study."""
 
     def series(of_cell):
         return {"goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": of_cell[None].round().astype("u8")}}
 
-    return HandMade(axes, [[series(one) for one in seed.reshape(-1, seed.shape[-1])] for seed in bytes_])
+    return HandMade(axes, [[series(item) for item in seed.reshape(-1, seed.shape[-1])] for seed in bytes_])
 
 
 def evaluated(name, bytes_, **others):
-    """What an exhibit finds in the shared grid and its other ones."""
+    """Return the evaluation of an experiment for the shared grid and its other ones."""
     return BY_ID[name].evaluate(CHOSEN, {GRID: study(bytes_), **others})
 
 
 def first_second_and_a_half(level):
-    """Goodput of 100 000 bytes an interval, times the level a (d, delta) or (seed, d, delta) in (5 s, 6.5 s]."""
+    """Return 100 000 bytes per interval, times a level per (d, delta) or (seed, d, delta) in (5 s, 6.5 s]."""
     bytes_ = np.full((*GRID_SHAPE, 100), 100_000.0)
     bytes_[..., 50:65] *= np.broadcast_to(level, GRID_SHAPE)[..., None]
     return bytes_
@@ -122,7 +122,7 @@ def test_goodput_in_per_cent_of_access():
 
 
 def levels(*by_d):
-    """f by d at every delta, with a little noise."""
+    """Return f by d at every delta, with a little noise."""
     return np.array(by_d)[:, None] + 0.002 * NOISE
 
 
@@ -138,7 +138,7 @@ def test_costs_nothing_then_grows():
     assert found(*PRINTED) is True
     assert found(1, 0.98, *PRINTED[2:]) is False
     assert found(1, 1, 0.9687, 0.9897, 0.8634, 0.6852) is False
-    # 4 points from the printed value is near: the shape holds, the value is not settled.
+    # 4 points from the published value is near: the trend holds, the value is undecided.
     assert found(*PRINTED[:4], 0.9034, 0.6852) == "undecided"
     assert found(*PRINTED[:4], 0.9434, 0.6852) is False
 
@@ -190,7 +190,7 @@ def test_too_few_runs_do_not_show_that_a_ranking_stays():
 
 
 def test_table5_states_distance_from_ns2():
-    # ns-2's own values, but for one cell of 25 that is 5 points off: sqrt(25 / 25) = 1.
+    # ns-2's own values, except one combination of 25 that differs by 5 points: sqrt(25 / 25) = 1.
     values = np.array(table5.ns2()["table5"]["rel_goodput_pct"]) / 100
     values[3, 0] += 0.05
     level = 1 + np.vstack([np.zeros(5), values])
@@ -205,7 +205,7 @@ def test_table5_states_distance_from_ns2():
 def test_falls_both_ways():
     falling = by_both(lambda d, delta: 1 - max(d, 2) / 200 - delta / 1000)
     assert answer(fig14.falls_both_ways, made(falling).access_pct()) is True
-    # 2 ms significantly above 1 ms, but by less than a point.
+    # 2 ms is significantly above 1 ms, but by less than a point.
     nearly = falling + 500 * (np.arange(6) == 1)[None, :, None, None]
     assert answer(fig14.falls_both_ways, made(nearly).access_pct()) is True
     rising = by_both(lambda d, delta: 1 - d / 200 + delta / 1000)
@@ -226,7 +226,7 @@ EVENTS = ["sent", "resent", "arrived", "acked", "queued", "transmitted", "droppe
 
 
 def packets_run(timers, acked, dropped):
-    """A run of timers (ms, flow), ACKs that came (ms, flow, number) and drops (ms, flow, number, ack)."""
+    """Return a run of RTOs (ms, flow), received ACKs (ms, flow, number) and drops (ms, flow, number, ack)."""
     rows = sorted(
         [(at, "acked", flow, seq, True) for at, flow, seq in acked]
         + [(at, "dropped", flow, seq, ack) for at, flow, seq, ack in dropped]
@@ -254,7 +254,7 @@ def packets_run(timers, acked, dropped):
 
 def test_a_timeout_is_late_unless_its_segment_was_dropped_before():
     acked = [(4000, 0, 10), (4500, 0, 12), (4600, 0, 11), (5300, 0, 13), (4000, 1, 12)]
-    # The oldest segment at 5.3 s is 12: the ACK of that very instant comes after the timer.
+    # The oldest segment at 5.3 s is 12: an ACK of the same time comes after the RTO.
     timers = [(5300, 0)]
     assert count_timeouts(run(packets_run(timers, acked, [])), 5.0, 6.5) == (1, 1)
     assert count_timeouts(run(packets_run(timers, acked, [(5000, 0, 12, False)])), 5.0, 6.5) == (1, 0)
@@ -279,7 +279,7 @@ def test_longer_makes_late():
 
 
 def falls(depth, length):
-    """Goodput that falls by a share for a number of intervals after 5 s, both by (d, delta)."""
+    """Return goodput that falls by a share for a number of intervals after 5 s, both by (d, delta)."""
     level = np.full((*GRID_SHAPE, 100), 100_000.0) + 1000 * NOISE[..., None]
     for i, d in enumerate(D_MS):
         for j, delta in enumerate(DELTA_MS):
@@ -304,7 +304,7 @@ def test_how_deep_and_how_long():
 
 
 def printed_runs():
-    """150 seeds with just the shares of Table 4: best 38.67, 46, 15.33 %, worse 42, 75.33, 94, 100, 100 %."""
+    """Return 150 seeds with exactly the shares of Table 4: best 38.67, 46, 15.33 %, worse 42, 75.33, 94, 100, 100 %."""
     ratio = np.ones((150, 6))
     best = np.repeat([0, 1, 2], [58, 69, 23])
     for i, worse in ((1, 63), (2, 113), (3, 141)):
@@ -354,7 +354,7 @@ def test_slower_not_deeper():
 
 
 def best_by(winners):
-    """The share of each d where the best one, by index, follows one list a delta."""
+    """Return the share of each d for which the best one, by index, follows a list per delta."""
     level = np.full(GRID_SHAPE, 0.5)
     for j, indices in enumerate(winners):
         level[np.arange(N), np.resize(indices, N), j] = 1.0
@@ -372,7 +372,7 @@ def test_the_rank_of_a_tie_is_the_mean():
 
 
 def figure_10(seeds):
-    """What Fig. 10 needs beside goodput: one timeout of a late segment a run, and what the backbone carries."""
+    """Return what Fig. 10 needs besides goodput: one spurious timeout per run, and the load of the backbone."""
     traced = packets_run([(5300, 0)], [(4000, 0, 10)], [])
     return HandMade({"d_ms": D_MS, "delta_ms": (5,)}, [[traced] * len(D_MS)] * seeds)
 

@@ -1,4 +1,4 @@
-"""The exhibits of section 7, their table and judgements, on runs made by hand."""
+"""Experiments of section 7, their table and judgements, on runs made by hand."""
 
 from types import SimpleNamespace
 
@@ -37,21 +37,21 @@ def cells(values, *names, more=()):
 
 
 def bytes_of(level=1.0):
-    """8 Mb/s (100 000 bytes an interval), times a level a (seed, d, strategy) in (10 s, 11.5 s]."""
+    """Return 8 Mb/s (100 000 bytes per interval), times a level per (seed, d, strategy) in (10 s, 11.5 s]."""
     bytes_ = np.full((*SHAPE, 120), 100_000.0)
     bytes_[..., 100:115] *= np.broadcast_to(level, SHAPE)[..., None]
     return bytes_.round()
 
 
 def made(level=1.0):
-    """Goodput of such a grid; access links carry 8 Mb/s."""
+    """Return goodput of such a grid; access links carry 8 Mb/s."""
     ends = tuple((i + 1) / 10 for i in range(120))
     time = Axis("time", tuple(f"{end} s" for end in ends), "s", ends)
     return Goodput(cells(bytes_of(level), "d_ms", "strategy", more=[time]), (10.0, 11.5), 12.0, 8e6)
 
 
 def losses(**by_place):
-    """Packets lost by place, over d and strategy; none where nothing is said."""
+    """Return packets lost by place, over d and strategy; zero unless given."""
     nothing = np.zeros(SHAPE)
     by_place = {name.replace("_", " "): values for name, values in by_place.items()}
     return {place: cells(by_place.get(place, nothing), "d_ms", "strategy") for place in PLACES}
@@ -67,7 +67,7 @@ def answer(function, *arguments):
 
 
 def by_strategy(**levels):
-    """Levels around 1, by strategy and d."""
+    """Return levels around 1, by strategy and d."""
     level = 1 + 0.001 * NOISE
     for name, values in levels.items():
         level[..., STRATEGIES.index(name.replace("_", " "))] *= values
@@ -75,7 +75,7 @@ def by_strategy(**levels):
 
 
 def run(drops=(), load=0, goodput=()):
-    """A run: drops as (ms, port, reason, ack), bytes of L5->L2 in (9 s, 10 s], and bytes by 100 ms interval."""
+    """Return a run: drops as (ms, port, reason, ack), bytes of L5->L2 in (9 s, 10 s], bytes per 100 ms interval."""
     ports, reasons = ["A->L0", "L2->L3", "L1->L0", "L3->B", "S0->A", "L5->L2"], ["queue-full", "not-selected"]
     bytes_ = np.zeros((1, 120), dtype="u8")
     for interval, value in goodput:
@@ -97,7 +97,7 @@ def run(drops=(), load=0, goodput=()):
 
 
 def shared(runs):
-    """One seed of the shared grid."""
+    """Return one seed of the shared grid."""
     return HandMade({"d_ms": D_MS, "strategy": STRATEGIES}, [runs])
 
 
@@ -154,7 +154,7 @@ def test_a_run_without_goodput_has_no_ratio():
 
 
 def packets(*rows):
-    """A run's packets: (ms, event, flow, segment)."""
+    """Return the packets of a run: (ms, event, flow, segment)."""
     events = ["sent", "resent", "arrived", "acked", "dropped"]
     time, event, flow, seq = zip(*rows, strict=True)
     return {
@@ -162,10 +162,10 @@ def packets(*rows):
             "events": events,
             "flows": ["one", "two"],
             "time_ps": np.array(time, dtype="u8") * MS,
-            "event": np.array([events.index(one) for one in event], dtype="u1"),
+            "event": np.array([events.index(item) for item in event], dtype="u1"),
             "flow": np.array(flow, dtype="u4"),
             "seq": np.array(seq, dtype="u4"),
-            "ack": np.array([one == "acked" for one in event]),
+            "ack": np.array([item == "acked" for item in event]),
         }
     }
 
@@ -220,7 +220,7 @@ def test_optical_against_electrical():
     f = over_electrical(made(by_strategy(optical=np.array([1, 1, 0.99, 0.99, 0.99, 1.01]))).good)
     parts = table6.electrical_is_ahead(f)
     assert [part.holds for part in parts[:5]] == [True] * 5
-    # Nearly all runs agree here, far more than printed.
+    # Almost all runs agree here, far more than published.
     assert judge.combine(parts)[0] is False
     assert fig16.optical_is_better_at_100(f)[0].holds is True
     level = by_strategy()
@@ -229,14 +229,14 @@ def test_optical_against_electrical():
 
 
 def study(level, strategies=STRATEGIES):
-    """A finished study of this goodput, in which nothing is lost."""
+    """Return a finished study of this goodput without losses."""
     bytes_, nothing = bytes_of(level)[..., : len(strategies), :].astype("u8"), run(load=10**6)
 
     def series(of_cell):
         return nothing | {"goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": of_cell[None]}}
 
     axes = {"d_ms": D_MS, "strategy": strategies}
-    return HandMade(axes, [[series(one) for one in seed.reshape(-1, 120)] for seed in bytes_])
+    return HandMade(axes, [[series(item) for item in seed.reshape(-1, 120)] for seed in bytes_])
 
 
 def test_table_6_shows_the_exact_rule_beside_the_emulation():
@@ -299,7 +299,7 @@ def test_the_merge_port_overflows_from_50_ms_on():
 
 
 def discards():
-    """What both rules discard by hand: 1000 packets a second in d - 1 ms and what the transmissions add."""
+    """Return the discards of both rules by hand: 1000 packets/s in d - 1 ms and the transmission times."""
     drops = np.zeros(SHAPE)
     drops[..., OPTICAL] = np.round(np.array(D_MS) + 1.4)  # three transmissions of 0.8 ms
     drops[..., EXACT] = np.array(D_MS)  # two, less half of the 1 ms between packets: d + 0.1
@@ -307,7 +307,7 @@ def discards():
 
 
 def arrivals():
-    """What is expected where 1000 packets a second arrive."""
+    """Return the expected discards for 1000 arriving packets/s."""
     arriving = cells(np.full((N, len(D_MS)), 1e6), "d_ms")
     return {
         strategy: section7_2.expected_discards(arriving, strategy, 1000.0, 10e6)
@@ -344,7 +344,7 @@ def test_crossing_of_optical_and_electrical():
 
 def test_a_smaller_queue_moves_the_crossing():
     def found(*crossings):
-        f = [1 + np.where(np.array(D_MS) > one, 0.02, -0.02) + 0.001 * NOISE[..., NONE] for one in crossings]
+        f = [1 + np.where(np.array(D_MS) > crossing, 0.02, -0.02) + 0.001 * NOISE[..., NONE] for crossing in crossings]
         ratio = {limit: cells(values, "d_ms") for limit, values in zip(QUEUES, f, strict=True)}
         return answer(section7_2.smaller_queue_sooner, ratio)
 

@@ -1,4 +1,4 @@
-"""Looks while seeds are added: what they cost in wrong judgements, counted over made-up claims without any truth."""
+"""Interim looks with added seeds: their wrong decisions, counted over generated null claims."""
 
 import functools
 
@@ -15,7 +15,7 @@ FIRST = 30
 MOST = 8
 CLAIMS = 1500
 BY_CHANCE = 3 * np.sqrt(0.05 * 0.95 / CLAIMS)
-"""Three standard errors of a share of 5 % of the made-up claims."""
+"""Three standard errors of a share of 5 % of the generated claims."""
 
 
 def test_the_seeds_double_until_the_bound():
@@ -64,9 +64,9 @@ def equivalent_at_the_margin(values):
 
 
 def decided(parts_of, level, gap=0.0):
-    """How the made-up claims end, each at the first look that decides; the mean of the first column is ``gap``."""
+    """Return the decisions of generated claims at their first deciding look; the first column has mean ``gap``."""
     rng = np.random.default_rng(7)
-    found = []
+    result = []
     for _ in range(CLAIMS):
         values = rng.normal(size=(FIRST * MOST, 4))
         values[:, 0] += gap
@@ -75,8 +75,8 @@ def decided(parts_of, level, gap=0.0):
                 holds, _ = judge.combine(parts_of(values[: FIRST * times]))
             if holds != "undecided":
                 break
-        found.append(holds)
-    return found
+        result.append(holds)
+    return result
 
 
 def wrong(parts_of, level):

@@ -1,4 +1,4 @@
-"""Each judgement about the slides, on reduced studies made so that the answer is plain."""
+"""Each judgement about the slides, on evaluated studies with an obvious answer."""
 
 from dataclasses import fields
 
@@ -44,7 +44,7 @@ def levels(*values, noise=0.1):
 
 
 def steady():
-    """All links up: 8 Mb/s a class, full access queues, 80 % of the backbone."""
+    """Return all links up: 8 Mb/s per class, full access queues, 80 % of the backbone."""
     load = np.full((N, 3, 4, 300), 100_000)
     queue = np.empty((N, 3, 4, 300))
     queue[:, :, :2], queue[:, :, 2:] = 46.4, 0.8
@@ -52,7 +52,7 @@ def steady():
 
 
 def overflows(*lost):
-    """Packets lost per source in the first and second overflow, of each seed the same at every delay."""
+    """Return packets lost per source in the first and second overflow, by seed, equal at every delay."""
     return np.broadcast_to(np.array(lost)[:, None], (N, 3, 2))
 
 
@@ -132,7 +132,7 @@ def test_settle_is_the_first_of_five_intervals_in_a_row():
 
 
 def by_class(switched, fixed, back_at=(100, 120, 200)):
-    """Goodput by class in (10 s, 11 s] in % of before, and after how many 10 ms the switched flows are back."""
+    """Return goodput by class in (10 s, 11 s] in % of before, with the return of switched flows after some 10 ms."""
     bytes_ = np.full((N, 3, 2, 3000), 10_000.0)
     for delta in range(3):
         bytes_[:, delta, 0, 1000 : 1000 + back_at[delta]] = 100 * switched[delta]
@@ -239,7 +239,7 @@ def test_a_port_that_is_down_has_no_load():
 
 
 class Reduced:
-    """A finished study that has been reduced."""
+    """Finished study that has been evaluated."""
 
     def __init__(self, value):
         self.value = value
@@ -249,7 +249,7 @@ class Reduced:
 
 
 def found(exhibit, value):
-    return Found({one.name: one.default for one in exhibit.assumed}, {"": Reduced(value)}, changed=False)
+    return Found({item.name: item.default for item in exhibit.assumed}, {"": Reduced(value)}, changed=False)
 
 
 def test_conclusions_of_the_best_delay_by_hand():
@@ -273,16 +273,16 @@ def test_the_printed_gains_are_those_of_their_delays():
     printed = {row.key["delta_ms"]: row.paper for row in findings.rows}
     # The slides' table.
     assert printed == {50: 11.89, 250: 7.55, 500: 6.91, 1000: 3.98}
-    assert list(findings.claims) == [one.id for one in statements_of("slides/best-delay")]
+    assert list(findings.claims) == [statement.id for statement in statements_of("slides/best-delay")]
 
 
 def test_each_delay_has_a_curve_for_each_class_and_the_total():
     findings = goodput.find(found(goodput.GOODPUT, made(goodput=by_class((24, 26, 2), (66, 97, 100)))))
-    curves = [one for one in findings.series if one.name == "mean over seeds"]
-    assert [tuple(one.key.values()) for one in curves] == [
+    curves = [curve for curve in findings.series if curve.name == "mean over seeds"]
+    assert [tuple(curve.key.values()) for curve in curves] == [
         (delta, name) for delta in DELTA_MS for name in ("switched", "fixed", "total")
     ]
     # 10 000 B in 10 ms are 8 Mb/s, before the failure and from both classes 16.
-    assert [one.y[99] for one in curves[:3]] == [8, 8, 16]
+    assert [curve.y[99] for curve in curves[:3]] == [8, 8, 16]
     assert (curves[0].x[0], curves[0].x[-1]) == (0.1, 30)
-    assert [one.id for one in statements_of("slides/goodput")] == list(findings.claims)
+    assert [statement.id for statement in statements_of("slides/goodput")] == list(findings.claims)

@@ -1,4 +1,4 @@
-"""What single sources did, read from packet events and senders' rows made by hand."""
+"""Behaviour of single sources, from packet events and sender rows made by hand."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_windows_are_sampled_at_the_ends_of_intervals():
         segment_bytes=1000,
         run=run(senders=[(50, 0, 1, "slow-start", 0), (100, 0, 2, "slow-start", 0), (250, 1, 8, "avoidance", 0)]),
     )
-    # At 100, 200 and 300 ms; flow 1 has no window before it starts.
+    # At 100, 200 and 300 ms; flow 1 has no window before its start.
     assert senders.mean_window([0], 0.1, 0.3).tolist() == [2, 2, 2]
     assert senders.mean_window([0, 1], 0.1, 0.3).tolist() == [1, 1, 5]
 
@@ -100,7 +100,7 @@ def recovery(resent_ms, end_ms=10_900):
 
 
 def test_the_first_recovery_is_from_its_first_retransmission_to_its_end():
-    # What leaves as it ends, and what the second recovery sends, is not of it.
+    # Transmissions at its end, and those of the second recovery, do not belong to it.
     (episode,) = recovery([9_500, 10_200, 10_350, 10_500, 10_900, 11_000])
     assert episode.flow == 0
     assert episode.length_s == pytest.approx(0.7)

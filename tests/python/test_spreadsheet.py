@@ -1,4 +1,4 @@
-"""CSV files: what a spreadsheet would execute is text, numbers stay numbers."""
+"""CSV files: content that a spreadsheet would execute becomes text, numbers stay numbers."""
 
 import csv
 import io

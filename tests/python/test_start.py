@@ -1,4 +1,4 @@
-"""What one begins with: a scenario of one's own, its schema in editors, completion in shells, help by sections."""
+"""First steps: a new scenario, its schema in editors, completion in shells, help by sections."""
 
 import os
 import re
@@ -20,7 +20,7 @@ TAPLO = Path(sys.executable).with_name("taplo")
 
 
 def taplo(path):
-    """What the linter says of a file, whose line names the schema: its exit status and its messages."""
+    """Return exit status and messages of the linter for a file whose first line names the schema."""
     done = subprocess.run(
         [TAPLO, "lint", "--colors", "never", path], cwd="/", capture_output=True, text=True, check=False
     )
@@ -153,7 +153,7 @@ def test_missing_schema_file_is_ignored(optcp, tmp_path):
 
 
 def complete(words, cwd, shell="bash"):
-    """What the command answers to a shell."""
+    """Return the command's answer to a shell."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", "from optcp.cli.main import main; main()"],
         cwd=cwd,
@@ -260,7 +260,7 @@ def test_bash_completes_once_it_is_installed(optcp, home):
     binary.parent.mkdir()
     binary.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m optcp "$@"\n')
     binary.chmod(0o755)
-    # compopt is for the line that is being typed, and there is none here.
+    # compopt needs a line being typed, and there is none here.
     ask = (
         'compopt() { echo "compopt $*"; }; COMP_WORDS=(optcp run erl); COMP_CWORD=2; '
         '_optcp_completion optcp; echo "${COMPREPLY[*]}"; complete -p optcp'

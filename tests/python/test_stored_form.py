@@ -1,4 +1,4 @@
-"""The form of stored studies: keys as the contract lists them, signed columns, axes, rows for all reasons."""
+"""Format of stored studies: keys by the contract, signed columns, axes, rows for all reasons."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def done(tmp_path_factory):
 
 
 def listed(file):
-    """The keys that the page lists of a file, those of each of its tables included."""
+    """Return the keys that the page lists for a file, including those of its tables."""
     (row,) = re.findall(rf"^\| `{re.escape(file)}` \|(.*)\|$", CONTRACT, re.MULTILINE)
     return set(re.findall(r"`([a-z0-9_]+)`", row))
 
@@ -127,7 +127,7 @@ def test_every_run_has_one_row_per_drop_reason(done):
     assert all(f"`{reason}`" in text for reason in reasons)
     assert len(scalars) == 4 * len(reasons)
     assert scalars.where(of="ttl-expired")["value"].tolist() == [0] * 4
-    # The mean over runs in pandas, where a row that is missing would be left out.
+    # The mean over runs in pandas would ignore a missing row.
     for cell, seed in ((branch, 1) for branch in done.grid.branches):
         drops = done.run(cell, seed).drops
         rows = scalars.where(cell=cell.id)

@@ -1,4 +1,4 @@
-"""Studies whose seeds are added until differences are decided."""
+"""Studies with seeds added until differences are decided."""
 
 import numpy as np
 import pytest
@@ -24,11 +24,11 @@ def test_a_difference_is_decided_when_its_test_rejects():
     # Six differences of one sign have the sign-flip p-value 2 / 2^6 = 0.031; Student's is smaller.
     assert decided(cells(SIX), 0.05)
     assert not decided(cells(SIX), 0.03)
-    assert decided(cells([-one for one in SIX]), 0.05)
+    assert decided(cells([-item for item in SIX]), 0.05)
 
 
 def test_combinations_are_corrected_together():
-    # Two tests with p = 0.031 each: Holm asks the smaller for 0.025.
+    # Two tests with p = 0.031 each: Holm requires 0.025 for the smaller.
     assert not decided(cells(SIX, SIX), 0.05)
     assert decided(cells(SIX, [0] * 6), 0.05), "a reference has nothing to decide"
 
@@ -46,7 +46,7 @@ def test_reference_of_one_value_of_an_axis_has_nothing_to_decide():
     values = np.multiply.outer(np.array(SIX), [[1.0, 1, 1], [2, 2, 2], [7, 8, 9]])
     both = Cells(values, axes, tuple(range(6)))
     assert decided(both - both.at(delay="0"), 0.9)
-    # Delays 0 and 1 are alike in each TCP but not in their sizes.
+    # Delays 0 and 1 are equal in each TCP but not in their sizes.
     assert not decided(both - both.at(tcp="0"), 0.9)
     apart = both + Cells([[0.0, 1, 3]] * 6, (axes[1],), tuple(range(6)))
     assert decided(apart - apart.at(delay="0", tcp="0"), 0.9)

@@ -1,4 +1,4 @@
-"""Tables of results say every value whole, whatever the width of the place they are printed in."""
+"""Tables of results show every value completely, for any output width."""
 
 import io
 
@@ -71,4 +71,4 @@ def test_papers_runs_are_omitted_if_unknown():
     beyond += [f"lbas/{name}" for name in ("buffer", "choices", "mix", "scale", "today", "trends")]
     beyond += [id_ for id_ in exhibits() if id_.startswith(("outage/", "reconfigurable/", "leo/"))]
     beyond += ["rdcn/reconfiguration", "rdcn/rules"]
-    assert {id_ for id_, one in exhibits().items() if one.paper_runs is None} == set(beyond)
+    assert {id_ for id_, item in exhibits().items() if item.paper_runs is None} == set(beyond)

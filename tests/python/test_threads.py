@@ -1,4 +1,4 @@
-"""One run on several threads: what is found does not depend on their number."""
+"""One run on several threads: results do not depend on their number."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ start = "uniform(0 s, 100 ms)"
 
 
 def chain(routers: int) -> str:
-    """Routers in a row, with packets that go one way over three of them: what is behind has its turn behind."""
+    """Return routers in a row with packets over three of them in one direction: later routers have their turn later."""
     names = [f"R{router}" for router in range(routers)]
     traffic = "".join(
         f"""
@@ -83,7 +83,7 @@ queue = "3 packets"
 
 
 def star(hosts: int) -> str:
-    """Hosts milliseconds away from a router, which two others send to, and queues that overflow."""
+    """Return hosts milliseconds away from a router, to which two others send, with queues that overflow."""
     names = [f"H{host}" for host in range(hosts)]
     paths = [path for name in names for path in ([name, "R", "S"], ["T", "R", name])]
     flows = "".join(
@@ -114,7 +114,7 @@ def test_results_do_not_depend_on_threads(text: str, processes: int) -> None:
     world = Scenario.parse(text)
     reference = world.core.run(1, digest=True, engine="reference")
     assert reference.counts["dropped"] > 100
-    # More threads than processors sleep at once and are slow, but the same.
+    # With more threads than processors runs are slow, but equal.
     for engine, threads in [("calendar", 1), ("fast", 1), ("windows", 1), ("fast", 2), ("fast", 3)]:
         run = world.core.run(1, digest=True, engine=engine, threads=threads)
         assert run.records_sha256 == reference.records_sha256, (engine, threads)
@@ -124,7 +124,7 @@ def test_results_do_not_depend_on_threads(text: str, processes: int) -> None:
         else:
             assert run.waiting.startswith("one calendar: ")
         for name in world.observe:
-            found, expected = (Table.read(*one.table(name)).to_numpy() for one in (run, reference))
+            found, expected = (Table.read(*item.table(name)).to_numpy() for item in (run, reference))
             np.testing.assert_equal(found, expected)
 
 
@@ -144,7 +144,7 @@ def test_study_with_threads_equals_study_without(tmp_path, optcp):
         done = Done.open(name)
         digests[name] = [done.digests(which) for which in ("records_sha256", "metrics_sha256")]
     assert digests["one"] == digests["two"]
-    # Nothing is left to run, however many threads there are.
+    # No run is missing, for any number of threads.
     status, out, _ = optcp(*words, "--dry-run")
     assert (status, "nothing is left to run" in out) == (0, True)
 

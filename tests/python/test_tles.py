@@ -1,4 +1,4 @@
-"""Satellites of two-line elements: against Hypatia's own series, against the report on SGP-4, and what is no TLE."""
+"""Satellites from two-line elements: compared with Hypatia's series and the SGP-4 report, and invalid TLEs."""
 
 import csv
 import math
@@ -74,7 +74,7 @@ def test_header_makes_grid_and_names_are_ignored(written):
     bare = tles(written(kuiper(names=False).partition("\n")[2], "bare.tle"))
     assert (bare.size, len(bare.isls)) == (1156, 0)
     assert (bare.positions(3.0) == whole.positions(3.0)).all()
-    # A path over one satellite at a time, which both ends see.
+    # A path over one satellite at a time, in sight of both ends.
     now = Snapshot(bare.changed({"gsl_km": "1260"}), 0.0)
     [satellite] = now.path(station("Manila"), station("14,120"))
     assert satellite in now.seen(station("Manila")).satellites
@@ -87,13 +87,13 @@ def test_time_zero_is_first_epoch(written):
         one = tles(written("\n".join(lines)))
         assert sum(one.epoch) == day
         assert one.greenwich_deg == pytest.approx(orbits.greenwich_deg(day))
-        # A geostationary satellite stays over the place where it was.
+        # A geostationary satellite stays above its place.
         below = f"0,{(-one.greenwich_deg + 180) % 360 - 180:.6f}"
         for hours in (0, 7, 24):
             seen = Snapshot(one, 3600.0 * hours).seen(station(below))
             assert seen.elevation_deg[0] > 89, hours
             assert seen.range_km[0] == pytest.approx(42_164 - 6378, abs=15)
-    # A second one is where it is at that time, whatever its epoch.
+    # The second satellite has its position of that time, whatever its epoch.
     both = tles(written("\n".join([*late, *early])))
     assert both.epoch == (2461141.5, 0.5)
 

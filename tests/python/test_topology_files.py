@@ -1,4 +1,4 @@
-"""Worlds with a topology and a matrix from files: what is warned of, own names of nodes, and what is refused."""
+"""Scenarios with a topology and a matrix from files: warnings, own node names, and refused files."""
 
 import pytest
 
@@ -37,7 +37,7 @@ at = "0.5 s"
 
 @pytest.fixture
 def load(tmp_path):
-    """Return a function that loads the world with that matrix."""
+    """Return a function that loads the scenario with that matrix."""
 
     def with_matrix(text, gml=GML, world=WORLD):
         for name, content in (("net.gml", gml), ("m.csv", text), ("world.toml", world)):

@@ -1,4 +1,4 @@
-"""Adding seeds until claims are decided: what a look settles, when it ends, and what the result says of it."""
+"""Adding seeds until claims are decided: decisions of interim looks, their end, and statements in the result."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ U = "undecided"
 def a_claim(name="so", *, evidence="", **readings):
     answers = set(readings.values())
     holds = answers.pop() if len(answers) == 1 else U
-    lines = [f"[{reading}: {judge.word(one)}] {evidence}" for reading, one in readings.items()]
+    lines = [f"[{reading}: {judge.word(item)}] {evidence}" for reading, item in readings.items()]
     return Claim(name, "it is so", "section 1", holds, "\n".join(lines), readings)
 
 
@@ -49,7 +49,7 @@ def a_result(claims=(), rows=(), seeds=150):
 
 
 def looked(*claims):
-    """The standing after looks that found these states of one claim, with 150, 300, ... seeds."""
+    """Return the state after interim looks that found these states of one claim, with 150, 300, ... seeds."""
     standing = None
     for number, claim in enumerate(claims):
         standing = until.after_look(standing, a_result([claim], seeds=150 * 2**number))
@@ -81,7 +81,7 @@ def test_no_seeds_are_added_where_interpretations_disagree():
     assert standing.ended == {"so": {"stage": "interpretations disagree", "seeds": 300}}
     assert not standing.is_open
     assert looked(a_claim(a=True, b=U)).is_open
-    # A third interpretation that is undecided cannot make the other two agree.
+    # A third undecided interpretation cannot make the other two agree.
     assert not looked(a_claim(a=True, b=False, c=U)).is_open
 
 
@@ -130,7 +130,7 @@ FIRST = 4
 
 
 class MadeUp(Exhibit):
-    """An exhibit about which no paper states anything: its one claim is what ``find`` finds."""
+    """Experiment without a paper, whose only claim is the result of ``find``."""
 
     def evaluate(self, chosen, done):
         statement = Statement("so", self.id, "section 1", "it is so", "PAIRED")
@@ -138,7 +138,7 @@ class MadeUp(Exhibit):
 
 
 def made_up(name, parts, fixed=False):
-    """An exhibit of one study of table 3; its claim is what ``parts`` makes of the number of seeds."""
+    """Return an experiment of one study of table 3; ``parts`` judges its claim by the number of seeds."""
     setup = Setup(
         paper="nobody",
         runs=None,
@@ -154,18 +154,22 @@ def made_up(name, parts, fixed=False):
 
 
 def part(p):
-    """Its p-value may depend on the number of seeds."""
+    """Return a part, whose p-value may depend on the number of seeds."""
     return lambda n: judge.Part(f"n = {n}", True, p(n))
 
 
 @pytest.fixture
 def reproduced(tmp_path, silent, calls):
-    """Runs made-up exhibits with up to 8 times four seeds: the results by name, what is said, and seeds run."""
+    """Run made-up experiments with up to 8 times four seeds: results by name, messages, and seeds run."""
 
     def run(*exhibits):
         said = []
         results = until.reproduce(Request(exhibits, Size("any")), 8, tmp_path, 1, silent, said.append)
-        return {result.exhibit.partition("/")[2]: result for result in results}, said, sorted({one for one, _ in calls})
+        return (
+            {result.exhibit.partition("/")[2]: result for result in results},
+            said,
+            sorted({item for item, _ in calls}),
+        )
 
     return run
 
@@ -191,7 +195,7 @@ def test_only_exhibits_that_are_open_get_more_seeds(reproduced, tmp_path):
 
 
 def test_interim_look_tests_at_its_share_of_five_percent(reproduced):
-    """Four looks: 1.25 % each."""
+    """Four looks have 1.25 % each."""
     results, said, seeds = reproduced(made_up("nearly", part(lambda n: 0.03)), made_up("just", part(lambda n: 0.012)))
     ended = {name: result.size["until_decided"]["claims"]["so"] for name, result in results.items()}
     assert ended == {"nearly": {"stage": "bound reached", "seeds": 32}, "just": {"stage": "decided", "seeds": 4}}

@@ -194,7 +194,7 @@ def told_by(text: str) -> tuple[dict[int, dict[str, list[list[int]]]], list[int]
 
 def measured(rows: list[list[float]], passed: dict[str, list[list[int]]], segments: int) -> Run:
     """What one flow did; instants from its first data, in seconds."""
-    data = [one for one in passed["data"] if one[1] >= 0]
+    data = [item for item in passed["data"] if item[1] >= 0]
     begin = data[0][0]
     acks = [(at, acked) for at, acked in passed["ack"] if at > begin]
 
@@ -308,7 +308,7 @@ def write(runs: dict[str, dict[str, list[list[Run]]]]) -> None:
     for name, by_control in runs.items():
         lines = []
         for control, done in by_control.items():
-            texts = ",\n".join(f"   {json.dumps(one, separators=(',', ':'))}" for one in done)
+            texts = ",\n".join(f"   {json.dumps(item, separators=(',', ':'))}" for item in done)
             lines.append(f'  "{control}": [\n{texts}\n  ]')
         worlds_text.append(f' "{name}": {{\n' + ",\n".join(lines) + "\n }")
     text = json.dumps(head)[:-1] + ',\n"runs": {\n' + ",\n".join(worlds_text) + "\n}}\n"

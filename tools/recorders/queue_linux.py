@@ -442,10 +442,10 @@ def tcp(world: dict[str, Any]) -> dict[str, Any]:
     rows = hear(to_sender)
     finish(sender, receiver, to_sender, to_receiver)
     span = world["stop_s"] - WARM_S
-    warm = [one[2] for one in rows[int(WARM_S * 1000 / TICK_MS) - 1]]
+    warm = [row[2] for row in rows[int(WARM_S * 1000 / TICK_MS) - 1]]
     warm += [0] * (len(world["controls"]) - len(warm))
     goodput = [round((last[2] - first) * 8e-6 / span, 4) for first, last in zip(warm, rows[-1], strict=True)]
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "goodput_mbps": goodput,
         "queue_packets": [*quantiles(queue, 0), round(statistics.mean(queue), 3)],
         "drops_per_s": round((told["drops"] - before["drops"]) / span, 4),
@@ -453,23 +453,23 @@ def tcp(world: dict[str, Any]) -> dict[str, Any]:
     }
     for key in ("marked", "ecn_mark"):
         if key in told:
-            found["marks_per_s"] = round((told[key] - before[key]) / span, 4)
+            result["marks_per_s"] = round((told[key] - before[key]) / span, 4)
     if dual:
         for place, name in enumerate(("prob", "delay_c_ms", "delay_l_ms")):
             values = [row[place] for row in dual]
-            found[name] = [*quantiles(values, 6), round(statistics.mean(values), 6)]
-        found["step_marks_per_s"] = round((told["step_marks"] - before["step_marks"]) / span, 4)
+            result[name] = [*quantiles(values, 6), round(statistics.mean(values), 6)]
+        result["step_marks_per_s"] = round((told["step_marks"] - before["step_marks"]) / span, 4)
     if "dctcp" in world["controls"]:
         many = world["controls"].count("dctcp")
-        late = [one for row in rows[int(WARM_S * 1000 / TICK_MS) :] for one in row[:many]]
-        alpha = [one[3] / 1024 for one in late]
-        found["alpha"] = [*quantiles(alpha, 4), round(statistics.mean(alpha), 5)]
-        found["dctcp_cwnd"] = [
-            *quantiles([one[0] for one in late], 0),
-            round(statistics.mean(one[0] for one in late), 3),
+        late = [item for row in rows[int(WARM_S * 1000 / TICK_MS) :] for item in row[:many]]
+        alpha = [item[3] / 1024 for item in late]
+        result["alpha"] = [*quantiles(alpha, 4), round(statistics.mean(alpha), 5)]
+        result["dctcp_cwnd"] = [
+            *quantiles([item[0] for item in late], 0),
+            round(statistics.mean(item[0] for item in late), 3),
         ]
-        found["queue_series"] = queue[:400]
-    return found
+        result["queue_series"] = queue[:400]
+    return result
 
 
 def text_of(discipline: list[str]) -> str:

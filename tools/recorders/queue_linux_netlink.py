@@ -40,7 +40,7 @@ def netlink(kind: int, flags: int, body: bytes) -> list[tuple[int, bytes]]:
         route.append(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
     (end,) = route
     end.send(struct.pack("<IHHII", 16 + len(body), kind, flags, 1, 0) + body)
-    found: list[tuple[int, bytes]] = []
+    result: list[tuple[int, bytes]] = []
     while True:
         data = end.recv(1 << 16)
         while data:
@@ -48,19 +48,19 @@ def netlink(kind: int, flags: int, body: bytes) -> list[tuple[int, bytes]]:
             if answer == 2 and (error := struct.unpack_from("<i", data, 16)[0]):
                 raise OSError(-error, os.strerror(-error))
             if answer in {2, 3}:
-                return found
-            found.append((answer, data[16:length]))
+                return result
+            result.append((answer, data[16:length]))
             data = data[(length + 3) & ~3 :]
 
 
 def attributes(data: bytes) -> dict[int, bytes]:
     """Parts of a netlink message by number."""
-    found = {}
+    result = {}
     while len(data) >= 4:
         length, number = struct.unpack_from("<HH", data)
-        found[number & 0x3FFF] = data[4:length]
+        result[number & 0x3FFF] = data[4:length]
         data = data[(length + 3) & ~3 :]
-    return found
+    return result
 
 
 def part(number: int, data: bytes) -> bytes:
@@ -89,11 +89,11 @@ def state(index: int) -> dict[str, Any]:
         kind = given[1].rstrip(b"\0").decode()
         stats = attributes(given[7])
         names = ("qlen", "backlog", "drops", "requeues", "overlimits")
-        found = dict(zip(names, struct.unpack("<5I", stats[3][:20]), strict=True))
+        result = dict(zip(names, struct.unpack("<5I", stats[3][:20]), strict=True))
         if kind in COLUMNS and 4 in stats:
             columns, form = COLUMNS[kind]
-            found |= dict(zip(columns, struct.unpack_from(form, stats[4]), strict=True))
-            if "prob" in found:
-                found["prob"] = round(found["prob"] / 2 ** (64 if kind == "pie" else 32), 9)
-        return found
+            result |= dict(zip(columns, struct.unpack_from(form, stats[4]), strict=True))
+            if "prob" in result:
+                result["prob"] = round(result["prob"] / 2 ** (64 if kind == "pie" else 32), 9)
+        return result
     raise RuntimeError("the discipline is gone")

@@ -63,9 +63,9 @@ def three(*sources: dict[str, Any]) -> list[dict[str, Any]]:
 
 SPARSE = {"every_ns": 20_000_000, "bytes": 200}
 UDP: dict[str, dict[str, Any]] = {}
-for one in ("codel", "codel-10-50", "pie", "pie-20", "red", "red-adaptive"):
+for item in ("codel", "codel-10-50", "pie", "pie-20", "red", "red-adaptive"):
     for factor in (1.2, 1.5, 2.0):
-        UDP[f"{one} {factor}"] = {"discipline": one, "sources": [load(factor, 10 if one == "codel" else 6)]}
+        UDP[f"{item} {factor}"] = {"discipline": item, "sources": [load(factor, 10 if item == "codel" else 6)]}
 UDP |= {
     "fifo 1.5": {"discipline": "fifo", "sources": [load(1.5, 2)]},
     "head-drop 1.5": {"discipline": "head-drop", "sources": [load(1.5, 2)]},
@@ -105,13 +105,13 @@ for first, second in ((1, 1), (1, 4), (4, 1), (4, 4)):
         "discipline": "dualpi2-dctcp", "controls": ["dctcp"] * first + ["cubic"] * second, "ecn": 1,
         "rate_mbps": 40, "rtt_ms": 10, "stop_s": 25,
     }  # fmt: skip
-for one in ("codel", "pie", "red", "fq-codel", "fifo"):
+for item in ("codel", "pie", "red", "fq-codel", "fifo"):
     for control in ("reno", "cubic"):
         for flows in (1, 2, 10):
             for ecn in (0, 1):
-                if not (ecn and one == "fifo"):
-                    name = {0: one, 1: one if one == "fq-codel" else one + "-ecn"}[ecn]
-                    TCP[f"{one} {control} x{flows}" + " ecn" * ecn] = {
+                if not (ecn and item == "fifo"):
+                    name = {0: item, 1: item if item == "fq-codel" else item + "-ecn"}[ecn]
+                    TCP[f"{item} {control} x{flows}" + " ecn" * ecn] = {
                         "discipline": name, "controls": [control] * flows, "ecn": ecn,
                         "rate_mbps": 10, "rtt_ms": 40, "stop_s": 20,
                     }  # fmt: skip

@@ -293,12 +293,12 @@ class Red:
         count = float(self.count_bytes // int(self.mean)) if self.on["bytes_"] else float(self.count)
         share = count * self.prob1
         if self.on["wait_"]:
-            found = 0.0 if share < 1 else self.prob1 / (2 - share) if share < 2 else 1.0
+            result = 0.0 if share < 1 else self.prob1 / (2 - share) if share < 2 else 1.0
         else:
-            found = self.prob1 / (1 - share) if share < 1 else 1.0
-        if self.on["bytes_"] and found < 1:
-            found *= size / self.mean
-        return min(1.0, found)
+            result = self.prob1 / (1 - share) if share < 1 else 1.0
+        if self.on["bytes_"] and result < 1:
+            result *= size / self.mean
+        return min(1.0, result)
 
     def decide(self, queue: int, size: int, draws: list[float]) -> str:
         """What becomes of the packet: one letter of ``did``."""
@@ -341,10 +341,10 @@ def check(name: str, record: dict[str, Any], listed: list[list[int]], draws: lis
     for number, (at_ns, size) in enumerate(listed):
         at = at_ns * 1e-9
         # What waits: whose sending has not begun. The queue runs idle when the last one's sending ends.
-        waiting = [one for one in begun if one[0] > at + 1e-12]
+        waiting = [item for item in begun if item[0] > at + 1e-12]
         if number and not waiting and free <= at and idle is None:
             idle = idle_since
-        queue = sum(one[1] for one in waiting) if red.on["queue_in_bytes_"] else len(waiting)
+        queue = sum(item[1] for item in waiting) if red.on["queue_in_bytes_"] else len(waiting)
         red.average(at, queue, idle)
         idle = None
         did = red.decide(queue, size, left)

@@ -232,13 +232,13 @@ def period(series: list[int], least: int) -> int:
     mean = statistics.mean(series)
     wave = [value - mean for value in series]
     power = sum(value * value for value in wave)
-    found, best, below = 0, 0.0, False
+    result, best, below = 0, 0.0, False
     for lag in range(least, len(series) // 4):
         alike = sum(a * b for a, b in zip(wave, wave[lag:], strict=False)) / power
         below = below or alike < 0
         if below and alike > best:
-            found, best = lag, alike
-    return found
+            result, best = lag, alike
+    return result
 
 
 def spread(values: list[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""The public module on the real simulator, each test in a process of its own."""
+"""Public module with the compiled simulator, each test in a process of its own."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ STORED = ROOT / "docs" / "details" / "evidence"
 
 @pytest.mark.parametrize("name", ["loss", "cubic", "buffer", "share", "friendliness"])
 def test_stored_combination_is_reproduced(name, command, tmp_path):
-    """One cell of each: `make evidence` renews them all when a change of the model is meant."""
+    """One combination of each; `make evidence` renews them all after an intended change of the model."""
     provenance = json.loads((STORED / f"{name}.json").read_text(encoding="utf-8"))["provenance"]
     cell = provenance["cells"][-1]
     settings = [part for setting in cell["set"] for part in ("--set", setting)]

@@ -1,4 +1,4 @@
-"""run, trace and export with the compiled simulator, and what other people's tools make of the files."""
+"""run, trace and export with the compiled simulator, and files read by other tools."""
 
 import json
 import math
@@ -122,7 +122,7 @@ def test_intervals_end_correctly_and_respect_link_rate(a_run):
     times = np.array([row["time_ps"] for row in rows])
     assert np.array_equal(times, np.arange(1, 201) * 50_000_000_000)
     carried = np.array([row["bytes"] for row in rows])
-    # 10 Mbit/s for 50 ms; a packet of 1500 B more may end in an interval.
+    # 10 Mb/s for 50 ms; one more packet of 1500 B may end in an interval.
     assert carried.max() <= 62_500 + 1500
     down = (times > 4.0e12 + 1e9) & (times <= 7.0e12)
     assert carried[down].sum() == 0

@@ -1,4 +1,4 @@
-"""The study of unstated parameters with the real simulator."""
+"""Study of unstated parameters with the compiled simulator."""
 
 import json
 import subprocess
@@ -32,4 +32,4 @@ def test_choices_of_tcp_reach_the_runs(command, tmp_path):
     done = command(*words, "--samples", "2", "--seeds", "2", "--out", "out")
     assert "partial_ack" in done.stdout
     found = json.loads((tmp_path / "out" / "sensitivity" / "gmpls" / "table3.json").read_text())
-    assert len({tuple(one) for one in zip(*found["values"].values(), strict=True)}) == found["design"]["settings"]
+    assert len({tuple(item) for item in zip(*found["values"].values(), strict=True)}) == found["design"]["settings"]

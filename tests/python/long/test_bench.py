@@ -1,4 +1,4 @@
-"""The benchmark: what it counts, and that the engine has not become heavier. Never how long it takes."""
+"""Benchmark: its counts, and the number of instructions of the engine. Durations are never tested."""
 
 import json
 import re
@@ -19,9 +19,9 @@ BASELINE = Path(__file__).with_name("instructions.toml")
 
 def test_a_row_counts_the_hops_of_the_workload():
     newreno, linux = measure(("newreno", "linux-6"), 10, 2, 1)
-    # Six transmissions a delivered segment: 100 Mb/s for 2 s are at most 16 667 segments.
+    # A delivered segment needs six transmissions: 100 Mb/s for 2 s are at most 16 667 segments.
     assert 30_000 < newreno.packet_hops < 6 * 16_667
-    # An ACK for every other segment, but for the first ones: nine transmissions for two segments.
+    # One ACK per two segments, except for the first ones: nine transmissions per two segments.
     assert 30_000 < linux.packet_hops < 5 * 16_667
     for row in (newreno, linux):
         assert 0.5 < row.utilisation <= 1
@@ -32,9 +32,9 @@ def test_a_row_counts_the_hops_of_the_workload():
 
 def test_core_load_matches_its_name():
     core = measure_core(1)
-    # 182 sources of 3.818 Gb/s, 1250 B a packet, 60 ms.
+    # 182 sources of 3.818 Gb/s, 1250 B per packet, 60 ms.
     assert core.packets == pytest.approx(182 * 3.818e9 / 10_000 * 0.06, rel=0.01)
-    # Up to 40 packets a burst, which asks for 440 / 182 fibres if nothing is lost.
+    # Up to 40 packets per burst; a burst crosses 440 / 182 fibres if nothing is lost.
     assert core.packets / 40 < core.requests < core.packets / 40 * 440 / 182 * 1.1
     assert 0 < core.lost < core.requests / 10
 
@@ -75,7 +75,7 @@ def test_unknown_workload_is_refused(workload, message):
 
 @pytest.mark.parametrize("tcp", ["newreno", "linux-6"])
 def test_instructions_per_hop_match_baseline(tcp):
-    """Counted by callgrind, so the same on every machine with the same compiler; another compiler is not compared."""
+    """Callgrind counts are equal on every machine with the same compiler; other compilers are not compared."""
     if shutil.which("valgrind") is None:
         pytest.skip("valgrind is not installed: instructions are not counted")
     baseline = tomllib.loads(BASELINE.read_text())

@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "howto"
 SEEDS = 400
 HERE = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
 TIMEOUT = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
-"""How long what a killed worker had is asked for before it is made again; 30 s otherwise."""
+"""Time for which the data of a killed worker are requested before they are recomputed; 30 s by default."""
 
 
 def study(seeds=SEEDS):
@@ -43,25 +43,25 @@ def worker(place, address):
 
 @contextlib.contextmanager
 def scheduler(place):
-    """The address of a scheduler, and its process; those that are added to it end with it."""
+    """Yield the address of a scheduler, and its process; its workers end with it."""
     processes = [dask(place, "scheduler", "--port", "0", "--scheduler-file", "scheduler.json")]
     written = place / "scheduler.json"
     try:
         deadline = time.monotonic() + 30
-        # The file is there before its text is, which ends with a brace.
+        # The file exists before its text, which ends with a brace.
         while not (written.is_file() and written.read_text().rstrip().endswith("}")) and time.monotonic() < deadline:
             time.sleep(0.05)
         yield json.loads(written.read_text())["address"], processes
     finally:
         for process in processes:
-            # A worker that is asked to go while its scheduler goes may wait for it.
+            # A worker that stops together with its scheduler may wait for it.
             process.kill()
             process.wait()
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """The address of a scheduler with two workers, and where they are."""
+    """Return the address of a scheduler with two workers, and their directories."""
     place = tmp_path_factory.mktemp("cluster")
     with scheduler(place) as (address, processes):
         processes += [worker(place, address) for _ in range(2)]
@@ -86,7 +86,7 @@ def test_tasks_of_killed_worker_are_repeated(cluster, in_threads, tmp_path, monk
     with connected(address) as client:
         client.wait_for_workers(3, timeout=30)
         (mine,) = (name for name, pid in client.run(os.getpid).items() if pid == third.pid)
-        # It takes tasks and finishes none, so that it has some whenever it is killed.
+        # The stopped worker accepts tasks and finishes none, so it has some whenever it is killed.
         third.send_signal(signal.SIGSTOP)
 
         class Killing(Silent):
@@ -107,7 +107,7 @@ def test_tasks_of_killed_worker_are_repeated(cluster, in_threads, tmp_path, monk
 
 
 def test_workers_that_come_late_and_go_make_the_same_files(in_threads, tmp_path):
-    """A cluster that grows with what waits, from no worker at all."""
+    """A cluster grows with the number of waiting tasks, from zero workers."""
     with LocalCluster(
         n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0", local_directory=str(tmp_path / "scratch")
     ) as grown:
@@ -196,7 +196,7 @@ def test_lost_scheduler_ends_with_message(tmp_path):
         _, err = running.communicate(timeout=60)
     assert running.returncode == 1, err
     assert "Traceback" not in err
-    # What Dask says depends on what it was just doing.
+    # Dask's message depends on its current activity.
     assert re.search(r"^Error: Speed of protection switching .*, seed \d+: \S.*$", err, re.MULTILINE)
 
 
@@ -215,8 +215,8 @@ def test_missing_scheduler_is_named(optcp, monkeypatch):
 
 
 def blocks(page, language):
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    return [block for of, block in found if of == language]
+    result = re.findall(r"^```(\w*)\n(.*?)^```$", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [block for of, block in result if of == language]
 
 
 def test_commands_of_cluster_page_run(tmp_path):
@@ -231,12 +231,14 @@ def test_commands_of_cluster_page_run(tmp_path):
 def test_functions_in_dask_pages_exist():
     pages = ("clusters.md", "slurm.md", "kubernetes.md")
     manifests = list(yaml.safe_load_all(blocks("kubernetes.md", "yaml")[0]))
-    assert [one["kind"] for one in manifests] == ["Deployment", "Service", "Deployment"]
+    assert [manifest["kind"] for manifest in manifests] == ["Deployment", "Service", "Deployment"]
     commands = [
-        one["spec"]["template"]["spec"]["containers"][0]["args"] for one in manifests if one["kind"] == "Deployment"
+        manifest["spec"]["template"]["spec"]["containers"][0]["args"]
+        for manifest in manifests
+        if manifest["kind"] == "Deployment"
     ]
     commands += [line.split() for line in "".join(blocks("clusters.md", "")).splitlines() if line.startswith("dask ")]
-    # What dask-jobqueue appends.
+    # Arguments that dask-jobqueue appends.
     commands += [["dask", "worker", "--lifetime", "--lifetime-stagger"]]
     assert [words[1] for words in commands] == ["scheduler", "worker", "scheduler", "worker", "worker"]
     for words in commands:
@@ -245,5 +247,5 @@ def test_functions_in_dask_pages_exist():
         )
         for option in (word for word in words if word.startswith("--")):
             assert re.search(rf"{option}\b", shown.stdout), option
-    for script in (one for page in pages for one in blocks(page, "python")):
+    for script in (block for page in pages for block in blocks(page, "python")):
         compile(script, "page", "exec")

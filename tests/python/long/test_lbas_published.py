@@ -1,4 +1,4 @@
-"""What is kept to be read of the long runs of the LBAS paper is what they say: `make tables` writes it anew."""
+"""Published files of the LBAS long runs match the runs; `make tables` rewrites them."""
 
 import shutil
 import subprocess
@@ -15,10 +15,10 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A directory with the results and the page."""
+    """Return a directory with the results and the page."""
     place = tmp_path_factory.mktemp("tables")
     command_in(place, "reproduce", *METRICS, "--out", "out")
-    # Of a quick look, too, the rows of kept runs are whole.
+    # Rows of stored runs are complete in quick runs, too.
     command_in(place, "reproduce", TRENDS, "--quick", "--out", "out")
     (place / PAGE.parent).mkdir(parents=True)
     shutil.copy(ROOT / PAGE, place / PAGE)

@@ -1,4 +1,4 @@
-"""The notebooks give what they show."""
+"""Output of the notebooks."""
 
 import json
 import subprocess
@@ -11,14 +11,14 @@ FOLDER = Path(__file__).parents[3] / "docs" / "tutorials"
 
 
 def cells(path):
-    """Sources, and outputs without the pixels of pictures, which depend on the fonts of the machine."""
-    found = []
+    """Return sources, and outputs without pixels of pictures, which depend on the fonts of the machine."""
+    result = []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", ()):
             if "image/png" in output.get("data", {}):
                 output["data"]["image/png"] = bool(output["data"]["image/png"])
-        found.append(cell)
-    return found
+        result.append(cell)
+    return result
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.ipynb")))

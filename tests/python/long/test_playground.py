@@ -1,4 +1,4 @@
-"""The simulator in WebAssembly: in node it computes what the command does, and the page works in a browser."""
+"""Simulator in WebAssembly: in node it computes the same as the command, and the page works in a browser."""
 
 import contextlib
 import gzip
@@ -20,7 +20,7 @@ from optcp.scenarios import shipped, topologies
 from optcp.web.playground import Start, address, starts
 from optcp.web.playground import page as page_of
 
-# TopoHub leaves the file of a network open.
+# TopoHub does not close the file of a network.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 ROOT = Path(__file__).parents[3]
 NODE = shutil.which("node")
@@ -37,12 +37,12 @@ SMALLER = {
     },
     "reconfigurable-days": {"parameters.length": "24 ms", "parameters.warm": "8 ms", "parameters.measured": "16 ms"},
 }
-"""Worlds of 10 Gb/s and of many hosts, as small as the tests of the engines have them."""
+"""Settings that shrink scenarios of 10 Gb/s and of many hosts, as in the tests of the engines."""
 
 
 @pytest.fixture(scope="module")
 def program():
-    """What compiles the module and writes the page."""
+    """Return the program that compiles the module and writes the page."""
     spec = importlib.util.spec_from_file_location("playground_build", ROOT / "playground/build.py")
     program = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(program)
@@ -81,7 +81,7 @@ def of_command(text, name, settings, seed=1):
 
 
 def shortened(text, name, settings):
-    """The settings, and a stop where it runs long."""
+    """Return the settings, and an earlier stop for long runs."""
     stop_s = _core.Scenario.parse(text, name, settings).summary()["stop_s"]
     return [*settings, ("stop", f"{LONGEST_S} s")] if stop_s > LONGEST_S else settings
 
@@ -161,7 +161,7 @@ def test_edits_keep_rest_of_file_unchanged(module):
     assert [answer["text"] for answer in answers] == [expected for _, _, expected in cases]
 
     wrong = [{"set": [["c", "d"], "1"]}, {"set": [["a"], "no value"]}, {"remove": ["links", 3]}, {"push": ["a", entry]}]
-    answers = in_node(module, [{"text": text, "changes": [one]} for one in wrong])
+    answers = in_node(module, [{"text": text, "changes": [item]} for item in wrong])
     said = [
         "the text has no such table",
         "no value is no value of TOML",
@@ -175,9 +175,11 @@ def test_edits_keep_rest_of_file_unchanged(module):
 def test_messages_match_the_command(module):
     text = (ROOT / "python/optcp/scenarios/ring.toml").read_text(encoding="utf-8")
     wrong = [text.replace("delay", "dealy"), text.replace('"4 ms"', '"4 parsecs"'), text + "\nnot TOML"]
-    for one, answer in zip(wrong, in_node(module, [{"name": "ring.toml", "text": one} for one in wrong]), strict=True):
+    for entry, answer in zip(
+        wrong, in_node(module, [{"name": "ring.toml", "text": item} for item in wrong]), strict=True
+    ):
         with pytest.raises(_core.ScenarioError) as error:
-            _core.Scenario.parse(one, "ring.toml")
+            _core.Scenario.parse(entry, "ring.toml")
         assert answer["refused"] == str(error.value)
 
 
@@ -193,14 +195,14 @@ def browser():
         pytest.skip("no Chromium is installed: the page is not opened")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
-        # A container's only user is root, whom Chromium refuses its sandbox.
+        # A container's only user is root, for whom Chromium refuses its sandbox.
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         yield chromium
         chromium.close()
 
 
 def answered(page, count=1, world=0):
-    """Waits until the world has shown so many answers more."""
+    """Wait until the scenario has shown this many further answers."""
     script = "([world, count]) => Number(document.querySelectorAll('.world')[world]?.dataset.answers ?? 0) >= count"
     page.wait_for_function(script, arg=[world, count])
 
@@ -214,14 +216,14 @@ def digest(page, world=0, kind="records"):
 
 
 def native(page, world=0, seed=1):
-    """What the command says of the file that the page shows."""
+    """Return the output of the command for the file that the page shows."""
     run = of_command(page.locator(".text").nth(world).input_value(), "ring.toml", [], seed)
     return run["records_sha256"]
 
 
 @contextlib.contextmanager
 def opened(module, browser, tmp_path, address="", **options):
-    """The page as a reader has it from a file, when its first run is drawn; nothing goes wrong on it."""
+    """Yield the page opened from a file after its first run is drawn; it must have no errors."""
     written = tmp_path / "index.html"
     written.write_text(page_of(starts(), gzip.compress(module.read_bytes())), encoding="utf-8")
     assert written.stat().st_size < 2_000_000
@@ -239,7 +241,7 @@ def opened(module, browser, tmp_path, address="", **options):
 
 
 def curve(page, kind, world=0):
-    """What a picture says of its curves: each name with its greatest value."""
+    """Return the names of the curves in a picture, with their maxima."""
     return page.locator(f"figure[data-kind={kind}] canvas").nth(world).get_attribute("aria-label")
 
 
@@ -268,7 +270,7 @@ def test_a_fibre_is_cut_in_the_browser(module, browser, tmp_path, width, scheme)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         before = pixels(page, "goodput")
 
-        # By keyboard: another link fails too, and later.
+        # By keyboard: add a later failure of another link.
         page.locator("[data-link=west-north]").focus()
         page.keyboard.press("Enter")
         answered(page, 2)
@@ -285,7 +287,7 @@ def test_a_fibre_is_cut_in_the_browser(module, browser, tmp_path, width, scheme)
         assert page.inner_text(".command") == "optcp run ring.toml --seed 1 --digest"
         assert "was there already" in page.inner_text(".speed")
 
-        # By mouse: both are mended, and undo cuts one again.
+        # By mouse: repair both, and undo restores one failure.
         for link in ("west-north", "north-east"):
             page.locator(f"[data-link={link}] .hit").click(force=True)
         page.wait_for_function("document.querySelector('.now').textContent === 'Nothing fails'")
@@ -326,7 +328,7 @@ def test_dragging_a_slider_moves_the_curves(module, browser, tmp_path):
         page.mouse.up()
         assert len(seen) == 6
         assert digest(page) == native(page)
-        # All of it is one change.
+        # All edits are one change.
         page.click(".undo")
         page.wait_for_function("document.querySelector('[data-knob=\"failures.0.at\"]').value === '150'")
         assert page.input_value(".text") == starts()[0].text
@@ -359,7 +361,7 @@ def test_nodes_links_and_flows_are_added(module, browser, tmp_path):
         assert digest(page) == native(page)
         assert curve(page, "goodput").count("flow-1") == 1
 
-        # A node is where it is dragged to, and the world is as before.
+        # Dragging moves the node, and the scenario is unchanged.
         shown = digest(page)
         node = page.locator("[data-node=n1] .dot")
         box = node.bounding_box()
@@ -429,7 +431,7 @@ def test_broken_link_is_reported(module, browser, tmp_path):
 def test_a_run_is_played(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         page.click("#play")
-        # Queues have a length before the link fails at 3 s, and it is down then.
+        # Queues are not empty before the link fails at 3 s, and the link is down then.
         page.wait_for_selector("[data-link=west-north] .queue:not(.empty)", state="attached")
         assert page.locator(".link.down").count() == 0
         page.wait_for_selector("[data-link=north-east].down")
@@ -466,7 +468,7 @@ def test_choices_list_valid_words_only(module, browser, tmp_path):
         page.select_option("#start", "bundle.toml")
         page.wait_for_selector("[data-knob='parameters.selection']")
         offered = page.locator("[data-knob='parameters.selection'] option").all_inner_texts()
-        assert sorted(offered) == sorted(one["name"] for one in _core.catalogue() if one["family"] == "selection")
+        assert sorted(offered) == sorted(item["name"] for item in _core.catalogue() if item["family"] == "selection")
         before = answers(page)
         page.select_option("[data-knob='parameters.selection']", "destination")
         answered(page, before + 1)

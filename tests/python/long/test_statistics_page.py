@@ -1,4 +1,4 @@
-"""Every table of docs/details/statistics.md is that of a new simulation."""
+"""Tables of docs/details/statistics.md compared with a new simulation."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
-"""The wheels in clean environments, outside the checkout: optcp alone, with its papers, and at both ends of its ranges.
+"""Wheels in clean environments outside the checkout: optcp alone, with its papers, and with oldest and newest packages.
 
-`make test-wheel` runs this: it builds the wheels, and packages come from the registry.
+`make test-wheel` runs this; it builds the wheels, and packages come from the registry.
 """
 
 import json
@@ -24,7 +24,7 @@ INSTALLING = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKED = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
 EXTRAS = ("plot", "frames", "tle")
-"""They are tested with the oldest; with the newest by `notebook`, which brings the first two, and by `tle`."""
+"""Extras tested with the oldest packages; with the newest, `notebook` includes the first two, and `tle` is separate."""
 TESTED = (
     "test_stats",
     "test_cells",
@@ -35,12 +35,12 @@ TESTED = (
     "test_tles",
     "test_foreign",
 )
-"""Of tests/python: between them they use every library of the ranges."""
+"""Tests of tests/python that together use every library of the ranges."""
 MISSING = "Error: matplotlib is not installed: pip install 'optcp[plot]'\n"
 
 
 class Environment:
-    """An environment of its own, with an empty folder in which commands run."""
+    """Virtual environment with an empty folder for commands."""
 
     def __init__(self, folder):
         self.folder = folder / "work"
@@ -49,7 +49,7 @@ class Environment:
         self.bin = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
 
     def install(self, *what):
-        # Whatever comes as source would need a compiler, and is refused.
+        # Source packages would need a compiler, so refuse them.
         self("python", "-m", "pip", "install", "--quiet", "--no-compile", "--only-binary", ":all:", *what)
 
     def __call__(self, program, *arguments, status=0):
@@ -60,9 +60,9 @@ class Environment:
 
 
 def oldest():
-    """The lower end of every range."""
-    ranges = [*PROJECT["dependencies"], *(one for extra in EXTRAS for one in PROJECT["optional-dependencies"][extra])]
-    return [re.sub(r">=([^,]+).*", r"==\1", one) for one in ranges]
+    """Return the lower bound of every range."""
+    ranges = [*PROJECT["dependencies"], *(item for extra in EXTRAS for item in PROJECT["optional-dependencies"][extra])]
+    return [re.sub(r">=([^,]+).*", r"==\1", item) for item in ranges]
 
 
 @pytest.fixture(scope="module")
@@ -86,26 +86,26 @@ def test_the_wheel_of_the_core_has_no_paper(wheel, papers_wheel):
 
 
 def test_the_page_of_installing_says_how_large_the_wheel_is(wheel):
-    """Within a tenth: compilers differ."""
+    """The tolerance is a tenth, because compilers differ."""
     size = re.search(r"^\| the wheel; unpacked, .* \| ([\d.]+); ([\d.]+) \|$", INSTALLING, re.MULTILINE)
     with zipfile.ZipFile(wheel) as archive:
-        files = [one for one in archive.infolist() if not one.filename.endswith(".wasm.gz")]
-    found = [sum(getattr(one, what) for one in files) / 1e6 for what in ("compress_size", "file_size")]
+        files = [item for item in archive.infolist() if not item.filename.endswith(".wasm.gz")]
+    found = [sum(getattr(file, what) for file in files) / 1e6 for what in ("compress_size", "file_size")]
     assert found == pytest.approx([float(size[1]), float(size[2])], rel=0.1)
 
 
 def made(folder, wheel, *, extras=(), versions=()):
-    found = Environment(folder)
-    found.install(f"{wheel}[{','.join(extras)}]" if extras else wheel, *versions)
-    (found.folder / "ring.toml").write_text(
+    result = Environment(folder)
+    result.install(f"{wheel}[{','.join(extras)}]" if extras else wheel, *versions)
+    (result.folder / "ring.toml").write_text(
         re.search(r"<!-- complete: ring.toml -->\n```toml\n(.*?)```", TUTORIAL, re.DOTALL)[1], encoding="utf-8"
     )
-    return found
+    return result
 
 
 @pytest.fixture(scope="module")
 def folder():
-    # Half a gigabyte each: not one of those that pytest keeps.
+    # Use a temporary directory of its own, because each environment takes 0.5 GB and pytest keeps some.
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
 
@@ -139,7 +139,7 @@ def test_wheel_without_papers_names_their_package(alone):
 
 @pytest.fixture(scope="module")
 def with_papers(folder, wheel, papers_wheel):
-    # The registry may not have the packages yet: pip finds them beside each other.
+    # The registry may lack the packages, so pip also searches the wheel's directory.
     return made(folder / "papers", wheel, extras=["papers"], versions=["--find-links", papers_wheel.parent])
 
 
@@ -192,7 +192,7 @@ def test_the_notebook_runs(ranged):
     environment, which = ranged
     if which == "oldest":
         pytest.skip("JupyterLab is of no range that a result depends on")
-    # Where a notebook lies it writes its results.
+    # A notebook writes its results next to itself.
     place = environment.folder / "notebook"
     place.mkdir()
     shutil.copy(ROOT / "docs" / "tutorials" / "ring.ipynb", place)
@@ -205,7 +205,7 @@ def test_the_notebook_runs(ranged):
 def test_oldest_and_newest_dependencies_pass_tests(ranged):
     environment, which = ranged
     environment.install(*(f"{name}=={LOCKED[name]}" for name in ("hypothesis", "pyarrow", "pytest", "syrupy")))
-    # What an old library says of a newer Python is not for us to mend.
+    # Warnings of an old library about a newer Python are not our bugs.
     warnings = ("-W", "default") if which == "oldest" else ()
     files = [ROOT / "tests" / "python" / f"{name}.py" for name in TESTED]
     options = ["--quiet", "-p", "no:cacheprovider", "-c", ROOT / "pyproject.toml", f"--rootdir={ROOT}", *warnings]
