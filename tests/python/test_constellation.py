@@ -90,7 +90,7 @@ def test_distance_of_overhead_satellite_is_its_altitude():
     assert list(seen.satellites) == [0]
     assert seen.range_km == pytest.approx(10_000)
     assert seen.elevation_deg == pytest.approx(90)
-    # On the far side of the earth no satellite is visible, and no ISL is short enough: 4 satellites are 23 161 km apart.
+    # On the far side of the earth no satellite is visible. No ISL is short enough: 4 satellites are 23 161 km apart.
     assert len(now.isls) == 4
     assert now.isl_km == pytest.approx(math.sqrt(2) * SPARSE.radius_km)
     assert len(Snapshot(dataclasses.replace(SPARSE, satellites=3), 0.0).isls) == 3

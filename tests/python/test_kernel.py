@@ -104,7 +104,7 @@ def test_the_link_delays_loses_by_name_and_fills_its_queue(tmp_path):
     told, _ = link.communicate()
     for end in (*ours, *theirs):
         end.close()
-    passed, (packets, _, _) = kernel_runs.told_by(told)
+    passed, (packets, _, _) = kernel_runs.parse_link_output(told)
     data, acks = passed[0]["data"], passed[0]["ack"]
     assert [item[1:] for item in data] == [[-1, 1, 0], [0, 1, 0], [1, 1, 1], [2, 1, 0], [3, 1, 2], [1, 2, 2]]
     assert [acked for _, acked in acks] == [MSS_BYTES]
@@ -149,7 +149,7 @@ def test_unsuitable_machine_has_a_message(monkeypatch, tmp_path, capsys, user, d
     monkeypatch.setattr(kernel_runs, "PROGRAMS", ())
     monkeypatch.setattr(kernel_runs, "available", lambda: CONTROLS)
     with pytest.raises(SystemExit) as stopped:
-        kernel_runs.check(asked)
+        kernel_runs.check_machine(asked)
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
 

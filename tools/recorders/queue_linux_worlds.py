@@ -1,4 +1,4 @@
-"""Worlds in which ``queue_linux.py`` records Linux's queue disciplines."""
+"""Set-ups in which ``queue_linux.py`` records Linux's queue disciplines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 FRAME = 1500
 FIRST_NS = 350_000
-"""Off the grid of whole sending times, so that nothing comes just when something leaves."""
+"""Offset from the grid of transmission times, so that no packet arrives at the time of a departure."""
 PORT = 9000
 
 FILTER = "tc filter add dev r1 parent 3: protocol ip prio {0} u32 match ip dport {1} 0xffff flowid 3:{0}"
@@ -42,11 +42,11 @@ DISCIPLINES: dict[str, list[str]] = {
         *SOURCES,
     ],
 }
-"""What is put below the token bucket: a discipline, and further commands."""
+"""Commands below the token bucket: a discipline, and further commands."""
 
 
 def load(times: float, seconds: float = 6, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - keys of a source
-    """A source of full packets, so many times as fast as a link of 10 Mb/s."""
+    """Return a source of full packets with ``times`` the rate of a link of 10 Mb/s."""
     return {
         "every_ns": round(1_200_000 / times),
         "first_ns": FIRST_NS,
@@ -57,7 +57,7 @@ def load(times: float, seconds: float = 6, **more: Any) -> dict[str, Any]:  # no
 
 
 def three(*sources: dict[str, Any]) -> list[dict[str, Any]]:
-    """Sources that never send at the same instant."""
+    """Return sources that never send at the same time."""
     return [source | {"first_ns": FIRST_NS + 10_000 * number} for number, source in enumerate(sources)]
 
 
