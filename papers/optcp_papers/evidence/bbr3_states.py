@@ -147,19 +147,18 @@ BBR3_STATES = Experiment(
     value="ours",
     source=VERSION.runs(),
     about=(
-        'The same flow and link with `congestion = "bbr3"`; one row is of a link five times as long, where 63 round '
-        "trips take longer than three seconds. The scenario is `tcp-bbr`.",
-        "`BBRv3 draft` is what draft-ietf-ccwg-bbr-06 says. `BBRv3 draft, worked` is what follows from it for this "
-        "link by hand: whole segments and ACKs, of which there is one a millisecond, and the draft's pacing 1 % "
-        "below the bandwidth, which its gains do not show. No kernel that was at hand has this version: nothing "
-        "here is compared with a run of another program. The tests are in "
-        "`crates/tcp/src/congestion/bbr3/tests.rs`.",
-        "STARTUP falls behind once, for the reason that version 1 does. From then on a round trip carries 3 % less "
-        "than twice the one before; why is not known beyond the margin of 1 % and a window of whole segments.",
-        "Where each figure comes from: 2.77, 0.5, 0.90, 1 and 1.25 (section 5.6.1), the first rate without margin "
-        "(5.6.2); DRAIN ends with one product in flight (5.3.2); UP ends when three round trips have not shown a "
-        "quarter more (5.3.1.2), and DOWN with one product (5.3.3.1), which leaves no queue; probes are as many "
-        "round trips apart as the product has segments, here 39 or 40, or two to three seconds (5.3.3.8.2); half a "
-        "product for 200 ms and a round trip, when no shorter round trip was seen for 5 s (5.3.4).",
+        'Flow and link of BBR version 1 with `congestion = "bbr3"`. One row uses a link with five times the RTT, '
+        "where 63 RTTs take longer than three seconds. The scenario is `tcp-bbr`.",
+        "`BBRv3 draft` are statements of draft-ietf-ccwg-bbr-06. `BBRv3 draft, worked` are values derived from it by "
+        "hand for this link: whole segments and ACKs, one per millisecond, and the draft's pacing 1 % below the "
+        "bandwidth, which its gains do not include. No available kernel has this version, so no figure is compared "
+        "with a run of another program. The tests are in `crates/tcp/src/congestion/bbr3/tests.rs`.",
+        "STARTUP falls behind once, for the same reason as version 1. Later round trips carry 3 % less than twice the "
+        "previous one. The reasons that are known are the margin of 1 % and a window of whole segments.",
+        "Origin of each figure: 2.77, 0.5, 0.90, 1 and 1.25 (section 5.6.1), the first rate without margin (5.6.2). "
+        "DRAIN ends with one product in flight (5.3.2). UP ends when three round trips have not shown a quarter more "
+        "(5.3.1.2), and DOWN with one product (5.3.3.1), which leaves no queue. The interval between probes is the "
+        "number of segments in the product, in round trips (here 39 or 40), or two to three seconds (5.3.3.8.2). "
+        "PROBE_RTT keeps half a product for 200 ms and a round trip, if no shorter RTT was observed for 5 s (5.3.4).",
     ),
 )

@@ -86,18 +86,18 @@ BBR_SHARE = Experiment(
     source=Runs(SCENARIO, studies, find),
     about=(
         "One flow of BBR and one or more of CUBIC or Reno, all with the profile `linux-6`, share a drop-tail link of "
-        "10 Mb/s with a base round trip of 40 ms. The queue is in bandwidth-delay products of 33.3 packets, the packet "
-        "in transmission included. BBR's part of all goodput from 60 s to 460 s. Starts are drawn from 5 s, and hosts "
-        "keep each packet for up to 1.2 ms. The scenario is `tcp-bbr-share`.",
-        "The model supposes others that always fill the queue, and BBR that its window alone limits. Here the others "
-        "keep 0.7 or half of their window when the queue overflows, so that BBR, which goes by the least of 10 s, sees "
-        "a shorter round trip than the model has and keeps less in flight; and in the round trip after a loss it sends "
-        "no more than is delivered. So every share is below the model or meets it. The paper gives the model a median "
-        "error of 5 % beside CUBIC and of 8 % beside Reno on its own testbed; why ours are further off is not known "
-        "beyond this, and nothing was changed to bring them nearer.",
-        "The 40 % are from the abstract of the same paper, for one flow of BBR beside as many as 16 others; it does "
-        "not say with what queue, so they stand beside all three. Hock et al. have no figure here: their finding for "
-        "queues below one product is that BBR suppresses CUBIC, which stands as any share above a half.",
+        "10 Mb/s with a base RTT of 40 ms. The queue is in bandwidth-delay products of 33.3 packets, including the "
+        "packet in transmission. The figure is BBR's share of all goodput from 60 s to 460 s. Start times are random "
+        "from 5 s, and hosts delay each packet by up to 1.2 ms. The scenario is `tcp-bbr-share`.",
+        "The model assumes that the others always fill the queue, and that only BBR's window limits BBR. Here the "
+        "others keep 0.7 or half of their window when the queue overflows. BBR, which uses the minimum RTT of 10 s, "
+        "therefore measures a shorter RTT than the model and keeps less in flight. In the round trip after a loss it "
+        "also sends no more than is delivered. Every share is therefore at or below the model. The paper states a "
+        "median error of the model of 5 % with CUBIC and of 8 % with Reno on its own testbed. No further reason for "
+        "our larger difference is known, and nothing was changed to reduce it.",
+        "The 40 % are from the abstract of the same paper, for one flow of BBR with up to 16 others. It does not "
+        "state the queue, so all three queues are compared with it. Hock et al. have no figure here: they found that "
+        "BBR suppresses CUBIC with queues below one product, which is shown as any share above a half.",
     ),
 )
 
@@ -107,8 +107,8 @@ BBR3_SHARE = Experiment(
     value="share of BBR",
     source=Runs(SCENARIO, functools.partial(studies, version="bbr3"), shares),
     about=(
-        'The same flows, link and queues with `congestion = "bbr3"`: what version 3 takes where version 1 took the '
-        "shares above. There is no outside figure: no program that was at hand has this version, and the model above "
-        "is of a sender that losses do not slow down.",
+        'The same flows, link and queues with `congestion = "bbr3"`: shares of version 3 where version 1 had the '
+        "shares above. There is no external figure: no available program has this version, and the model above "
+        "describes a sender that does not slow down after losses.",
     ),
 )

@@ -120,19 +120,20 @@ BBR_STATES = Experiment(
     value="ours",
     source=VERSION.runs(),
     about=(
-        "One flow of BBR alone on a link that carries a segment in 1 ms, with a least round trip of 40 ms and room for "
-        "every queue; an ACK for every segment. A rate is that of the median wait between two segments, as a multiple "
-        "of the link's. The first three rows are of a link a hundred times as fast, which seven round trips of STARTUP "
-        "do not fill; the gain there is over the initial window a round trip. The scenario is `tcp-bbr`.",
-        "`BBR draft` is what draft-cardwell-iccrg-bbr-congestion-control-00 says. `BBR draft, worked` is what follows "
-        "from it for this link by hand, with what Linux adds: pacing 1 % below the rate, which is why every gain is "
-        "1 % lower than the draft's, room for three bursts, and whole segments and ACKs, of which there is one a "
-        "millisecond. The tests work the same figures by hand; they are in `crates/tcp/src/congestion/bbr/tests.rs`.",
-        "STARTUP falls behind once: the ten segments that leave at first come back at once, and so do the samples of "
-        "them; those of the second round trip show its full rate with its last ACKs only. After that each round trip "
-        "carries twice as much as the one before.",
-        "Where each figure comes from: 2/ln 2 = 2.885 is the least gain that doubles what is sent (section 4.3.2.1), "
-        "its inverse drains (4.3.3); 1.25, 0.75 and six times 1 (4.3.4.1); four segments for at least 200 ms and a "
-        "round trip, when no shorter round trip was seen for 10 s (4.3.5).",
+        "One flow of BBR alone on a link that carries a segment in 1 ms, with a minimum RTT of 40 ms, an unlimited "
+        "queue, and an ACK for every segment. A rate is derived from the median interval between two segments, as a "
+        "multiple of the link rate. The first three rows use a link with a hundred times the rate, which seven round "
+        "trips of STARTUP do not fill; the gain there is relative to the initial window per round trip. The scenario "
+        "is `tcp-bbr`.",
+        "`BBR draft` are statements of draft-cardwell-iccrg-bbr-congestion-control-00. `BBR draft, worked` are values "
+        "derived from it by hand for this link, with Linux's additions: pacing 1 % below the rate, which makes every "
+        "gain 1 % lower than the draft's, space for three bursts, and whole segments and ACKs, one per millisecond. "
+        "The tests derive the same figures by hand; they are in `crates/tcp/src/congestion/bbr/tests.rs`.",
+        "STARTUP falls behind once: the initial ten segments return together, and so do their rate samples. The "
+        "samples of the second round trip only reach its full rate with its last ACKs. After that each round trip "
+        "carries twice as much as the previous one.",
+        "Origin of each figure: 2/ln 2 = 2.885 is the minimum gain that doubles the sent data (section 4.3.2.1), its "
+        "inverse drains (4.3.3); 1.25, 0.75 and six times 1 (4.3.4.1); four segments for at least 200 ms and a round "
+        "trip, if no shorter RTT was observed for 10 s (4.3.5).",
     ),
 )

@@ -33,10 +33,10 @@ BUFFER = Experiment(
     value="share of the link",
     source=Runs(SCENARIO, studies, find),
     about=(
-        "One greedy flow on a drop-tail link of 8 Mb/s with a base round trip of 100 ms: 100 packets of 1000 bytes, "
-        "headers included. The buffer counts the packet in transmission. The share of the link's rate that data takes, "
-        "headers and retransmissions included, from 100 s to 1000 s. The scenario is `tcp-buffer`.",
-        "The given figures are of a world whose product of rate and round trip is not known. ns-2.35 on our world is "
-        "the like-for-like comparison.",
+        "One greedy flow on a drop-tail link of 8 Mb/s with a base RTT of 100 ms: 100 packets of 1000 bytes, "
+        "including headers. The buffer includes the packet in transmission. The figure is the share of the link rate "
+        "that data use, including headers and retransmissions, from 100 s to 1000 s. The scenario is `tcp-buffer`.",
+        "The product of rate and RTT of the published figures is not known. ns-2.35 in our scenario is the "
+        "like-for-like comparison.",
     ),
 )

@@ -124,10 +124,10 @@ CONFORMANCE = Experiment(
     digits=0,
     source=count,
     about=(
-        "Single flows with losses named packet by packet, recorded with ns-2.35 (`tests/reference/tcp`): "
-        "`optcp conformance` runs them, and the program that came with the records, `compare.py`, compares completion "
-        "time, retransmissions, timeouts, and each transmission with its time where these were recorded. A row counts "
-        "the cases in which a member is at work; a case stands in several rows. A case that asks for a loss recovery "
-        "which does not exist here stands in the row of that recovery only, as one that does not agree.",
+        "Single flows with scripted losses, recorded with ns-2.35 (`tests/reference/tcp`). `optcp conformance` runs "
+        "them. The program that came with the records, `compare.py`, compares completion time, retransmissions, "
+        "timeouts, and each transmission with its time if recorded. A row counts the cases that exercise an option; a "
+        "case counts in several rows. A case that requires a loss recovery which does not exist here only counts in "
+        "the row of that recovery, as one that does not agree.",
     ),
 )

@@ -254,19 +254,19 @@ KERNEL = Experiment(
     digits=2,
     source=Runs("kernel_worlds.toml", studies, find),
     about=(
-        "The profile `linux-6` with CUBIC, Reno and BBR beside Linux 6.18 in the same worlds: "
-        "`papers/optcp_papers/evidence/data/kernel_worlds.toml` says what each is, `tools/recorders/kernel_runs.py` "
-        "records them, `kernel_runs.json` holds every repetition. The kernel sends over a link in real time between "
-        "two network namespaces of one machine. A repetition in which one packet was handed over more than 2 ms late, "
-        "or all of them 50 us in the mean, was made again. Handing over takes 0.094 ms each way, half of what a SYN "
-        "took there beyond the delays, and is added to them here. Everything of the kernel is at its default but for "
-        "buffers: the sender's never limits. Where the receiver's is `large`, Linux acknowledged every segment (84 of "
-        '100 in `queue-2-long`), and the profile gets `ack = "every-packet"`; where it is `default`, the profile is as '
-        "it is. "
-        "Without SACK `recovery` is `newreno`, and BBR, which needs SACK here, is left out.",
-        "Instants count from the first data, behind the SYN exchange; that of the first data, from the first SYN, "
-        "stands where a SYN is lost. In parentheses is the range of the kernel's repetitions, with half a unit of its "
-        "last digit either way. An ssthresh of 0 was never set. A first loss that one side alone has is not shown, its "
-        "retransmissions are; where neither loses anything both are left out.",
+        "The profile `linux-6` with CUBIC, Reno and BBR, compared with Linux 6.18 in the same set-ups. "
+        "`papers/optcp_papers/evidence/data/kernel_worlds.toml` describes them, `tools/recorders/kernel_runs.py` "
+        "records them, `kernel_runs.json` holds every repetition. The kernel sends over a real-time link between two "
+        "network namespaces of one machine. A repetition was repeated if one packet was forwarded more than 2 ms "
+        "late, or all of them 50 us late on average. Forwarding takes 0.094 ms each way, half of what a SYN took "
+        "there in excess of the delays, and is added to the delays here. All kernel settings have their defaults "
+        "except for buffers: the sender's never limits. With a `large` receive buffer Linux acknowledged every "
+        'segment (84 of 100 in `queue-2-long`), and the profile gets `ack = "every-packet"`; with the `default` '
+        "buffer the profile is unchanged. Without SACK `recovery` is `newreno`, and BBR, which needs SACK here, is "
+        "omitted.",
+        "Times count from the first data, after the SYN exchange. The time of the first data, from the first SYN, is "
+        "shown if a SYN is lost. The range of the kernel's repetitions is in parentheses, with half a unit of its "
+        "last digit either way. An ssthresh of 0 was never set. A first loss on one side only is not shown, but its "
+        "retransmissions are; both are omitted if neither side has losses.",
     ),
 )

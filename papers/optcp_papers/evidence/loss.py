@@ -84,14 +84,14 @@ LOSS = Experiment(
     value="rate * RTT * sqrt(p)",
     source=Runs(SCENARIO, studies, find),
     about=(
-        "One greedy flow over a link of 1 Gb/s and a round trip of 100 ms, which holds 12 000 segments of 1000 bytes: "
-        "with windows of ten to a few hundred segments only the losses limit it. The queue and the receiver's window "
-        "are unlimited. Data segments are lost, ACKs are not. The scenario is `tcp-loss`.",
-        "The figure is in segments. `rate` is goodput, new segments in order a second, after the first tenth of a run. "
-        "Runs last 2000 to 4000 simulated seconds. `periodic` loses every n-th segment, n the whole number nearest to "
-        "1/p, and p is then 1/n.",
-        "The formula is the limit of small p, so it stands beside the smallest p only. The given figures state no "
-        "chance error; where they are missed, the runs of ns-2.35 on this world tell whose it is.",
+        "One greedy flow over a link of 1 Gb/s with an RTT of 100 ms, which holds 12 000 segments of 1000 bytes. "
+        "Windows are ten to a few hundred segments, so only losses limit it. The queue and the receive window are "
+        "unlimited. Data segments are lost, ACKs are not. The scenario is `tcp-loss`.",
+        "The figure is in segments. `rate` is goodput, new in-order segments per second, after the first tenth of a "
+        "run. Runs last 2000 to 4000 simulated seconds. `periodic` loses every n-th segment, with n the integer "
+        "nearest to 1/p; p is then 1/n.",
+        "The formula is the limit for small p, so it is compared with the smallest p only. The published figures "
+        "state no statistical error. Where they are missed, the runs of ns-2.35 in this scenario show the reason.",
     ),
 )
 
@@ -102,10 +102,10 @@ DELAYED_ACK = Experiment(
     source=Runs(SCENARIO, studies, cost),
     about=(
         "The runs of the experiment `loss`: for each seed the rate with an ACK for every segment, divided by the rate "
-        "with delayed ACKs; then the mean over the seeds. An ACK waits 200 ms at most in the profile `rfc`, 100 ms in "
+        "with delayed ACKs; then the mean over the seeds. An ACK waits at most 200 ms in the profile `rfc`, 100 ms in "
         "`ns2-2.35`. A window that grows by one segment every second round trip gives the square root of two.",
-        "Periodic losses lead into one cycle that is run through again and again, and small windows count in whole "
-        "segments there. In `rfc` at p = 0.01 each recovery of that cycle ends one segment below ssthresh (FlightSize "
-        "and one segment, RFC 6582 section 3.2 step 3, option 1), which makes the quotient stand out.",
+        "Periodic losses lead to one cycle that repeats, in which small windows count in whole segments. In `rfc` at "
+        "p = 0.01 each recovery of that cycle ends one segment below ssthresh (FlightSize and one segment, RFC 6582 "
+        "section 3.2 step 3, option 1), which makes the quotient an outlier.",
     ),
 )

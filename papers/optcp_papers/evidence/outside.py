@@ -23,13 +23,14 @@ THIS_WORLD = "ns-2.35, same world"
 NEAR = 0.05
 SHARP = 0.1
 RULE = (
-    "`agrees`: our 95 % interval overlaps the outside range. `near`: it does not, and misses the range by at most 5 %. "
-    "`differs`: it misses by more. `undecided`: one run, so no interval. Where all runs have one value, it is the "
-    "interval. The outside range is a printed range, or a "
-    "printed figure with half a unit of its last digit either way, or the 95 % interval of runs, at least as wide. "
-    "Where both sides have chance errors, a few of many rows miss for no reason.\n\n"
-    "A comparison is sharp if the outside range and our interval together are narrower than 10 % of the middle of that "
-    "range. Every other one is marked `wide` and counted apart: it says little that such ranges overlap."
+    "`agrees`: our 95 % interval overlaps the external range. `near`: it does not, and misses the range by at most 5 "
+    "%. `differs`: it misses by more. `undecided`: one run, so no interval. If all runs have one value, that value is "
+    "the interval. The external range is a published range, a published figure with half a unit of its last digit "
+    "either way, or the 95 % interval of runs, at least as wide. If both sides have statistical errors, a few of many "
+    "rows miss by chance.\n\n"
+    "A comparison is sharp if the external range and our interval together are narrower than 10 % of the middle of "
+    "that range. All others are marked `wide` and counted separately, because an overlap of such ranges is weak "
+    "evidence."
 )
 
 

@@ -43,9 +43,10 @@ PACKETDRILL = Experiment(
     digits=0,
     source=count,
     about=(
-        "Scripts in the language of packetdrill (`tests/packetdrill`, one directory a behaviour) play the peer and the "
-        "application, and say which segments an endpoint sends, and when. They are the project's own: each names the "
-        "section of an RFC, or the behaviour of Linux, from which its values were worked by hand. `optcp packetdrill` "
-        "runs them, and public ones too, against the simulated endpoint ([how](../developers/packetdrill.md)).",
+        "Scripts in the language of packetdrill (`tests/packetdrill`, one directory per behaviour) act as the peer "
+        "and the application, and specify the segments of an endpoint with their times. They are the project's own: "
+        "each names the section of an RFC, or the behaviour of Linux, from which its values were derived by hand. "
+        "`optcp packetdrill` runs them, and public ones, against the simulated endpoint "
+        "([how](../developers/packetdrill.md)).",
     ),
 )

@@ -21,13 +21,13 @@ TABLE = "rows"
 HEAD = """\
 # TCP: evidence from outside
 
-What speaks for each part of the model of TCP that this project did not think up itself: runs of other programs,
-recorded kernels, scripts and figures of others. What the project worked out itself from an RFC, a paper or the
-behaviour of Linux stands apart: it shows that the model does what its authors read there, and no more. What each
-mechanism is stands on the page [TCP](../reference/tcp.md).
+Evidence for each part of the TCP model from sources outside of this project: runs of other programs, recorded kernels,
+scripts and published figures. Values that the project derived itself from an RFC, a paper or the behaviour of Linux are
+listed separately: they only show that the model does what its authors read there. The page [TCP](../reference/tcp.md)
+describes each mechanism.
 """
 MADE = """\
-This page is made by `optcp evidence --write-page docs/details/tcp-evidence.md` (`make evidence`) from the results in
+`optcp evidence --write-page docs/details/tcp-evidence.md` (`make evidence`) generates this page from the results in
 [`evidence`](evidence) and from `papers/optcp_papers/evidence/data/mechanisms.toml`; do not edit it. Nothing in the
 model is tuned to a figure on it.
 """
@@ -119,12 +119,12 @@ def _counts(results: Sequence[Result]) -> str:
     shown = mechanisms.shown(results)
     standing = Counter(mechanisms.standing(shown).values())
     lines = [
-        f"Mechanisms: {standing.total()}, of which {standing['outside']} have evidence from outside, "
-        f"{standing['here']} only values that the project worked out itself, and {standing['none']} none yet.",
-        f"Rows of evidence: {sum(not item.worked_here for item in shown)} from outside, "
-        f"{sum(item.worked_here for item in shown)} worked out by the project.",
+        f"Mechanisms: {standing.total()}, of which {standing['outside']} have external evidence, "
+        f"{standing['here']} only values that the project derived itself, and {standing['none']} none yet.",
+        f"Rows of evidence: {sum(not item.worked_here for item in shown)} external, "
+        f"{sum(item.worked_here for item in shown)} derived by the project.",
     ]
-    for here, whose in ((False, "from outside"), (True, "that the project worked out")):
+    for here, whose in ((False, "from outside"), (True, "that the project derived")):
         listed = [
             item
             for result in results
@@ -135,8 +135,8 @@ def _counts(results: Sequence[Result]) -> str:
         lines.append(f"Comparisons with figures {whose}: {len(listed)}; {mechanisms.by_sharpness(listed)}.")
     suites = sum((public.count(suite) for suite in public.suites()), Counter[str]())
     lines.append(
-        f"Public packetdrill scripts: {suites.total()}, of which {suites['ok'] + suites['failed']} ask for nothing "
-        f"that is not simulated, and {suites['ok']} of these pass."
+        f"Public packetdrill scripts: {suites.total()}, of which {suites['ok'] + suites['failed']} only need "
+        f"simulated features, and {suites['ok']} of these pass."
     )
     return "".join(f"* {line}\n" for line in lines)
 
@@ -145,7 +145,7 @@ def _mechanisms(results: Sequence[Result]) -> list[str]:
     """Render one table per kind of evidence, and the mechanisms without evidence."""
     lines = mechanisms.shown(results)
     standing = mechanisms.standing(lines)
-    headings = ["family", "mechanism", "evidence", "what it says", "source"]
+    headings = ["family", "mechanism", "evidence", "result", "source"]
 
     def cells(one: mechanisms.Shown) -> list[str]:
         name = f"`{one.mechanism.name}`"
@@ -157,8 +157,8 @@ def _mechanisms(results: Sequence[Result]) -> list[str]:
     none = ", ".join(f"`{family}` `{name}`" for (family, name), found in standing.items() if found == "none")
     return [
         f"## Mechanisms: from outside\n\n{tables[0]}",
-        "## Mechanisms: worked out by the project\n\nWhere the mechanism says `nothing else`, nothing from outside "
-        f"speaks for it.\n\n{tables[1]}",
+        "## Mechanisms: worked out by the project\n\nA mechanism with the remark `nothing else` has no "
+        f"external evidence.\n\n{tables[1]}",
         f"## Mechanisms: nothing yet\n\n{none}.\n",
     ]
 
@@ -193,8 +193,8 @@ def _rule() -> str:
     listed = ["".join(f"* **{name}**: {what}\n" for name, what in outside.sources().items() if (name in here) == own)
               for own in (False, True)]  # fmt: skip
     return (
-        f"## How figures are compared\n\n{outside.RULE}\n\nSources from outside:\n\n{listed[0]}\n"
-        f"Worked out by the project; their columns are in italics:\n\n{listed[1]}"
+        f"## How figures are compared\n\n{outside.RULE}\n\nExternal sources:\n\n{listed[0]}\n"
+        f"Sources derived by the project; their columns are in italics:\n\n{listed[1]}"
     )
 
 
