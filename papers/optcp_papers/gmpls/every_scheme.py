@@ -21,7 +21,7 @@ NOTE = (
 ASSUMED = (
     *(parameter for parameter in section8.ASSUMED if parameter.name not in ("profile", "switch_delay_ms")),
     built_in("switch_delay_ms", str(DELTA_MS[0])),
-    built_in("restoration", f"{COMPUTATION} of computation, {PROCESSING} at each node that a message comes to"),
+    built_in("restoration", f"{COMPUTATION} of computation, {PROCESSING} at each node that receives a message"),
 )
 
 
