@@ -120,7 +120,7 @@ def test_no_circle_of_a_crate_holds_more_than_two_files(name):
 
 
 @pytest.fixture
-def made(tmp_path):
+def make_crate(tmp_path):
     """Return a function that makes a crate of generated files."""
 
     def make(**files):
@@ -133,28 +133,31 @@ def made(tmp_path):
     return make
 
 
-def test_three_files_that_use_each_other_in_turn_are_a_circle(made):
-    assert made(lib="", a="use crate::b::B;", b="use crate::{c::{C, D as E}, x};", c="use super::a::A;") == [
+def test_three_files_that_use_each_other_in_turn_are_a_circle(make_crate):
+    assert make_crate(lib="", a="use crate::b::B;", b="use crate::{c::{C, D as E}, x};", c="use super::a::A;") == [
         ["a", "b", "c"]
     ]
 
 
-def test_two_files_may_import_each_other(made):
-    assert made(lib="pub use a::A;", a="use crate::b::B;", b="use crate::a::A;") == []
+def test_two_files_may_import_each_other(make_crate):
+    assert make_crate(lib="pub use a::A;", a="use crate::b::B;", b="use crate::a::A;") == []
 
 
-def test_re_exported_name_counts_at_its_definition(made):
+def test_re_exported_name_counts_at_its_definition(make_crate):
     family = "mod base; mod one; mod two; use one::One; use two::Two; pub use base::Base;"
-    assert made(lib="", f__mod=family, f__base="", f__one="use super::Base;", f__two="use super::Base;") == []
+    assert make_crate(lib="", f__mod=family, f__base="", f__one="use super::Base;", f__two="use super::Base;") == []
     # The same with the type in the dispatcher.
     family = "mod one; mod two; use one::One; use two::Two; pub struct Base;"
     circle = [["f", "f::one", "f::two"]]
-    assert made(lib="", f__mod=family, f__one="use super::Base;", f__two="use super::Base;") == circle
+    assert make_crate(lib="", f__mod=family, f__one="use super::Base;", f__two="use super::Base;") == circle
 
 
-def test_tests_inside_a_file_and_comments_do_not_count(made):
+def test_tests_inside_a_file_and_comments_do_not_count(make_crate):
     inside = "use crate::b::B;\n#[cfg(test)]\nmod tests {\n    use crate::c::C;\n}\n"
-    assert made(lib="", a=inside, b="use crate::c::C;", c="// use crate::a::A;\n#[cfg(test)]\nuse crate::a::A;") == []
+    assert (
+        make_crate(lib="", a=inside, b="use crate::c::C;", c="// use crate::a::A;\n#[cfg(test)]\nuse crate::a::A;")
+        == []
+    )
 
 
 # Python

@@ -22,7 +22,7 @@ from test_lbas import as_printed
 
 
 @pytest.fixture
-def made(monkeypatch):
+def simulated_seeds(monkeypatch):
     """Return the seeds of the long runs that this test makes."""
     seeds, run = [], _core.run_branches
 
@@ -41,11 +41,11 @@ def long_run(directory, seed, *overrides):
     return kept.LongRun(directory / f"one-seed-{seed}.json", world, overrides, seed, lambda item: {"seed": item.seed})
 
 
-def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, made):
+def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, simulated_seeds):
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     assert runs[0].read() is None
     kept.make_missing([*runs, runs[0]], 1, silent)
-    assert made == [1, 2]
+    assert simulated_seeds == [1, 2]
     assert silent.started == [(2, 0)]
     content = runs[1].read()
     assert content["outcome"] == {"seed": 2}
@@ -53,7 +53,7 @@ def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, made):
     assert (content["set"], content["version"], content["git"]) == ([], version, git or "unknown")
     kept.make_missing(runs, 1, silent)
     assert silent.started[1:] == [(2, 2)]
-    assert made == [1, 2]
+    assert simulated_seeds == [1, 2]
     changed = long_run(tmp_path, 1, ("parameters.backbone", "20 Mbps"))
     assert changed.read() is None
     # A run of a changed scenario is repeated, and meanwhile still read.
@@ -127,7 +127,7 @@ def test_a_broken_file_ends_the_command_with_a_message(optcp, tmp_path, monkeypa
     assert "2-100-anycast-seed-1.json" in messages.replace("\n", "")
 
 
-def test_run_in_progress_is_left_to_its_process(tmp_path, silent, made):
+def test_run_in_progress_is_left_to_its_process(tmp_path, silent, simulated_seeds):
     """One of two runs is locked by a live process; the lock of the other belongs to a process that has ended."""
     theirs, ended = (long_run(tmp_path, seed) for seed in (1, 2))
     hold = "import sys, filelock\nwith filelock.FileLock(sys.argv[1]):\n print(flush=True)\n sys.stdin.read()"
@@ -138,7 +138,7 @@ def test_run_in_progress_is_left_to_its_process(tmp_path, silent, made):
         process.stdout.readline()
         assert kept.make_missing([theirs, ended], 1, silent) == [theirs]
         process.stdin.close()
-    assert made == [2]
+    assert simulated_seeds == [2]
     assert theirs.read() is None
     assert ended.is_current()
     assert kept.make_missing([theirs, ended], 1, silent) == []
@@ -153,7 +153,7 @@ def test_the_command_says_which_runs_it_left(optcp, tmp_path, monkeypatch):
     assert f"2-100-anycast-seed-1: left to the process that holds {lock}" in messages
 
 
-def test_run_finished_by_other_process_is_not_repeated(tmp_path, silent, made, monkeypatch):
+def test_run_finished_by_other_process_is_not_repeated(tmp_path, silent, simulated_seeds, monkeypatch):
     """While this process makes the first of two runs, another process makes the second."""
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     make = kept.LongRun._make
@@ -164,15 +164,15 @@ def test_run_finished_by_other_process_is_not_repeated(tmp_path, silent, made, m
 
     monkeypatch.setattr(kept.LongRun, "_make", beside)
     assert kept.make_missing(runs, 1, silent) == []
-    assert made == [1, 2]
+    assert simulated_seeds == [1, 2]
     assert all(run.is_current() for run in runs)
 
 
-def test_unwritable_directory_is_detected_before_first_run(tmp_path, silent, made):
+def test_unwritable_directory_is_detected_before_first_run(tmp_path, silent, simulated_seeds):
     (tmp_path / "here").write_text("a file, no directory")
     with pytest.raises(RunFailed, match="here: outcomes of long runs cannot be stored there"):
         kept.make_missing([long_run(tmp_path, 1), long_run(tmp_path / "here", 2)], 1, silent)
-    assert made == []
+    assert simulated_seeds == []
 
 
 def test_an_interrupted_command_counts_current_runs_only(tmp_path, monkeypatch):
@@ -323,13 +323,15 @@ def test_without_stored_runs_all_combinations_are_missing(tmp_path, silent, monk
 
 
 def test_paper_scale_makes_requested_long_runs(tmp_path, silent, monkeypatch):
-    made = []
-    monkeypatch.setattr("optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: made.extend(runs) or [])
+    missing_runs = []
+    monkeypatch.setattr(
+        "optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: missing_runs.extend(runs) or []
+    )
     make_long_runs(Request(select(["gmpls/fig8"]), Size("default")), 1, 1, silent)
-    assert made == []
+    assert missing_runs == []
     make_long_runs(Request(select(["lbas"]), Size("default"), first_seed=4), 2, 1, silent)
-    assert len({item.file for item in made}) == 2 * 32
-    assert {item.seed for item in made} == {4, 5}
+    assert len({item.file for item in missing_runs}) == 2 * 32
+    assert {item.seed for item in missing_runs} == {4, 5}
 
 
 def test_one_figure_per_interpretation(tmp_path, silent, monkeypatch):

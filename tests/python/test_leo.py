@@ -69,7 +69,8 @@ def test_twin_continues_on_path_before_change(kind):
 def test_a_run_and_its_twin_are_equal_up_to_the_change():
     one = first("longer")
     runs = [
-        Scenario(scenario(*changes.made(one, kept, sender(SENDERS["linux"]), 10.0))).run() for kept in (False, True)
+        Scenario(scenario(*changes.change_scenario(one, kept, sender(SENDERS["linux"]), 10.0))).run()
+        for kept in (False, True)
     ]
     seen = [run["seen"] for run in runs]
     before = [int(each["bytes_before"][0]) for each in seen]
@@ -117,7 +118,7 @@ def test_round_trips_exclude_retransmitted_segments():
 
 
 def test_senders_have_settings_of_ns_3_or_linux():
-    found = {name: pairs.made("paris", name, 0, 10.0, 100) for name in ("newreno", "linux", "bbr3")}
+    found = {name: pairs.pair_scenario("paris", name, 0, 10.0, 100) for name in ("newreno", "linux", "bbr3")}
     tcp = {name: Scenario(scenario(*made)).resolved["flows"][0]["tcp"] for name, made in found.items()}
     assert set(tcp.values()) == {"long"}
     settings = {name: Scenario(scenario(*made)).resolved["tcp"]["long"] for name, made in found.items()}

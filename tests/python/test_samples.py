@@ -12,7 +12,7 @@ from optcp.errors import InputError
 from optcp.stats.quantiles import pooled_quantile
 
 
-def made(*seeds, axes=()):
+def seed_samples(*seeds, axes=()):
     values = np.empty(len(seeds), dtype=object)
     values[:] = list(seeds)
     return Samples(values, axes, tuple(range(len(seeds))), "completion", "s")
@@ -25,29 +25,29 @@ def only(estimates):
 
 def test_the_mean_weighs_each_seed_once():
     # The means of the seeds are 2 and 6 for any number of values; t(1, 0.975) = 12.706 and s / sqrt(2) = 2.
-    interval = only(made([1.0, 2.0, 3.0], [6.0], []).mean())
+    interval = only(seed_samples([1.0, 2.0, 3.0], [6.0], []).mean())
     assert (interval.estimate, interval.n) == (4, 2)
     assert interval.high == pytest.approx(4 + 12.706 * 2, abs=1e-3)
 
 
 def test_counts_are_of_each_seed():
-    assert made([1.0, 2.0], [], [5.0]).count().values.tolist() == [2, 0, 1]
-    assert np.isnan(made([1.0], []).per_seed(np.max).values).tolist() == [False, True]
+    assert seed_samples([1.0, 2.0], [], [5.0]).count().values.tolist() == [2, 0, 1]
+    assert np.isnan(seed_samples([1.0], []).per_seed(np.max).values).tolist() == [False, True]
 
 
 @pytest.mark.parametrize(("q", "expected"), [(0.5, 5), (0.2, 2), (0.9, 9), (0.91, 10), (0.1, 1)])
 def test_a_quantile_is_of_all_values_together(q, expected):
     # The smallest value of 1 to 10 that a share q does not exceed.
-    assert only(made([10.0, 1, 2], [9, 3, 4, 5], [8, 7, 6]).quantile(q)).estimate == expected
+    assert only(seed_samples([10.0, 1, 2], [9, 3, 4, 5], [8, 7, 6]).quantile(q)).estimate == expected
 
 
 def test_the_interval_is_over_seeds_and_not_over_values():
     # All 1000 values of a seed are equal, and two seeds of three make the median, so only seeds count.
-    interval = only(made([1.0] * 1000, [2.0] * 1000, [3.0] * 1000).quantile(0.5))
+    interval = only(seed_samples([1.0] * 1000, [2.0] * 1000, [3.0] * 1000).quantile(0.5))
     assert (interval.estimate, interval.low, interval.high, interval.n) == (2, -math.inf, math.inf, 3)
     # Of ten seeds k are at most x. The variance of k is at most 10 / 9 * 10 * 0.25, and t(9, 0.975) = 2.262, so k may
     # differ from 5 by 3.77: for 2 to 8 seeds.
-    ten = only(made(*([float(at)] * 1000 for at in range(10))).quantile(0.5))
+    ten = only(seed_samples(*([float(at)] * 1000 for at in range(10))).quantile(0.5))
     assert (ten.estimate, ten.low, ten.high, ten.n) == (4, 1, 8, 10)
 
 
@@ -102,19 +102,19 @@ def test_at_takes_one_cell():
 
 
 def test_a_cell_without_values_is_undefined():
-    assert math.isnan(only(made([], []).quantile(0.5)).estimate)
-    assert only(made([], []).mean()).n == 0
+    assert math.isnan(only(seed_samples([], []).quantile(0.5)).estimate)
+    assert only(seed_samples([], []).mean()).n == 0
 
 
 def test_undefined_values_and_wrong_shapes_are_refused():
     with pytest.raises(InputError, match="seed 1: a value is undefined"):
-        made([1.0], [math.nan])
+        seed_samples([1.0], [math.nan])
     values, bounds = (np.empty(1, dtype=object) for _ in range(2))
     values[:], bounds[:] = [[1.0, 2.0]], [[1.0, 1.5]]
     with pytest.raises(InputError, match="seed 0: a value and its lower bound differ"):
         Samples(values, (), (0,), at_least=bounds)
     with pytest.raises(InputError, match="expected an array of values"):
-        made([1.0], axes=(Axis("delay", ("0 s",)),))
+        seed_samples([1.0], axes=(Axis("delay", ("0 s",)),))
 
 
 def test_the_examples_of_the_docstrings_hold():

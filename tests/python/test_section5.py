@@ -48,7 +48,7 @@ def measured(*runs):
     return section5.measure(HandMade({"delta_ms": DELTA_MS}, [list(runs) * (5 if len(runs) == 1 else 1)]))
 
 
-def made(seeds=3, **changes):
+def make_results(seeds=3, **changes):
     """Return results without events except the changes; values in the order of their axes."""
     shape = (seeds, len(DELTA_MS))
     values = {
@@ -167,7 +167,7 @@ def test_flow_counts_are_parsed():
 
 def answer(function, **changes):
     rates = {"backbone_bps": 10e6, "access_share": 0.9} if function.__module__ == fig7.__name__ else {}
-    return judge.combine(function(made(N, **changes), **rates))[0]
+    return judge.combine(function(make_results(N, **changes), **rates))[0]
 
 
 def levels(*values, noise=0.1):
@@ -232,7 +232,7 @@ def test_overflow_at_once():
 def test_evidence_states_censored_runs():
     first = levels(1, 2, 3, 4, 5)
     first[:4, 1] = np.nan
-    parts = fig7.overflow_at_once(made(N, first_merge_drop_s=first, both_classes_drop=~np.isnan(first)))
+    parts = fig7.overflow_at_once(make_results(N, first_merge_drop_s=first, both_classes_drop=~np.isnan(first)))
     assert "4 runs without any drop" in parts[0].text
     assert "without any drop" not in parts[1].text
 
@@ -260,7 +260,7 @@ def test_settles_in_a_second():
         bytes_[:, index, :, switch : switch + 100] = 500
     # Half the level for one second: the first stable interval of 100 ms starts 1.0 s after the switchover.
     assert answer(fig7.settles_in_a_second, goodput=bytes_) is True
-    text = fig7.settles_in_a_second(made(N, goodput=bytes_))[1].text
+    text = fig7.settles_in_a_second(make_results(N, goodput=bytes_))[1].text
     assert text == f"fixed, 0 ms: settling time: +1.00 s [+1.00, +1.00], n = {N}"
     bytes_[:, 1, 0, 505:] = 1000
     assert answer(fig7.settles_in_a_second, goodput=bytes_) is False
@@ -300,7 +300,7 @@ def printed_shares():
 
 def test_shares_match_published_values():
     bytes_ = printed_shares()
-    parts = table3.shares_as_printed(made(PAPER_RUNS, goodput=bytes_))
+    parts = table3.shares_as_printed(make_results(PAPER_RUNS, goodput=bytes_))
     assert len(parts) == 4 + 5 + 3 + 1
     assert parts[0].text.startswith("worse than 0 ms, 50 ms: 24.0 % against 24.00 % printed")
     assert parts[5].text.startswith("best, 50 ms: 64.7 % against 64.67 % printed")
@@ -310,7 +310,7 @@ def test_shares_match_published_values():
 
 
 def test_equal_goodput_does_not_count_as_worse():
-    parts = table3.shares_as_printed(made())
+    parts = table3.shares_as_printed(make_results())
     assert parts[0].text.startswith("worse than 0 ms, 50 ms: 0.0 % against")
     # Five equal delays share every run.
     assert parts[4].text.startswith("best, 0 ms: 20.0 % against")
@@ -318,10 +318,10 @@ def test_equal_goodput_does_not_count_as_worse():
 
 def test_every_statement_has_exactly_one_judge():
     chosen = {parameter.name: parameter.default for parameter in section5.ASSUMED}
-    done = {"10+10": SimpleNamespace(once=lambda _: made())}
+    done = {"10+10": SimpleNamespace(once=lambda _: make_results())}
     for exhibit, count in ((fig7.FIG7, 6), (fig8.FIG8, 1), (table3.TABLE3, 2)):
         assert len(exhibit.evaluate(chosen, done).claims) == count
-    parts = fig8.delay_gains(made())
+    parts = fig8.delay_gains(make_results())
     with pytest.raises(LookupError, match="nothing judges"):
         replace(fig8.FIG8, find=lambda _: Findings([], {})).evaluate(chosen, done)
     with pytest.raises(LookupError, match="no claim 'delay-gain': did you mean 'delay-gains'"):

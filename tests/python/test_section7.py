@@ -43,7 +43,7 @@ def bytes_of(level=1.0):
     return bytes_.round()
 
 
-def made(level=1.0):
+def make_goodput(level=1.0):
     """Return goodput of such a grid; access links carry 8 Mb/s."""
     ends = tuple((i + 1) / 10 for i in range(120))
     time = Axis("time", tuple(f"{end} s" for end in ends), "s", ends)
@@ -128,7 +128,7 @@ def test_drops_are_counted_by_place_and_window():
 
     def counted(until):
         first = {"d_ms": 1, "strategy": "none"}
-        return [int(found.at(**first).values[0]) for found in section7_2.lost_until(observed, until).values()]
+        return [int(judged.at(**first).values[0]) for judged in section7_2.lost_until(observed, until).values()]
 
     assert tuple(section7_2.lost_until(observed, 11.5)) == PLACES
     assert counted(10.5) == [1, 0, 0, 0, 1, 0, 0]
@@ -150,7 +150,7 @@ def test_runs_are_reduced_in_the_order_of_the_branches():
 
 def test_a_run_without_goodput_has_no_ratio():
     with pytest.raises(RunFailed, match="no meaning"):
-        over_electrical(made(by_strategy(electrical=0)).good)
+        over_electrical(make_goodput(by_strategy(electrical=0)).good)
 
 
 def packets(*rows):
@@ -201,23 +201,25 @@ def test_ties_share_best_and_exact_rule_is_excluded():
     level = np.ones(SHAPE)
     level[..., EXACT] = 2
     level[:, 0, ELECTRICAL] = 1.1
-    best = fig15.best_of(made(level).good)
+    best = fig15.best_of(make_goodput(level).good)
     assert best.values[0, 0].tolist() == [0, 1, 0]
     assert best.values[0, 1].tolist() == [1 / 3] * 3
 
 
 def test_staying_is_best_where_d_is_large():
-    def found(**levels):
-        return answer(fig15.staying_is_best, fig15.best_of(made(by_strategy(**levels)).good).at(strategy="none"))
+    def judged(**levels):
+        return answer(
+            fig15.staying_is_best, fig15.best_of(make_goodput(by_strategy(**levels)).good).at(strategy="none")
+        )
 
     large = np.where(np.array(D_MS) >= 50, 1.01, 1.0)
-    assert found(none=large) is True
-    assert found(none=1.01) is False  # at small d too
-    assert found(optical=large) is False
+    assert judged(none=large) is True
+    assert judged(none=1.01) is False  # at small d too
+    assert judged(optical=large) is False
 
 
 def test_optical_against_electrical():
-    f = over_electrical(made(by_strategy(optical=np.array([1, 1, 0.99, 0.99, 0.99, 1.01]))).good)
+    f = over_electrical(make_goodput(by_strategy(optical=np.array([1, 1, 0.99, 0.99, 0.99, 1.01]))).good)
     parts = table6.electrical_is_ahead(f)
     assert [part.holds for part in parts[:5]] == [True] * 5
     # Almost all runs agree here, far more than published.
@@ -225,7 +227,7 @@ def test_optical_against_electrical():
     assert fig16.optical_is_better_at_100(f)[0].holds is True
     level = by_strategy()
     level[:, 5, OPTICAL] = level[:, 5, ELECTRICAL] * np.where(np.arange(N) < 89, 1.02, 0.99)  # 59.33 % of 150
-    assert answer(fig16.optical_is_better_at_100, over_electrical(made(level).good)) is True
+    assert answer(fig16.optical_is_better_at_100, over_electrical(make_goodput(level).good)) is True
 
 
 def study(level, strategies=STRATEGIES):
@@ -249,25 +251,25 @@ def test_table_6_shows_the_exact_rule_beside_the_emulation():
 
 
 def test_judgement_without_switch_back():
-    def found(**levels):
-        return answer(section7_2.none_does_not_depend, made(by_strategy(**levels)).access_pct())
+    def judged(**levels):
+        return answer(section7_2.none_does_not_depend, make_goodput(by_strategy(**levels)).access_pct())
 
-    assert found() is True
-    assert found(none=np.array([1, 1, 1, 1, 1, 0.9])) is False
+    assert judged() is True
+    assert judged(none=np.array([1, 1, 1, 1, 1, 0.9])) is False
 
 
 def test_small_d_is_alike():
-    def found(**levels):
-        return answer(section7_2.small_d_is_alike, made(by_strategy(**levels)).access_pct())
+    def judged(**levels):
+        return answer(section7_2.small_d_is_alike, make_goodput(by_strategy(**levels)).access_pct())
 
-    assert found(electrical=np.array([1, 1, 1, 1, 1, 0.5])) is True
-    assert found(electrical=np.array([1, 0.9, 1, 1, 1, 1])) is False
+    assert judged(electrical=np.array([1, 1, 1, 1, 1, 0.5])) is True
+    assert judged(electrical=np.array([1, 0.9, 1, 1, 1, 1])) is False
 
 
 def test_the_dip_is_measured_in_per_cent_of_the_backbone():
     # 0.94 of the access rate is 0.8 * 6 = 4.8 % of the backbone less.
     for electrical, optical, holds in ((0.94, 0.9, True), (0.94, 0.97, False), (0.85, 0.8, False)):
-        falling = made(by_strategy(electrical=electrical, optical=optical))
+        falling = make_goodput(by_strategy(electrical=electrical, optical=optical))
         assert answer(section7_2.small_dip_soon_over, falling, 10e6) is holds
 
 
@@ -284,18 +286,18 @@ def test_overtaking_without_loss():
 
 
 def test_the_merge_port_overflows_from_50_ms_on():
-    def found(drops):
+    def judged(drops):
         return section7_2.merge_overflows(losses(**{"L2->L3": drops}))
 
     drops = np.zeros(SHAPE)
     drops[:, 4:, ELECTRICAL] = 3
-    assert judge.combine(found(drops))[0] is True
-    assert found(drops)[0].text.endswith("(drops per run: none)")
-    assert found(drops)[5].text.endswith("(drops per run: L2->L3 3.0)")
+    assert judge.combine(judged(drops))[0] is True
+    assert judged(drops)[0].text.endswith("(drops per run: none)")
+    assert judged(drops)[5].text.endswith("(drops per run: L2->L3 3.0)")
     drops[:, 4, ELECTRICAL] = 0
-    assert judge.combine(found(drops))[0] is False
+    assert judge.combine(judged(drops))[0] is False
     drops[:, :, ELECTRICAL] = 3
-    assert judge.combine(found(drops))[0] is False
+    assert judge.combine(judged(drops))[0] is False
 
 
 def discards():
@@ -321,15 +323,15 @@ def test_expected_discards_match_hand_calculation():
 
 
 def test_optical_loses_packets_on_backup():
-    def found(drops, counts=None):
+    def judged(drops, counts=None):
         lost = losses(discarded_at_L2=drops, discarded_at_L1=drops)
         return answer(section7_2.optical_discards, lost, arrivals(), packet_counts(counts))
 
-    assert found(discards()) is True
-    assert found(2 * discards()) is False
+    assert judged(discards()) is True
+    assert judged(2 * discards()) is False
     overtaken = np.zeros((N, len(TRACED), 2))
     overtaken[0, TRACED.index((1, "optical exact")), 0] = 1
-    assert found(discards(), overtaken) is False
+    assert judged(discards(), overtaken) is False
 
 
 def test_crossing_of_optical_and_electrical():
@@ -343,13 +345,13 @@ def test_crossing_of_optical_and_electrical():
 
 
 def test_a_smaller_queue_moves_the_crossing():
-    def found(*crossings):
+    def judged(*crossings):
         f = [1 + np.where(np.array(D_MS) > crossing, 0.02, -0.02) + 0.001 * NOISE[..., NONE] for crossing in crossings]
         ratio = {limit: cells(values, "d_ms") for limit, values in zip(QUEUES, f, strict=True)}
         return answer(section7_2.smaller_queue_sooner, ratio)
 
-    assert found(5, 15, 30, 70, 100) is True
-    assert found(100, 70, 30, 15, 5) is False
+    assert judged(5, 15, 30, 70, 100) is True
+    assert judged(100, 70, 30, 15, 5) is False
 
 
 def test_every_exhibit_draws():

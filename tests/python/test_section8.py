@@ -37,7 +37,7 @@ GRID = {"scenario": SCENARIOS, "mechanism": MECHANISMS}
 MS = 10**9
 
 
-def made(bytes_):
+def make_goodput(bytes_):
     """Return goodput of every scenario and scheme with one switch delay."""
     return Goodput(cells(bytes_.round(), **GRID, time=INTERVALS), SWITCH_OVER_S, REPAIR_S, 8e6)
 
@@ -47,7 +47,7 @@ def pct(level, window_s=SWITCH_OVER_S):
     bytes_ = np.full((*SHAPE, 115), 100_000.0)
     start, end = (round(10 * instant) for instant in window_s)
     bytes_[..., start:end] *= np.broadcast_to(level, SHAPE)[..., None]
-    return made(bytes_).access_pct(window_s)
+    return make_goodput(bytes_).access_pct(window_s)
 
 
 def answer(function, *arguments):
@@ -329,7 +329,7 @@ def falling(depth, until):
     for i in range(len(SCENARIOS)):
         for j in range(len(MECHANISMS)):
             bytes_[:, i, j, 50 : 50 + until[i][j]] *= 1 - depth[i][j]
-    return made(bytes_)
+    return make_goodput(bytes_)
 
 
 def section_6(fall=0.2):

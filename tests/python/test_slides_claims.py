@@ -60,7 +60,7 @@ SLIDES = Scale(1000, 0.1, 0.15, 0.17)
 GROWING = 9.0 + 0.1 * np.arange(N)
 
 
-def made(scale=SLIDES, **changes):
+def make_results(scale=SLIDES, **changes):
     load, queue = steady()
     arrays = {
         "goodput": np.full((N, 3, 2, 3000), 10_000),
@@ -81,11 +81,11 @@ def made(scale=SLIDES, **changes):
     return World(scale, **{name: over_delays(values, FURTHER.get(name, ())) for name, values in arrays.items()})
 
 
-RATES = queues.rates(made().load, 10e6, 0.8)
+RATES = queues.rates(make_results().load, 10e6, 0.8)
 
 
 def answer(function, *rates, **changes):
-    return judge.combine(function(made(**changes), *rates))[0]
+    return judge.combine(function(make_results(**changes), *rates))[0]
 
 
 def test_judgement_with_all_links_up():
@@ -155,7 +155,9 @@ def test_the_first_second():
     gain = np.linspace(0.10, 0.50, N)  # the printed 28.72 % lies between the 5th and the 95th percentile
     bytes_[:, 1, :, 1000:1100] *= 1 + gain[:, None, None]
     assert answer(goodput.first_second, goodput=np.round(bytes_)) is True
-    np.testing.assert_allclose(goodput.first_second_gain_pct(made(goodput=bytes_)).values, 100 * gain, atol=1e-9)
+    np.testing.assert_allclose(
+        goodput.first_second_gain_pct(make_results(goodput=bytes_)).values, 100 * gain, atol=1e-9
+    )
     later = bytes_.copy()
     later[:, 2, :, 1600:1700] *= 1.05  # (16 s, 17 s] with 1000 ms
     assert answer(goodput.first_second, goodput=np.round(later)) is False
@@ -218,7 +220,7 @@ def test_best_delay():
 
 def test_overflow_rows_only_if_overflow_occurred():
     def metrics(*lost):
-        return {row.metric for row in traces.all_rows(made(lost_per_source=overflows(*lost)))}
+        return {row.metric for row in traces.all_rows(make_results(lost_per_source=overflows(*lost)))}
 
     both = metrics(*[(9.0, np.nan)] * (N - 1), (9.0, 3.0))
     assert "lost_per_source_second_overflow" in both
@@ -226,7 +228,7 @@ def test_overflow_rows_only_if_overflow_occurred():
 
 
 def test_a_port_that_is_down_has_no_load():
-    found = queues.all_rows(made(), RATES)
+    found = queues.all_rows(make_results(), RATES)
     where = {(row.key["window"], row.key["port"]) for row in found if row.metric == "load_pct"}
     assert ("10-11 s", "L1->L2") not in where
     assert ("25-30 s", "L1->L2") in where
@@ -277,7 +279,7 @@ def test_the_printed_gains_are_those_of_their_delays():
 
 
 def test_each_delay_has_a_curve_for_each_class_and_the_total():
-    findings = goodput.find(found(goodput.GOODPUT, made(goodput=by_class((24, 26, 2), (66, 97, 100)))))
+    findings = goodput.find(found(goodput.GOODPUT, make_results(goodput=by_class((24, 26, 2), (66, 97, 100)))))
     curves = [curve for curve in findings.series if curve.name == "mean over seeds"]
     assert [tuple(curve.key.values()) for curve in curves] == [
         (delta, name) for delta in DELTA_MS for name in ("switched", "fixed", "total")

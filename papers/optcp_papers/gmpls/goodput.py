@@ -79,11 +79,11 @@ class Goodput:
         by_cell = np.moveaxis(self.cells.values, 0, -2)
 
         def each(statistic: Statistic) -> Estimates:
-            def one(at: tuple[int, ...]) -> stats.Interval:
+            def interval_at(at: tuple[int, ...]) -> stats.Interval:
                 estimate, samples = resampling.bootstrap(self._curves(by_cell[at]), statistic)
                 return resampling.percentile(samples, estimate, self.seeds)
 
-            return Estimates.of(tuple(axes), one, self.seeds)
+            return Estimates.of(tuple(axes), interval_at, self.seeds)
 
         return {"dip_pct": each(curve.dip_pct), "settle_s": each(curve.back_s)}
 

@@ -111,7 +111,7 @@ def drawn_windows(size: Size) -> int:
     return size.of(windows.DRAWN, QUICK_WINDOWS)
 
 
-def made(change: Change, kept: bool, settings: Settings, rate_mbps: float) -> Made:
+def change_scenario(change: Change, kept: bool, settings: Settings, rate_mbps: float) -> Made:
     """Return the scenario around a change, or its twin."""
     return change.around(kept), rate_mbps, {**settings, "observe": OBSERVE}
 
@@ -122,7 +122,7 @@ def twins(
 ) -> Grid:  # fmt: skip
     """Return the grid of each change and its twin, under named settings."""
     worlds: Worlds = {
-        (name, item.name, world): functools.partial(made, item, world == "kept", values, rate_mbps)
+        (name, item.name, world): functools.partial(change_scenario, item, world == "kept", values, rate_mbps)
         for name, values in settings.items()
         for item in of
         for world in WORLDS

@@ -39,7 +39,7 @@ NOTES = [
 ]
 
 
-def made(pair: str, name: str, rate_mbps: float, packets: float) -> Made:
+def pair_scenario(pair: str, name: str, rate_mbps: float, packets: float) -> Made:
     """Return the scenario of a pair and a sender in the published window."""
     result = windows.window(pair, windows.PUBLISHED_S)
     return result, rate_mbps, {**queue(packets), **sender(SENDERS[name]), "observe": OBSERVE}
@@ -48,7 +48,7 @@ def made(pair: str, name: str, rate_mbps: float, packets: float) -> Made:
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Return the grid of both senders of Hypatia over pairs."""
     worlds: Worlds = {
-        (pair, name): functools.partial(made, pair, name, chosen_rate(chosen), float(chosen["queue_packets"]))
+        (pair, name): functools.partial(pair_scenario, pair, name, chosen_rate(chosen), float(chosen["queue_packets"]))
         for pair in windows.PAIRS
         for name in NAMES
     }

@@ -25,7 +25,7 @@ NOTES = [
 ]
 
 
-def made(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> Made:
+def pair_scenario(pair: str, name: str, at_s: int, rate_mbps: float, packets: float) -> Made:
     """Return the scenario of a pair, a sender and a window."""
     result = windows.window(pair, at_s)
     observe = [
@@ -42,7 +42,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     drawn = options.size.of(windows.DRAWN, QUICK_WINDOWS)
     rate_mbps, packets = chosen_rate(chosen), float(chosen["queue_packets"])
     worlds: Worlds = {
-        (pair, name, str(at_s)): functools.partial(made, pair, name, at_s, rate_mbps, packets)
+        (pair, name, str(at_s)): functools.partial(pair_scenario, pair, name, at_s, rate_mbps, packets)
         for pair in windows.PAIRS
         for name in SENDERS
         for at_s in (windows.PUBLISHED_S, *windows.WINDOWS_S[:drawn])

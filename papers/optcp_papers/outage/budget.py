@@ -183,7 +183,7 @@ class Phases:
         return self.predicted_network_mb + self.predicted_wait_mb + self.predicted_regrow_mb
 
 
-def answered(run: Run, mechanism: str, path_: law.Way, failed_s: float) -> law.Outage:
+def observed_outage(run: Run, mechanism: str, path_: law.Way, failed_s: float) -> law.Outage:
     """Return the outage of the path, and the node that switches it."""
     until = {cut["ack"]: cut["until_ps"] / PS - failed_s for cut in run.cuts}
     whole_s = path_.near_s + path_.core_s + path_.far_s
@@ -203,7 +203,7 @@ def phases(run: Run, twin: Run, mechanism: str, who: str, path_: law.Way) -> Pha
     """Evaluate a run; losses are relative to its twin without the failure."""
     failed_s = min(cut["from_ps"] for cut in run.cuts) / PS
     seen = path.seen_at(run, path_, failed_s)
-    outage = answered(run, mechanism, path_, failed_s)
+    outage = observed_outage(run, mechanism, path_, failed_s)
     timers = path.timers(who, seen)
     known = law.wait(path_, timers, seen.last_sent_s, outage)
     short = law.shortfall(path_, known, seen.last_sent_s, timers.srtt_s, outage, law.REGROWTHS[who])

@@ -69,7 +69,7 @@ period = "2 packets"
 def world(command, tmp_path):
     """Return a function that runs the scenario and returns the path of the study."""
 
-    def made(*changes, links='links = [["A", "R"], ["R", "B"]]'):
+    def run_study(*changes, links='links = [["A", "R"], ["R", "B"]]'):
         text = WORLD.replace("LINKS", links)
         for before, after in changes:
             assert before in text
@@ -77,7 +77,7 @@ def world(command, tmp_path):
         (tmp_path / "world.toml").write_text(text, encoding="utf-8")
         return study_in(tmp_path, "world.toml")
 
-    return made
+    return run_study
 
 
 def exported(command, study, form):

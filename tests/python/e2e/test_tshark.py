@@ -54,7 +54,7 @@ def fields(path, display, *names):
 def captures(command, tmp_path):
     """Return a function that runs the scenario and returns its packets, and its captures by name ending."""
 
-    def made(profile, *, handshake):
+    def run_captures(profile, *, handshake):
         text = WORLD.replace("PROFILE", profile).replace("SHAKES", str(handshake).lower())
         (tmp_path / "world.toml").write_text(text, encoding="utf-8")
         study = study_in(tmp_path, "world.toml")
@@ -62,7 +62,7 @@ def captures(command, tmp_path):
         (run,) = Done.open(study).runs(1)
         return run["p"], {path.rpartition("-")[2].removesuffix(".pcapng"): path for path in paths}
 
-    return made
+    return run_captures
 
 
 @pytest.mark.parametrize("handshake", [False, True])

@@ -201,7 +201,7 @@ def browser():
         chromium.close()
 
 
-def answered(page, count=1, world=0):
+def wait_for_answers(page, count=1, world=0):
     """Wait until the scenario has shown this many further answers."""
     script = "([world, count]) => Number(document.querySelectorAll('.world')[world]?.dataset.answers ?? 0) >= count"
     page.wait_for_function(script, arg=[world, count])
@@ -234,7 +234,7 @@ def opened(module, browser, tmp_path, address="", **options):
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
     page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
     page.goto(written.as_uri() + address)
-    answered(page)
+    wait_for_answers(page)
     yield page
     assert wrong == []
     context.close()
@@ -256,7 +256,7 @@ def test_long_run_is_cancelled_for_next_one(module, browser, tmp_path):
         page.fill(".text", re.sub(r'interval = "\d+ ms"', 'interval = "400 h"', hours))
         page.wait_for_function("page.worlds[0].asker.asked?.question.text.includes('400 h')")
         page.fill(".text", text.replace('at = "3 s"', 'at = "2 s"'))
-        answered(page, 2)
+        wait_for_answers(page, 2)
         assert digest(page) == native(page)
 
 
@@ -273,14 +273,14 @@ def test_a_fibre_is_cut_in_the_browser(module, browser, tmp_path, width, scheme)
         # By keyboard: add a later failure of another link.
         page.locator("[data-link=west-north]").focus()
         page.keyboard.press("Enter")
-        answered(page, 2)
+        wait_for_answers(page, 2)
         assert page.locator(".link.cut").evaluate_all("links => links.map(link => link.dataset.link)") == [
             "west-north",
             "north-east",
         ]
         page.locator("[data-knob='failures.1.at']").focus()
         page.keyboard.press("ArrowRight")
-        answered(page, 3)
+        wait_for_answers(page, 3)
         failures = tomllib.loads(page.input_value(".text"))["failures"]
         assert failures == [{"link": ["north", "east"], "at": "3 s"}, {"link": ["west", "north"], "at": "3.02 s"}]
         assert digest(page) == native(page)
@@ -304,7 +304,7 @@ def test_every_world_opens_with_its_curves(module, browser, tmp_path):
         for start in starts():
             before = answers(page)
             page.select_option("#start", start.name)
-            answered(page, before + 1)
+            wait_for_answers(page, before + 1)
             assert page.input_value(".text") == start.text
             assert digest(page) == native(page)
             for kind in ("goodput", "tcp", "queue"):
@@ -323,7 +323,7 @@ def test_dragging_a_slider_moves_the_curves(module, browser, tmp_path):
         for step in range(1, 6):
             before = answers(page)
             page.mouse.move(box["x"] + (0.375 + 0.05 * step) * box["width"], middle)
-            answered(page, before + 1)
+            wait_for_answers(page, before + 1)
             seen.add(pixels(page, "goodput"))
         page.mouse.up()
         assert len(seen) == 6
@@ -340,16 +340,16 @@ def test_nodes_links_and_flows_are_added(module, browser, tmp_path):
         page.click("[data-node=south] .hit", force=True)
         box = page.locator(".network").bounding_box()
         page.mouse.click(box["x"] + 300, box["y"] + 225)
-        answered(page, 2)
+        wait_for_answers(page, 2)
         page.locator("[data-node=n1]").focus()
         page.keyboard.press("Enter")
         page.locator("[data-node=B]").focus()
         page.keyboard.press("Enter")
-        answered(page, 3)
+        wait_for_answers(page, 3)
         page.click("[data-mode=flow]")
         for node in ("A0", "n1"):
             page.click(f"[data-node={node}] .hit", force=True)
-        answered(page, 4)
+        wait_for_answers(page, 4)
         world = tomllib.loads(page.input_value(".text"))
         assert world["nodes"][-1] == {"names": ["n1"]}
         like = {"rate": "20 Mbps", "delay": "4 ms", "queue": "60 packets"}
@@ -357,7 +357,7 @@ def test_nodes_links_and_flows_are_added(module, browser, tmp_path):
         flow = {"group": "flow-1", "from": "A0", "to": "n1", "tcp": "rfc", "path": "shortest"}
         assert world["flows"][1:] == [flow]
         page.select_option("[data-knob='flows.1.tcp']", "linux-6")
-        answered(page, 5)
+        wait_for_answers(page, 5)
         assert digest(page) == native(page)
         assert curve(page, "goodput").count("flow-1") == 1
 
@@ -376,9 +376,9 @@ def test_nodes_links_and_flows_are_added(module, browser, tmp_path):
 def test_two_worlds_are_compared_and_shared_by_a_link(module, browser, tmp_path):
     with opened(module, browser, tmp_path) as page:
         page.click("#pair")
-        answered(page, world=1)
+        wait_for_answers(page, world=1)
         page.locator("[data-knob='parameters.switch_delay']").nth(1).fill("0")
-        answered(page, 2, world=1)
+        wait_for_answers(page, 2, world=1)
         texts = [page.locator(".text").nth(world).input_value() for world in (0, 1)]
         assert texts[1] == texts[0].replace('switch_delay = "50 ms"', 'switch_delay = "0 ms"')
         page.fill("#seed", "7")
@@ -403,7 +403,7 @@ def test_two_worlds_are_compared_and_shared_by_a_link(module, browser, tmp_path)
         assert page.inner_text(".command >> nth=0") == "optcp run ring.toml --seed 7 --digest"
         shown = [digest(page, world) for world in (0, 1)]
     with opened(module, browser, tmp_path, address="#" + link.partition("#")[2]) as page:
-        answered(page, world=1)
+        wait_for_answers(page, world=1)
         assert [digest(page, world) for world in (0, 1)] == shown
         assert [page.locator(".text").nth(world).input_value() for world in (0, 1)] == texts
 
@@ -415,9 +415,9 @@ def test_a_link_that_python_made_opens_its_world(module, browser, tmp_path):
         assert page.inner_text(".command") == "optcp run mine.toml --seed 1 --digest"
         assert page.input_value("#start") == "mine.toml"
         page.select_option("#start", "gmpls.toml")
-        answered(page, 2)
+        wait_for_answers(page, 2)
         page.click(".undo")
-        answered(page, 3)
+        wait_for_answers(page, 3)
         assert page.input_value("#start") == "mine.toml"
         assert digest(page) == native(page)
 
@@ -471,7 +471,7 @@ def test_choices_list_valid_words_only(module, browser, tmp_path):
         assert sorted(offered) == sorted(item["name"] for item in _core.catalogue() if item["family"] == "selection")
         before = answers(page)
         page.select_option("[data-knob='parameters.selection']", "destination")
-        answered(page, before + 1)
+        wait_for_answers(page, before + 1)
         assert tomllib.loads(page.input_value(".text"))["parameters"]["selection"] == "destination"
         assert digest(page) == native(page)
 

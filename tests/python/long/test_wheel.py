@@ -94,7 +94,7 @@ def test_the_page_of_installing_says_how_large_the_wheel_is(wheel):
     assert found == pytest.approx([float(size[1]), float(size[2])], rel=0.1)
 
 
-def made(folder, wheel, *, extras=(), versions=()):
+def installed_environment(folder, wheel, *, extras=(), versions=()):
     result = Environment(folder)
     result.install(f"{wheel}[{','.join(extras)}]" if extras else wheel, *versions)
     (result.folder / "ring.toml").write_text(
@@ -112,14 +112,16 @@ def folder():
 
 @pytest.fixture(scope="module")
 def alone(folder, wheel):
-    return made(folder / "alone", wheel)
+    return installed_environment(folder / "alone", wheel)
 
 
 @pytest.fixture(scope="module", params=["oldest", "newest"])
 def ranged(request, folder, wheel, papers_wheel):
     extras, versions = (EXTRAS, oldest()) if request.param == "oldest" else (("notebook", "tle"), ())
     place = "--find-links", papers_wheel.parent
-    return made(folder / request.param, wheel, extras=(*extras, "papers"), versions=(*versions, *place)), request.param
+    return installed_environment(
+        folder / request.param, wheel, extras=(*extras, "papers"), versions=(*versions, *place)
+    ), request.param
 
 
 def shows_the_ring(environment):
@@ -140,7 +142,9 @@ def test_wheel_without_papers_names_their_package(alone):
 @pytest.fixture(scope="module")
 def with_papers(folder, wheel, papers_wheel):
     # The registry may lack the packages, so pip also searches the wheel's directory.
-    return made(folder / "papers", wheel, extras=["papers"], versions=["--find-links", papers_wheel.parent])
+    return installed_environment(
+        folder / "papers", wheel, extras=["papers"], versions=["--find-links", papers_wheel.parent]
+    )
 
 
 def test_the_papers_reproduce_a_table_with_the_verdicts_of_the_baseline(with_papers):
